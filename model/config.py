@@ -1,0 +1,105 @@
+"""What decides an encoder's shapes: one frozen dataclass and the named presets."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+class ConfigError(ValueError):
+    """A configuration that no encoder can have. `reason` names the rule that it breaks."""
+
+    def __init__(self, reason: str, **values: object) -> None:
+        super().__init__(f"{reason}: {values}")
+        self.reason = reason
+        self.values = values
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """Sizes and choices of one encoder (symbols of "Attention Is All You Need", table 3).
+
+    N = `layers`, h = `heads`, d_k = d_v = d_model / h. Raises ConfigError for an impossible setting.
+    """
+
+    d_model: int = 512
+    heads: int = 8
+    layers: int = 6
+    d_ff: int = 2048
+    activation: Literal["relu", "gelu"] = "relu"
+    norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
+    final_norm: bool = False
+    norm_eps: float = 1e-5
+    dropout: float = 0.1
+
+    input: Literal["words", "patches", "flat"] = "words"
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    max_len: int = 64  # words: the longest sentence, [CLS] and [SEP] included
+    vocab_size: int = 1000
+    scale_embedding: bool = True  # words: E[x] · √d_model
+    image_size: int = 28
+    patch_size: int = 4
+    channels: int = 1
+
+    head: Literal["none", "masked-word", "classifier"] = "none"
+    classes: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("d_model", "heads", "layers", "d_ff", "max_len", "vocab_size", "patch_size"):
+            if getattr(self, name) < 1:
+                raise ConfigError("not_positive", name=name, value=getattr(self, name))
+        if self.d_model % self.heads:
+            raise ConfigError("heads_do_not_divide", d_model=self.d_model, heads=self.heads)
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ConfigError("odd_d_model", d_model=self.d_model)
+        if self.image_size % self.patch_size:
+            raise ConfigError("patches_do_not_fit", image=self.image_size, patch=self.patch_size)
+
+    @property
+    def d_k(self) -> int:
+        """Width of one head: d_model / h."""
+        return self.d_model // self.heads
+
+    @property
+    def patches_per_side(self) -> int:
+        return self.image_size // self.patch_size
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens that the encoder takes: all patches and [CLS], one image, or `max_len` words."""
+        return {"words": self.max_len, "patches": 1 + self.patches_per_side**2, "flat": 1}[self.input]
+
+
+#: The five lecture notes that this project shows (000 to 004), our trained models, and two well-known giants.
+PRESETS: dict[str, EncoderConfig] = {
+    "000": EncoderConfig(
+        d_model=64, heads=4, layers=4, d_ff=256, activation="gelu",
+        input="patches", positions="learned", head="classifier", classes=10,
+    ),
+    "001": EncoderConfig(vocab_size=10_000, activation="relu", max_len=512),
+    "002": EncoderConfig(vocab_size=1000, final_norm=True, max_len=5000),
+    "003": EncoderConfig(
+        d_model=64, heads=4, layers=1, d_ff=256, activation="relu",
+        input="flat", head="classifier", classes=2,
+    ),
+    "004": EncoderConfig(vocab_size=10_000, norm_eps=1e-6, max_len=512),
+    "text": EncoderConfig(
+        d_model=256, heads=8, layers=6, d_ff=1024, activation="gelu", dropout=0.0,
+        vocab_size=12_000, max_len=64, head="masked-word",
+    ),
+    "digits": EncoderConfig(
+        d_model=64, heads=4, layers=5, d_ff=256, activation="gelu", dropout=0.0,
+        input="patches", positions="learned", head="classifier", classes=10,
+    ),
+    "flat": EncoderConfig(
+        d_model=64, heads=4, layers=1, d_ff=256, activation="relu", dropout=0.0,
+        input="flat", head="classifier", classes=2,
+    ),
+    "bert-base": EncoderConfig(
+        d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu", norm_eps=1e-12,
+        vocab_size=30_522, max_len=512, positions="learned", scale_embedding=False,
+    ),
+    "vit-b-16": EncoderConfig(
+        d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu", norm_eps=1e-6, norm_first=True,
+        final_norm=True, input="patches", positions="learned", image_size=224, patch_size=16, channels=3,
+        head="classifier", classes=1000,
+    ),
+}  # fmt: skip

@@ -1,0 +1,114 @@
+"""From symbols to vectors: what each token is, plus where it stands  (section 3.4 and 3.5 of the paper)."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from model.config import EncoderConfig
+from model.tap import Tap
+
+
+class SinusoidalPositions(nn.Module):
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same  (section 3.5).
+
+    A buffer, not a parameter: nothing here is learned.
+    """
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        position = torch.arange(max_len).unsqueeze(1)
+        frequency = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000.0) / d_model))
+        table = torch.zeros(max_len, d_model)
+        table[:, 0::2] = torch.sin(position * frequency)
+        table[:, 1::2] = torch.cos(position * frequency)
+        self.register_buffer("table", table, persistent=False)
+
+    def forward(self, n: int) -> Tensor:
+        """The first n positions: (1, n, d_model)."""
+        return self.table[None, :n]
+
+
+class LearnedPositions(nn.Module):
+    """One trained vector for each place  (Devlin et al. 2019; Dosovitskiy et al. 2021)."""
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
+
+    def forward(self, n: int) -> Tensor:
+        """The first n positions: (1, n, d_model)."""
+        return self.table[None, :n]
+
+
+class Embedding(nn.Module):
+    """X⁰ = tokens + E_pos. What the tokens are is the subclass's business: see `look`."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        positions = SinusoidalPositions if config.positions == "sinusoidal" else LearnedPositions
+        self.tokens = Tap()
+        self.positions = positions(config.d_model, config.max_tokens)
+        self.sum = Tap()
+
+    def look(self, x: Tensor) -> Tensor:
+        """The input as (batch, token, d_model), before it knows its places."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:
+        tokens = self.tokens(self.look(x))
+        positions = self.positions(tokens.size(1))
+        return self.sum(tokens + positions)
+
+
+class TokenEmbedding(Embedding):
+    """Words: row x of the matrix E (vocabulary, d_model), times √d_model."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.E = nn.Embedding(config.vocab_size, config.d_model)
+        self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
+        # Rows of length about 1, so that times √d_model they have the size of the positions.
+        nn.init.normal_(self.E.weight, std=config.d_model**-0.5)
+
+    def look(self, x: Tensor) -> Tensor:
+        return self.E(x) * self.scale
+
+
+class PatchEmbedding(Embedding):
+    """Images: cut into square patches, each projected to d_model, and [CLS] in front  (ViT, equation 1)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.patch_size = config.patch_size
+        self.W_E = nn.Linear(config.channels * config.patch_size**2, config.d_model)
+        self.cls = nn.Parameter(torch.randn(config.d_model) * 0.02)
+
+    def look(self, x: Tensor) -> Tensor:
+        patches = self.W_E(patchify(x, self.patch_size))
+        return torch.cat([self.cls.expand(len(x), 1, -1), patches], dim=1)
+
+
+class FlatEmbedding(Embedding):
+    """Images as a sequence of length one: all pixels in a row, projected to d_model  (lecture note 003)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.W_E = nn.Linear(config.image_size**2, config.d_model)
+
+    def look(self, x: Tensor) -> Tensor:
+        return self.W_E(x.flatten(start_dim=1).unsqueeze(1))
+
+
+def patchify(image: Tensor, size: int) -> Tensor:
+    """(batch, [channel,] height, width) -> (batch, patch, channel·size²), row by row from the top left."""
+    if image.dim() == 3:
+        image = image.unsqueeze(1)
+    patches = image.unfold(2, size, size).unfold(3, size, size)  # (batch, channel, row, column, size, size)
+    return patches.permute(0, 2, 3, 1, 4, 5).flatten(3).flatten(1, 2)
+
+
+def embedding_for(config: EncoderConfig) -> Embedding:
+    """The embedding that fits the configuration's kind of input."""
+    kinds = {"words": TokenEmbedding, "patches": PatchEmbedding, "flat": FlatEmbedding}
+    return kinds[config.input](config)

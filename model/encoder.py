@@ -1,0 +1,134 @@
+"""The Transformer encoder, as the paper writes it ("Attention Is All You Need", section 3).
+
+Every quantity that has a symbol passes through a `Tap`: a module that changes nothing and exists to
+be hooked. The tap's path in the module tree is the quantity's name everywhere in this project, so a
+line such as `scores = self.scores(Q @ K.mT)` computes the scores and gives them their name.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from model.config import EncoderConfig
+from model.embedding import embedding_for
+from model.tap import Tap
+
+
+class ScaledDotProductAttention(nn.Module):
+    """softmax(Q Kᵀ / √d_k) V  (equation 1 and figure 2, left)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.Q, self.K, self.V = Tap(), Tap(), Tap()
+        self.scores, self.scaled, self.masked, self.weights = Tap(), Tap(), Tap(), Tap()
+        self.heads = Tap()
+
+    def forward(self, Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Q, K, V: (batch, head, token, d_k). mask: True where a query may look at a key."""
+        Q, K, V = self.Q(Q), self.K(K), self.V(V)
+        scores = self.scores(Q @ K.mT)  # (batch, head, query, key)
+        scaled = self.scaled(scores / math.sqrt(Q.size(-1)))
+        masked = self.masked(scaled if mask is None else scaled.masked_fill(~mask, -torch.inf))
+        weights = self.weights(masked.softmax(dim=-1))
+        return self.heads(weights @ V)  # (batch, head, query, d_k)
+
+
+class MultiHeadAttention(ScaledDotProductAttention):
+    """Concat(head_1, …, head_h) W_O, where head_i = Attention(X W_Qⁱ, X W_Kⁱ, X W_Vⁱ)  (section 3.2.2).
+
+    W_Q, W_K and W_V hold the h small matrices side by side, so one product makes all heads.
+    """
+
+    def __init__(self, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.h = heads
+        self.W_Q = nn.Linear(d_model, d_model)
+        self.W_K = nn.Linear(d_model, d_model)
+        self.W_V = nn.Linear(d_model, d_model)
+        self.W_O = nn.Linear(d_model, d_model)
+        self.concat, self.output = Tap(), Tap()
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x asks, memory answers: (batch, token, d_model) each. In self-attention they are the same."""
+        Q = self.split(self.W_Q(x))
+        K = self.split(self.W_K(memory))
+        V = self.split(self.W_V(memory))
+        heads = super().forward(Q, K, V, mask)
+        concat = self.concat(heads.transpose(1, 2).flatten(start_dim=-2))  # (batch, token, d_model)
+        return self.output(self.W_O(concat))
+
+    def split(self, x: Tensor) -> Tensor:
+        """(batch, token, d_model) -> (batch, head, token, d_k)."""
+        return x.unflatten(-1, (self.h, -1)).transpose(1, 2)
+
+
+class FeedForward(nn.Module):
+    """act(x W₁ + b₁) W₂ + b₂, the same for each position  (equation 2)."""
+
+    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.hidden = Tap()
+        self.activation = nn.ReLU() if activation == "relu" else nn.GELU()
+        self.dropout = nn.Dropout(dropout)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.output = Tap()
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.hidden(self.W_1(x))  # (batch, token, d_ff)
+        return self.output(self.W_2(self.dropout(self.activation(hidden))))
+
+
+class EncoderLayer(nn.Module):
+    """LayerNorm(x + Attention(x)), then LayerNorm(x + FFN(x))  (section 3.1).
+
+    With `norm_first`, the variant of most later models: x + Attention(LayerNorm(x)), and so on.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.norm_first = config.norm_first
+        self.attention = MultiHeadAttention(config.d_model, config.heads)
+        self.add_1, self.norm_1 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        self.ffn = FeedForward(config.d_model, config.d_ff, config.activation, config.dropout)
+        self.add_2, self.norm_2 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x: (batch, token, d_model), in and out."""
+        if self.norm_first:
+            z = self.norm_1(x)
+            x = self.add_1(x + self.dropout(self.attention(z, z, mask)))
+            return self.add_2(x + self.dropout(self.ffn(self.norm_2(x))))
+        x = self.norm_1(self.add_1(x + self.dropout(self.attention(x, x, mask))))
+        return self.norm_2(self.add_2(x + self.dropout(self.ffn(x))))
+
+
+class Encoder(nn.Module):
+    """Embedding and positions, then N identical layers  (figure 1, left)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = embedding_for(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.norm = nn.LayerNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x: token ids (batch, token) or images (batch, height, width). Returns Z (batch, token, d_model)."""
+        x = self.dropout(self.embedding(x))
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+def padding_mask(ids: Tensor, pad: int = 0) -> Tensor:
+    """(batch, token) -> (batch, 1, 1, key): True where a key is a real token, not padding."""
+    return (ids != pad)[:, None, None, :]
+
+
+def causal_mask(n: int) -> Tensor:
+    """(query, key): True where key ≤ query, so that no position sees a later one."""
+    return torch.ones(n, n, dtype=torch.bool).tril()

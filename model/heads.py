@@ -1,0 +1,52 @@
+"""What sits on top of an encoder: a network is an encoder that also says something.
+
+Each one is an Encoder, so its paths (`layers.0.attention.scores`, …, `logits`) carry no prefix.
+"""
+
+from torch import Tensor, nn
+
+from model.config import EncoderConfig
+from model.encoder import Encoder
+
+
+class MaskedWordNetwork(Encoder):
+    """Guess the hidden word at each position  (Devlin et al. 2019, section 3.1, task 1).
+
+    logits = LayerNorm(GELU(Z W + b)) Eᵀ + c: the guess is compared with each row of the embedding matrix.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.transform = nn.Sequential(
+            nn.Linear(config.d_model, config.d_model), nn.GELU(), nn.LayerNorm(config.d_model)
+        )
+        self.logits = nn.Linear(config.d_model, config.vocab_size)
+        self.logits.weight = self.embedding.E.weight  # one matrix, read in both directions
+
+    def read_out(self, Z: Tensor) -> Tensor:
+        """(…, d_model) -> (…, vocabulary)."""
+        return self.logits(self.transform(Z))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask))
+
+
+class ClassifierNetwork(Encoder):
+    """y = Linear(Z_L^[CLS]): one score for each class, read from the first position  (lecture note 000)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.logits = nn.Linear(config.d_model, config.classes)
+
+    def read_out(self, Z: Tensor) -> Tensor:
+        """(batch, token, d_model) -> (batch, class)."""
+        return self.logits(Z[:, 0])
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask))
+
+
+def network_for(config: EncoderConfig) -> Encoder:
+    """The encoder with the head that the configuration names."""
+    kinds = {"none": Encoder, "masked-word": MaskedWordNetwork, "classifier": ClassifierNetwork}
+    return kinds[config.head](config)

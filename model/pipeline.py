@@ -1,0 +1,195 @@
+"""load(name): a reader for the input, a trained network, and the way from one to a Trace."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from model.config import PRESETS, EncoderConfig
+from model.encoder import Encoder
+from model.heads import network_for
+from model.trace import Edit, Guess, Note, Trace, record
+
+WEIGHTS = Path(__file__).parent / "weights"
+MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class InputError(ValueError):
+    """An input that cannot be read. `reason`: "empty", "unknown_only", "not_an_image"."""
+
+    def __init__(self, reason: str, **values: object) -> None:
+        super().__init__(f"{reason}: {values}")
+        self.reason = reason
+        self.values = values
+
+
+class WeightsError(RuntimeError):
+    """A file under model/weights that is missing or damaged: `file` and `reason` ("missing", "damaged")."""
+
+    def __init__(self, reason: str, file: str) -> None:
+        super().__init__(f"model/weights/{file} is {reason}; bring it back with: git checkout -- model/weights/{file}")
+        self.reason = reason
+        self.file = file
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An input as the network takes it, and as a person reads it."""
+
+    tensor: Tensor
+    tokens: list[str]
+    ids: list[int]
+    notes: tuple[Note, ...] = ()
+
+
+class Reader(Protocol):
+    """Turns an input into a Reading, and logits into guesses."""
+
+    def read(self, x: object) -> Reading: ...
+
+    def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]: ...
+
+
+class TextReader:
+    """Sentences: WordPiece pieces between [CLS] and [SEP], at most `max_len` of them."""
+
+    def __init__(self, tokenizer: Tokenizer, max_len: int) -> None:
+        self.tokenizer = tokenizer
+        self.max_len = max_len
+        self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
+
+    def read(self, x: object) -> Reading:
+        text = str(x)[:MOST_CHARACTERS]
+        encoding = self.tokenizer.encode(text)
+        tokens, ids = encoding.tokens, encoding.ids
+        pieces = range(1, len(ids) - 1)
+        unknown = [text[slice(*encoding.offsets[i])] for i in pieces if tokens[i] == "[UNK]"]
+        if not pieces:
+            raise InputError("empty")
+        if len(unknown) == len(pieces):
+            raise InputError("unknown_only", symbols=unknown)
+        notes = []
+        if unknown:
+            notes.append(Note("unknown", {"symbols": unknown}))
+        if len(ids) > self.max_len or len(str(x)) > MOST_CHARACTERS:
+            notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
+            tokens = [*tokens[: self.max_len - 1], tokens[-1]]
+            ids = [*ids[: self.max_len - 1], ids[-1]]
+        return Reading(torch.tensor([ids]), tokens, ids, tuple(notes))
+
+    def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
+        """The ten best words for each [MASK]; without one, for each word as it stands."""
+        hidden = [i for i, token in enumerate(reading.tokens) if token == "[MASK]"]
+        asked = hidden or range(1, len(reading.tokens) - 1)
+        return tuple(self.guess(logits[0, i], i) for i in asked)
+
+    def guess(self, logits: Tensor, token: int | None = None, most: int = 10) -> Guess:
+        """Logits over the vocabulary -> the `most` likeliest words, best first."""
+        best = logits.softmax(-1).topk(most)
+        return Guess(tuple(self.vocabulary[i] for i in best.indices), tuple(best.values.tolist()), token)
+
+
+class ImageReader:
+    """Drawings: a (28, 28) float array in [0, 1] with bright ink, or its 784 bytes."""
+
+    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
+        self.config = config
+        self.labels = tuple(labels)
+
+    def read(self, x: object) -> Reading:
+        side = self.config.image_size
+        if isinstance(x, bytes) and len(x) == side * side:
+            x = np.frombuffer(x, np.uint8).reshape(side, side).astype(np.float32) / 255
+        image = np.asarray(x, dtype=np.float32)
+        if image.shape != (side, side) or not np.isfinite(image).all() or image.min() < 0 or image.max() > 1:
+            raise InputError("not_an_image", shape=image.shape)
+        rows = range(1, self.config.patches_per_side + 1)
+        places = [f"r{row}c{column}" for row in rows for column in rows]
+        tokens = ["image"] if self.config.input == "flat" else ["[CLS]", *places]
+        return Reading(torch.from_numpy(image.copy())[None], tokens, [])
+
+    def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
+        return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
+
+
+class Pipeline:
+    """reader + network: call it with an input and get the whole run as a Trace. Safe to share among threads."""
+
+    def __init__(self, name: str, network: Encoder, reader: Reader, measured: dict[str, float] | None = None) -> None:
+        self.name = name
+        self.config = network.config
+        self.network = network.eval().requires_grad_(False)
+        self.reader = reader
+        self.measured = measured or {}
+
+    def __call__(self, x: object, edits: Sequence[Edit] = ()) -> Trace:
+        """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
+        edits = tuple(edits)
+        reading = self.reader.read(x)
+        changes = [(edit.key, edit.change(self._source(edit))) for edit in edits]
+        output, values = record(self.network, reading.tensor, edits=changes)
+        guesses = self.reader.guesses(output, reading)
+        return Trace(values, self.config, reading.tokens, reading.ids, guesses, reading.notes, edits)
+
+    def _source(self, edit: Edit) -> Tensor | None:
+        """What a patch puts in: the value at the same key in the run of the edit's source."""
+        if edit.operation != "patch":
+            return None
+        _, values = record(self.network, self.reader.read(edit.source).tensor)
+        return values.get(edit.key)
+
+
+def load_tokenizer() -> Tokenizer:
+    path = WEIGHTS / "tokenizer.json"
+    if not path.exists():
+        raise WeightsError("missing", path.name)
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises bare Exception for a damaged file
+        raise WeightsError("damaged", path.name) from error
+
+
+def load_weights(name: str, network: Encoder) -> dict[str, float]:
+    """Fill a network from model/weights/NAME.safetensors; returns the figures measured when it was trained."""
+    path = WEIGHTS / f"{name}.safetensors"
+    if not path.exists():
+        raise WeightsError("missing", path.name)
+    try:
+        with safe_open(path, framework="pt") as file:
+            weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
+            measured = json.loads((file.metadata() or {}).get("measured", "{}"))
+        if network.config.head == "masked-word":
+            weights["logits.weight"] = weights["embedding.E.weight"]  # tied: stored once
+        network.load_state_dict(weights)
+    except (SafetensorError, OSError, KeyError, RuntimeError, ValueError) as error:
+        raise WeightsError("damaged", path.name) from error
+    return measured
+
+
+def reader_for(config: EncoderConfig) -> Reader:
+    if config.input == "words":
+        return TextReader(load_tokenizer(), config.max_len)
+    return ImageReader(config, ["even", "odd"] if config.classes == 2 else [str(i) for i in range(config.classes)])
+
+
+@cache
+def load(name: str) -> Pipeline:
+    """The trained pipeline "text", "digits" or "flat", loaded once per process.
+
+    Raises WeightsError if its file is missing or damaged. Weights are safetensors: nothing is unpickled.
+    """
+    if name not in ("text", "digits", "flat"):
+        raise ValueError(f"no pipeline is called {name!r}: there are text, digits and flat")
+    config = PRESETS[name]
+    reader = reader_for(config)
+    network = network_for(config)
+    return Pipeline(name, network, reader, load_weights(name, network))

@@ -1,0 +1,1 @@
+"""Training recipes: `python -m model.training text|digits|flat --data DIR`."""

@@ -1,0 +1,73 @@
+"""What every recipe shares: the device, the learning-rate schedule, and checkpoints that resume exactly."""
+
+import json
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+WEIGHTS = Path(__file__).parents[1] / "weights"
+
+
+def device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def half_precision(where: torch.device) -> AbstractContextManager:
+    """Products in bfloat16, sums in float32."""
+    return torch.autocast(where.type, dtype=torch.bfloat16)
+
+
+def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.2) -> float:
+    """Share of the peak rate when `done` (0 to 1) of the training is over: up, level, down to zero.
+
+    The level part does not depend on the total, so a run can be resumed with a larger one.
+    """
+    if done < warmup:
+        return done / warmup
+    return min(1.0, max(0.0, 1 - done) / decay)
+
+
+def save_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim.Optimizer], **progress: float) -> None:
+    """Weights, optimizer state and progress in one safetensors file; replaces the old one in one step."""
+    tensors = {f"network.{name}": value for name, value in network.state_dict().items()}
+    for number, optimizer in enumerate(optimizers):
+        for parameter, state in optimizer.state_dict()["state"].items():
+            for name, value in state.items():
+                tensors[f"optimizer.{number}.{parameter}.{name}"] = torch.as_tensor(value)
+    # Tied weights share memory, which safetensors does not store: keep a copy of each.
+    tensors = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".new")
+    save_file(tensors, fresh, metadata={"progress": json.dumps(progress)})
+    fresh.replace(path)
+
+
+def load_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim.Optimizer]) -> dict[str, float]:
+    """Put a checkpoint back into a network and its optimizers; returns the progress that was saved."""
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        progress = json.loads(file.metadata()["progress"])
+    network.load_state_dict({k.removeprefix("network."): v for k, v in tensors.items() if k.startswith("network.")})
+    for number, optimizer in enumerate(optimizers):
+        saved = optimizer.state_dict()
+        for key, value in tensors.items():
+            kind, _, rest = key.partition(".")
+            if kind == "optimizer" and rest.startswith(f"{number}."):
+                _, parameter, name = rest.split(".", 2)
+                saved["state"].setdefault(int(parameter), {})[name] = value
+        optimizer.load_state_dict(saved)
+    return progress
+
+
+def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:
+    """Write model/weights/NAME.safetensors in float16, with the last validation's figures inside."""
+    tensors = {key: value.detach().cpu().half().contiguous() for key, value in network.state_dict().items()}
+    if "embedding.E.weight" in tensors:
+        tensors.pop("logits.weight", None)  # tied to the embedding matrix
+    path = WEIGHTS / f"{name}.safetensors"
+    save_file(tensors, path, metadata={"measured": json.dumps(measured)})
+    return path

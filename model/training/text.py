@@ -1,0 +1,204 @@
+"""The bilingual text encoder: guess hidden words in English and Chinese sentences.
+
+Masked-word training (Devlin et al. 2019): 15 % of the pieces are chosen; of these 80 % become [MASK],
+10 % a random piece, 10 % stay, and the network must name the original. Batches of the two languages alternate.
+"""
+
+import hashlib
+import lzma
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor
+from torch.nn import functional
+from tqdm import tqdm
+
+from model.config import PRESETS
+from model.encoder import Encoder, padding_mask
+from model.heads import MaskedWordNetwork
+from model.training.checkpoint import (
+    WEIGHTS,
+    device,
+    half_precision,
+    learning_rate,
+    load_checkpoint,
+    save_checkpoint,
+    ship,
+)
+
+CONFIG = PRESETS["text"]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+PAD, UNK, CLS, SEP, MASK = range(5)
+LANGUAGES = ("en", "zh")
+BATCH_TOKENS = 8192
+PEAK_RATE = 1.5e-3
+VALIDATION_SENTENCES = 2000  # of each language
+
+
+def sentences(data: Path, language: str) -> list[str]:
+    with lzma.open(data / "text" / f"{language}.txt.xz", "rt", encoding="utf-8") as file:
+        return [line.strip() for line in file if line.strip()]
+
+
+def held_out(sentence: str) -> bool:
+    """True for the one sentence in a hundred that training never sees, whatever its case or punctuation."""
+    letters = "".join(c for c in sentence.lower() if c.isalpha())
+    return int.from_bytes(hashlib.sha256(letters.encode()).digest()[:4]) % 100 == 0
+
+
+def train_tokenizer(data: Path) -> Tokenizer:
+    """WordPiece over both languages: lower-cased English pieces, one piece for each Chinese character."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=40))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix="##")
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=CONFIG.vocab_size,
+        special_tokens=SPECIAL,
+        initial_alphabet=[chr(code) for code in range(33, 127)],  # so that no ASCII sign is ever unknown
+        limit_alphabet=4500,
+        min_frequency=5,
+    )
+    lines = (line for language in LANGUAGES for line in sentences(data, language) if not held_out(line))
+    tokenizer.train_from_iterator(lines, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
+    )
+    return tokenizer
+
+
+def encode(tokenizer: Tokenizer, lines: list[str]) -> list[Tensor]:
+    """Sentences as id tensors, shortest useful length 5 ([CLS] and [SEP] included), longest `max_len`."""
+    encoded = []
+    for start in range(0, len(lines), 10_000):
+        for one in tokenizer.encode_batch(lines[start : start + 10_000]):
+            if len(one.ids) >= 5:
+                encoded.append(torch.tensor(one.ids[: CONFIG.max_len], dtype=torch.int16))
+    return encoded
+
+
+def batches(encoded: list[Tensor], dice: torch.Generator) -> Iterator[Tensor]:
+    """Endless padded batches (sentence, token) of about BATCH_TOKENS, each of sentences of like length."""
+    lengths = torch.tensor([len(ids) for ids in encoded])
+    while True:
+        # Sorting by a blurred length keeps padding small and the mixture random.
+        order = (lengths + 4 * torch.rand(len(encoded), generator=dice)).argsort()
+        groups, start = [], 0
+        while start < len(order):
+            longest = int(lengths[order[min(start + 32, len(order) - 1)]]) + 4
+            size = max(8, BATCH_TOKENS // longest)
+            groups.append(order[start : start + size])
+            start += size
+        for number in torch.randperm(len(groups), generator=dice):
+            rows = [encoded[i].long() for i in groups[number]]
+            yield torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+def hide(ids: Tensor, dice: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The ids with 15 % of the words hidden, and where (both (sentence, token))."""
+    chosen = (torch.rand(ids.shape, generator=dice) < 0.15) & (ids > MASK)
+    fate = torch.rand(ids.shape, generator=dice)
+    random_piece = torch.randint(len(SPECIAL), CONFIG.vocab_size, ids.shape, generator=dice)
+    hidden = torch.where(chosen & (fate < 0.8), MASK, ids)
+    hidden = torch.where(chosen & (fate >= 0.9), random_piece, hidden)
+    return hidden, chosen
+
+
+def encode_batch(network: MaskedWordNetwork, ids: Tensor) -> Tensor:
+    """Z (sentence, token, d_model), before the head reads it."""
+    return Encoder.forward(network, ids, padding_mask(ids))
+
+
+def guess_loss(network: MaskedWordNetwork, Z: Tensor, ids: Tensor) -> Tensor:
+    """Cross-entropy of the guesses at Z (guess, d_model) against the true ids (guess)."""
+    return functional.cross_entropy(network.read_out(Z).float(), ids)
+
+
+@torch.no_grad()
+def validate(network: MaskedWordNetwork, held: dict[str, list[Tensor]], where: torch.device) -> dict[str, float]:
+    """Share of hidden words guessed right, for each language, on the same hidden words every time."""
+    network.eval()
+    measured = {}
+    for language, encoded in held.items():
+        dice = torch.Generator().manual_seed(0)
+        hits = []
+        for start in range(0, len(encoded), 100):
+            rows = [ids.long() for ids in encoded[start : start + 100]]
+            ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+            hidden, chosen = hide(ids, dice)
+            with half_precision(where):
+                guesses = network.read_out(encode_batch(network, hidden.to(where))[chosen.to(where)])
+            hits.append(guesses.argmax(-1).cpu() == ids[chosen])
+        measured[f"masked_word_top1_{language}"] = torch.cat(hits).float().mean().item()
+    network.train()
+    return measured
+
+
+def optimizers_for(network: MaskedWordNetwork) -> list[torch.optim.Optimizer]:
+    """Muon (Jordan et al. 2024) for the matrices inside the layers, AdamW for all the rest."""
+    matrices = [p for name, p in network.named_parameters() if name.startswith("layers") and p.dim() == 2]
+    rest = [p for name, p in network.named_parameters() if not (name.startswith("layers") and p.dim() == 2)]
+    return [
+        torch.optim.Muon(matrices, lr=PEAK_RATE, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=PEAK_RATE, betas=(0.9, 0.98), weight_decay=0.01),
+    ]
+
+
+def prepare_data(data: Path, tokenizer: Tokenizer) -> tuple[dict[str, list[Tensor]], dict[str, list[Tensor]]]:
+    train, held = {}, {}
+    for language in LANGUAGES:
+        lines = sentences(data, language)
+        train[language] = encode(tokenizer, [line for line in lines if not held_out(line)])
+        held[language] = encode(tokenizer, [line for line in lines if held_out(line)])[:VALIDATION_SENTENCES]
+    return train, held
+
+
+def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: Path | None) -> None:
+    """Train on `tokens` pieces in all (padding not counted), resuming from `checkpoints` if it holds a run."""
+    torch.manual_seed(seed)
+    where = device()
+    vocabulary = WEIGHTS / "tokenizer.json"
+    if not vocabulary.exists():
+        train_tokenizer(data).save(str(vocabulary))
+    train_set, held = prepare_data(data, Tokenizer.from_file(str(vocabulary)))
+
+    network = MaskedWordNetwork(CONFIG).to(where).train()
+    optimizers = optimizers_for(network)
+    checkpoint, seen, step = checkpoints / "text.safetensors", 0.0, 0
+    if checkpoint.exists():
+        progress = load_checkpoint(checkpoint, network, optimizers)
+        seen, step = progress["tokens"], int(progress["step"])
+    elif start_from:
+        load_checkpoint(start_from, network, [])
+    dice = torch.Generator().manual_seed(seed + step)
+    streams = [batches(train_set[language], dice) for language in LANGUAGES]
+    encode_fast = torch.compile(partial(encode_batch, network), dynamic=True)
+    loss_fast = torch.compile(partial(guess_loss, network), dynamic=True)
+
+    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
+        while seen < tokens:
+            ids = next(streams[step % 2])
+            hidden, chosen = hide(ids, dice)
+            rate = learning_rate(seen / tokens) * PEAK_RATE
+            with half_precision(where):
+                # The head reads only the places where a guess is asked for: that saves most of its time.
+                loss = loss_fast(encode_fast(hidden.to(where))[chosen.to(where)], ids[chosen].to(where))
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            for optimizer in optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = rate
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
+            count = int((ids != PAD).sum())
+            seen, step = seen + count, step + 1
+            bar.update(count)
+            if step % 20 == 0:
+                bar.set_postfix(loss=f"{loss.item():.3f}", rate=f"{rate:.1e}")
+            if step % 400 == 0 or seen >= tokens:
+                bar.write(f"{step} steps, {seen / 1e6:.1f} M tokens: {validate(network, held, where)}")
+                save_checkpoint(checkpoint, network, optimizers, tokens=seen, step=step)
+    ship("text", network, {**validate(network, held, where), "tokens": seen})
