@@ -1,0 +1,5 @@
+"""Glass Encoder: the frame that every page shares, then the page."""
+
+from pages.ui.frame import frame
+
+frame()

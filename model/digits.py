@@ -1,0 +1,163 @@
+"""From any grey picture of a digit to the 28×28 that a network knows, as MNIST was made.
+
+LeCun et al. (1998), "Gradient-based learning applied to document recognition", section III.A: the ink is scaled,
+with its proportions and with antialiasing, to fit a 20×20 box, and then moved so that its centre of mass lies
+in the middle of a 28×28 field.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+SIZE = 28
+BOX = 20  # the ink's longest side
+MIDDLE = 14  # in MNIST the centre of mass rounds to the pixel of row 14, column 14
+REDUCED_SIDE = 1000  # larger pictures are averaged down first, so that memory stays bounded
+FAINTEST = 0.03  # of the darkest ink: what is fainter is not ink
+SMALLEST_SIDE = 4  # pixels: no digit can be read from fewer
+
+Picture = NDArray[np.float32]
+
+
+class DigitError(ValueError):
+    """A picture that shows no digit.
+
+    `reason` is one of "not_an_image", "blank", "all_ink", "too_small", "noise"; `values` holds what was measured.
+    """
+
+    def __init__(self, reason: str, **values: object) -> None:
+        super().__init__(f"{reason}: {values}")
+        self.reason = reason
+        self.values = values
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The pictures on the way, each float32 in [0, 1] with the ink bright."""
+
+    raw: Picture  # as drawn, (height, width); large pictures averaged down
+    cropped: Picture  # the ink's box
+    scaled: Picture  # its longest side 20 px
+    centred: Picture  # (28, 28): the centre of mass in the middle
+
+
+def prepare(image: object) -> Picture:
+    """Any grey picture (height, width), uint8 or float, light on dark or dark on light -> (28, 28), ink bright.
+
+    Raises DigitError when there is no digit in it.
+    """
+    return steps(image).centred
+
+
+def steps(image: object) -> Steps:
+    """The same as `prepare`, with every picture on the way."""
+    raw = ink(grey(image))
+    cropped = crop(raw)
+    scaled = scale(cropped)
+    check_strokes(cropped, scaled, raw)
+    return Steps(raw, cropped, scaled, centre(scaled))
+
+
+def grey(image: object) -> Picture:
+    """Checked, reduced to at most about `REDUCED_SIDE` pixels a side, values in [0, 1]."""
+    try:
+        pixels = np.asarray(image)
+    except (TypeError, ValueError) as error:
+        raise DigitError("not_an_image", type=type(image).__name__) from error
+    if pixels.dtype.kind not in "buif" or pixels.ndim != 2 or 0 in pixels.shape:
+        raise DigitError("not_an_image", shape=pixels.shape, dtype=str(pixels.dtype))
+    if pixels.dtype.kind in "ui":
+        white = float(np.iinfo(pixels.dtype).max) if pixels.dtype.kind == "u" else 255.0
+    else:
+        white = 1.0 if pixels.dtype == bool or pixels.max() <= 1 else 255.0
+
+    step = -(-max(pixels.shape) // REDUCED_SIDE)
+    height, width = pixels.shape[0] // step, pixels.shape[1] // step
+    if min(height, width) == 0:
+        raise DigitError("too_small", shape=pixels.shape)
+    blocks = pixels[: height * step, : width * step].reshape(height, step, width, step)
+    reduced = blocks.mean((1, 3), dtype=np.float32) / np.float32(white)
+    if not np.isfinite(reduced).all():
+        raise DigitError("not_an_image", finite=False)
+    return reduced.clip(0, 1)
+
+
+def ink(picture: Picture) -> Picture:
+    """0 for the background, 1 for the strongest ink, whichever of the two is dark.
+
+    The background is what most of the border shows; where the border is divided, what most of the picture shows.
+    """
+    low, high = float(picture.min()), float(picture.max())
+    if high - low < 0.02:
+        raise DigitError("blank" if high < 0.5 else "all_ink", darkest=low, brightest=high)
+    border = np.concatenate([picture[0], picture[-1], picture[1:-1, 0], picture[1:-1, -1]])
+    bright = float((border > (low + high) / 2).mean())
+    if 0.35 < bright < 0.65:
+        bright = float((picture > (low + high) / 2).mean())
+    background_is_bright = bright > 0.5
+    if background_is_bright:
+        picture, border = 1 - picture, 1 - border
+        low, high = 1 - high, 1 - low
+
+    paper = border[border <= (low + high) / 2]
+    if not paper.size:
+        raise DigitError("all_ink", background=0.0)
+    level = float(np.median(paper))
+    # A photographed sheet is uneven: what varies along its edge is not ink.
+    unevenness = float(np.quantile(np.abs(paper - level), 0.9))
+    start = level + 2 * unevenness
+    strength = (picture - start).clip(0) / max(high - start, 1e-6)
+    if high - start < 0.02:
+        raise DigitError("noise", contrast=high - level, unevenness=unevenness)
+    return np.where(strength < FAINTEST, 0, strength).astype(np.float32)
+
+
+def crop(picture: Picture) -> Picture:
+    """The smallest box that holds all ink."""
+    rows, columns = np.flatnonzero(picture.any(1)), np.flatnonzero(picture.any(0))
+    box = picture[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    if max(box.shape) < SMALLEST_SIDE:
+        raise DigitError("too_small", height=box.shape[0], width=box.shape[1])
+    return box
+
+
+def scale(picture: Picture) -> Picture:
+    """The longest side to 20 px, with antialiasing; the strongest ink is 1 again, however thin the pen was."""
+    longest = max(picture.shape)
+    size = [max(1, round(BOX * side / longest)) for side in picture.shape]
+    # A copy, since torch wants memory that it may write to.
+    tensor = torch.from_numpy(picture.copy())[None, None]
+    small = functional.interpolate(tensor, size, mode="bilinear", antialias=True)[0, 0].numpy()
+    return small / small.max()
+
+
+def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
+    """Raises DigitError where the ink is one dot, one filled patch, or scattered everywhere."""
+    square = min(scaled.shape) >= 0.7 * BOX
+    filled = float(scaled.mean())  # of the ink's own box; a disc fills 0.79 of it
+    covered = float((scaled > 0.15).mean())
+    edges = float(np.abs(np.diff(scaled, axis=0)).sum() + np.abs(np.diff(scaled, axis=1)).sum())
+    roughness = edges / float(scaled.sum())
+    measured = {"filled": round(filled, 3), "covered": round(covered, 3), "roughness": round(roughness, 3)}
+    if square and filled > 0.72:
+        dot = max(cropped.shape) < max(raw.shape) / 4
+        raise DigitError("too_small" if dot else "all_ink", **measured)
+    if (square and covered > 0.9) or roughness > 1.6:
+        raise DigitError("noise", **measured)
+
+
+def centre(picture: Picture) -> Picture:
+    """Laid into a 28×28 field, its centre of mass on the middle pixel; no ink is ever cut off."""
+    field = np.zeros((SIZE, SIZE), np.float32)
+    weight = picture.sum()
+    corner = []
+    for axis, side in enumerate(picture.shape):
+        mass = picture.sum(1 - axis)
+        mean = float((mass * np.arange(side)).sum() / weight)
+        corner.append(min(max(round(MIDDLE - mean), 0), SIZE - side))
+    top, left = corner
+    field[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
+    return field

@@ -1,0 +1,6 @@
+"""Add & Norm."""
+
+from pages.ui.view import View
+
+view = View("add_and_norm")
+view.close()

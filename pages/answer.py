@@ -1,0 +1,6 @@
+"""Answer."""
+
+from pages.ui.view import View
+
+view = View("answer")
+view.close()

@@ -1,0 +1,6 @@
+"""Heads."""
+
+from pages.ui.view import View
+
+view = View("heads")
+view.close()

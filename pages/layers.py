@@ -1,0 +1,6 @@
+"""Layers."""
+
+from pages.ui.view import View
+
+view = View("layers")
+view.close()

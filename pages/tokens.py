@@ -1,0 +1,6 @@
+"""Tokens and positions."""
+
+from pages.ui.view import View
+
+view = View("tokens")
+view.close()

@@ -1,0 +1,48 @@
+"""What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
+
+import gc
+
+import streamlit as st
+import torch
+
+from model import InputError, Pipeline, Trace, load
+from model.trace import Edit
+from pages.ui.text import t
+
+MOST_TRACES = 24  # about 12 MB each at worst (64 tokens)
+
+
+@st.cache_resource(show_spinner=False)
+def pipeline(name: str) -> Pipeline:
+    """The trained pipeline, loaded once for all visitors. Raises WeightsError."""
+    torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
+    loaded = load(name)
+    # Streamlit collects garbage after every run. What is here now stays for good, so it need not be looked at again.
+    gc.collect()
+    gc.freeze()
+    return loaded
+
+
+@st.cache_resource(max_entries=MOST_TRACES, show_spinner=False)
+def run(name: str, subject: str | bytes, edits: tuple[Edit, ...] = ()) -> Trace:
+    """One traced run. Choosing another layer or head comes here again and finds it done."""
+    return pipeline(name)(subject, edits)
+
+
+def trace(choice) -> Trace:
+    """The trace of the reader's input; for an input that cannot be read, says why and keeps the last good one."""
+    last_good = st.session_state.setdefault("last_good", {})
+    try:
+        result = run(choice.pipeline, choice.subject)
+        last_good[choice.pipeline] = choice.subject
+    except InputError as error:
+        st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
+        result = run(choice.pipeline, last_good.get(choice.pipeline, DEFAULTS[choice.pipeline]))
+    for note in result.notes:
+        values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
+        st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
+    return result
+
+
+#: What is shown when the very first input of a visitor cannot be read.
+DEFAULTS: dict[str, str | bytes] = {"text": "i love you ."}

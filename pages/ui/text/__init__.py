@@ -1,0 +1,43 @@
+"""Every word that a person reads: two catalogues with the same keys, and how to look one up."""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """All texts of a language, flat: "attention.title" -> "Attention"."""
+    tables = tomllib.loads((Path(__file__).parent / f"{language}.toml").read_text(encoding="utf-8"))
+    flat: dict[str, str] = {}
+
+    def walk(table: dict, prefix: str) -> None:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                walk(value, f"{prefix}{key}.")
+            else:
+                flat[prefix + key] = value
+
+    walk(tables, "")
+    return flat
+
+
+def plain(name: str, /, **values: object) -> str:
+    """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables."""
+    text = catalogue(st.session_state.get("lang") or "en")[name]
+    return re.sub(r"\{(\w+)\}", lambda hit: str(values.get(hit[1], hit[0])), text)
+
+
+def t(name: str, /, **values: object) -> str:
+    """Like `plain`, for Markdown: what is filled in is shown literally, whatever signs it holds."""
+    return plain(name, **{place: literal(str(value)) for place, value in values.items()})
+
+
+def literal(text: str) -> str:
+    """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))

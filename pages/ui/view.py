@@ -1,0 +1,240 @@
+"""What every page is made of: the stage strip, pictures with their reading sentence, arithmetic, code, downloads."""
+
+import inspect
+import io
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from model import Trace
+from model.stages import Stage, stage_of
+from pages.ui import figures, session
+from pages.ui.frame import PAGES, Choice, choice, page_path
+from pages.ui.text import literal, plain, t
+
+
+def shape(values: np.ndarray) -> str:
+    """(8, 12, 12) as people write it: 8 × 12 × 12."""
+    return " × ".join(str(side) for side in values.shape)
+
+
+def coloured(equation: str, mode: str) -> str:
+    """An equation with Q, K and V (and their matrices) in their colours."""
+    colours = figures.ROLE_COLOURS[mode]
+    return re.sub(
+        r"(?<![A-Za-z\\{_])((?:W_|b_)?([QKV]))(?![A-Za-z])",
+        lambda hit: rf"\textcolor{{{colours[hit[2]]}}}{{{hit[1]}}}",
+        equation,
+    )
+
+
+class View:
+    """One page on the screen: opened with its name, filled with pictures, closed with code and downloads.
+
+    `choice` is what the reader chose, `trace` the run of that input. Nothing here runs the network
+    again when only the layer or the head changes.
+    """
+
+    def __init__(self, name: str, equation: str | None = None) -> None:
+        self.name = name
+        self.choice: Choice = choice()
+        self._strip_place = st.container()
+        self.trace: Trace = session.trace(self.choice)
+        with self._strip_place:
+            self._strip()
+        self.mode = st.context.theme.type or "light"
+        self.font_size = 18 if self.choice.big else 12
+        self._pictures: dict[str, tuple[go.Figure, pd.DataFrame]] = {}
+        st.header(plain(f"{name}.title"), anchor=False)
+        st.markdown(t(f"{name}.purpose"))
+        if equation and self.choice.at_least("formula"):
+            self.equation(equation)
+
+    # -- what was chosen, ready to use -------------------------------------------------------------
+
+    def key(self, stage: str) -> str:
+        """The trace key of a STAGES key in the chosen layer."""
+        return self.choice.key(stage)
+
+    def value(self, stage: str) -> np.ndarray:
+        """The recorded value of a STAGES key in the chosen layer (all heads)."""
+        return self.trace[self.key(stage)]
+
+    def token_names(self) -> list[str]:
+        """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
+        return list(self.trace.tokens)
+
+    def tokens(self, title: str) -> figures.Axis:
+        """An axis of tokens; `title` is a text key such as "axis.query"."""
+        return figures.Axis(plain(title), self.token_names())
+
+    def where(self) -> str:
+        """ "layer 2, head 3" in the reader's language."""
+        return plain("common.where", layer=self.choice.layer + 1, head=self.choice.head + 1)
+
+    # -- parts of a page ---------------------------------------------------------------------------
+
+    def equation(self, latex: str) -> None:
+        st.latex(coloured(latex, self.mode))
+
+    def picture(
+        self,
+        name: str,
+        figure: go.Figure,
+        sentence: str,
+        *,
+        stage: str | None = None,
+        table: pd.DataFrame | None = None,
+        on_pick: Callable[[int, int], None] | None = None,
+        title: str | None = None,
+    ) -> None:
+        """A figure under its title, shape and equation, and over its reading sentence.
+
+        name: unique on the page; its title is the text "{page}.{name}" unless `title` is given. sentence: Markdown,
+        what the picture says in words (it is also the picture's text alternative). stage: the STAGES key
+        it shows. table: the numbers for the CSV. on_pick(row, column): called when a cell is clicked.
+        """
+        row = stage_of(self.key(stage)) if stage else None
+        heading = f"**{title or plain(f'{self.name}.{name}')}**"
+        if stage:
+            heading += f"&ensp;:gray[{shape(self._one_head(stage))}]"
+        st.markdown(heading)
+        if row and self.choice.at_least("formula"):
+            self.equation(row.equation)
+        extra: dict = {}
+        widget = f"{self.name}.{name}"
+        if on_pick:
+            extra = {"on_select": lambda: _picked(widget, on_pick), "selection_mode": "points"}
+        st.plotly_chart(
+            figure,
+            key=widget,
+            width="stretch",
+            config={
+                "displaylogo": False,
+                "displayModeBar": "hover",
+                "modeBarButtons": [["toImage"]],
+                "toImageButtonOptions": {"format": "svg", "filename": f"glass-encoder-{self.name}-{name}"},
+            },
+            **extra,
+        )
+        st.markdown(sentence)
+        if table is None:
+            table = self._table(figure)
+        self._pictures[name] = (figure, table)
+
+    def _one_head(self, stage: str) -> np.ndarray:
+        value = self.value(stage)
+        axes = self.trace.axes(self.key(stage))
+        return value[self.choice.head] if axes[0] == "head" else value
+
+    def by_hand(self, title: str | None = None):
+        """The box for arithmetic: open from the depth "numbers" on."""
+        return st.expander(
+            title or plain("common.by_hand"), expanded=self.choice.at_least("numbers"), icon=":material/calculate:"
+        )
+
+    def close(self, *code: object) -> None:
+        """The end of a page: the source of the modules that made it, downloads, and the standing warning."""
+        if code:
+            with st.expander(plain("common.code"), expanded=self.choice.at_least("code"), icon=":material/code:"):
+                for thing in code:
+                    st.code(inspect.getsource(thing), language="python")
+        with st.expander(plain("common.downloads"), icon=":material/download:"):
+            self._downloads()
+        st.caption(t("common.not_explanation"))
+
+    def _downloads(self) -> None:
+        names = {plain(f"{self.name}.{name}"): name for name in self._pictures}
+        columns = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
+        with columns[0]:
+            wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
+        if wanted in names:
+            figure, table = self._pictures[names[wanted]]
+            file = f"glass-encoder-{self.name}-{names[wanted]}"
+            with columns[1]:
+                st.download_button("CSV", lambda: csv(table), f"{file}.csv", "text/csv", on_click="ignore")
+            with columns[2]:
+                st.download_button("HTML", lambda: standalone(figure), f"{file}.html", "text/html", on_click="ignore")
+        with columns[3]:
+            trace = self.trace
+            st.download_button(plain("common.npz"), lambda: npz(trace), "glass-encoder-trace.npz", on_click="ignore")
+        st.caption(t("common.downloads_help"))
+
+    def _table(self, figure: go.Figure) -> pd.DataFrame:
+        """The numbers of a heatmap with the names on its axes."""
+        z = next((trace.z for trace in figure.data if trace.type == "heatmap"), None)
+        if z is None:
+            return pd.DataFrame({trace.name or "value": np.asarray(trace.y) for trace in figure.data})
+        rows, columns = figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext
+        return pd.DataFrame(np.asarray(z), index=_unescape(rows), columns=_unescape(columns))
+
+    def _strip(self) -> None:
+        """The stage strip: every page with the shape of its tensor for this very input; the current one is lit."""
+        with st.container(horizontal=True, gap="small", key="strip"):
+            for row in PAGES:
+                label = plain(f"{row.name}.short")
+                if row.shape_of and self.choice.key(row.shape_of) in self.trace:
+                    label += f"  \n:small[:gray[{shape(self.trace[self.choice.key(row.shape_of)])}]]"
+                st.page_link(page_path(row.name), label=label, icon=row.icon)
+
+
+def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:
+    """Hand a clicked cell on. A second click on the same cell deselects it, and is no news."""
+    points = st.session_state[widget].selection.points
+    if points:
+        on_pick(int(points[0]["y"]), int(points[0]["x"]))
+
+
+def pick(name: str, label: str, options: Sequence[str], default: int = 0) -> int:
+    """A select box over places (tokens, neurons, …) that keeps its place across pages; returns the index.
+
+    Its session key is `name`: a click on a picture may set it too. Options that read alike stay apart.
+    """
+    if not 0 <= st.session_state.get(name, -1) < len(options):
+        st.session_state[name] = min(default, len(options) - 1)
+    return st.selectbox(
+        label,
+        range(len(options)),
+        format_func=lambda i: f"{i + 1} · {options[i]}",
+        key=name,
+        persist_state="session",
+    )
+
+
+def quoted(token: str) -> str:
+    """A token inside a sentence: ‘it’, shown literally."""
+    return f"‘{literal(token)}’"
+
+
+def _unescape(labels: Sequence[str] | None) -> list[str] | None:
+    return [figures.html.unescape(text) for text in labels] if labels is not None else None
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """A table that spreadsheets open with Chinese intact (UTF-8 with its mark)."""
+    return table.to_csv().encode("utf-8-sig")
+
+
+def standalone(figure: go.Figure) -> str:
+    """The figure as one HTML file that opens offline."""
+    figure = go.Figure(figure).update_layout(paper_bgcolor="white", plot_bgcolor="white")
+    return figure.to_html(include_plotlyjs=True)
+
+
+def npz(trace: Trace) -> bytes:
+    """The whole run: one array under each key of the trace, and the tokens."""
+    file = io.BytesIO()
+    np.savez_compressed(file, tokens=np.array(trace.tokens), **{key: trace[key] for key in trace})
+    return file.getvalue()
+
+
+def stage_row(key: str) -> Stage:
+    """The row of STAGES for a key that is known to have one."""
+    row = stage_of(key)
+    if row is None:
+        raise KeyError(key)
+    return row
