@@ -140,6 +140,20 @@ class Pipeline:
         guesses = self.reader.guesses(output, reading)
         return Trace(values, self.config, reading.tokens, reading.ids, guesses, reading.notes, edits)
 
+    @torch.inference_mode()
+    def read_layers(self, trace: Trace, token: int = 0) -> np.ndarray:
+        """What the head would say at `token` after each layer, if that layer were the last.
+
+        Returns probabilities (1 + layers, word) or (1 + layers, class), float32. Row 0 reads the embedding, before any
+        layer; the last row is the network's own answer. A classifier always reads the first position.
+        Source: "the logit lens", nostalgebraist 2020.
+        """
+        states = np.stack([trace.layer_input(layer) for layer in range(self.config.layers + 1)])
+        Z = self.network.norm(torch.from_numpy(states))  # (1 + layers, token, d_model)
+        if self.config.head == "masked-word":
+            Z = Z[:, token]
+        return self.network.read_out(Z).softmax(-1).numpy()
+
     def _source(self, edit: Edit) -> Tensor | None:
         """What a patch puts in: the value at the same key in the run of the edit's source."""
         if edit.operation != "patch":

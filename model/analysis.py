@@ -1,0 +1,249 @@
+"""Measurements on recorded runs: pure functions of arrays, none of which runs the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from model.config import EncoderConfig
+
+
+def pca(points: ArrayLike, components: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """The points on their directions of largest variance, and the share of the variance each direction explains.
+
+    Args:
+        points: `(n, features)`.
+        components: how many directions to keep.
+
+    Returns:
+        Coordinates `(n, components)` and shares `(components,)`, both float32. Directions that do not exist (fewer
+        points or features than components, or points that all coincide) have coordinate 0 and share 0. The sign of
+        each direction is fixed, its largest loading positive, so that the same points always give the same picture.
+
+    Source: K. Pearson, "On lines and planes of closest fit to systems of points in space", 1901.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if points.ndim != 2:
+        raise ValueError(f"pca needs a table of points (n, features), not the shape {points.shape}")
+    centred = points - points.mean(axis=0)
+    u, singular, vt = np.linalg.svd(centred, full_matrices=False)
+    kept = min(components, len(singular))
+    sign = np.sign(np.take_along_axis(vt, np.abs(vt).argmax(axis=1, keepdims=True), axis=1))[:kept, 0]
+    coordinates = np.zeros((len(points), components), dtype=np.float32)
+    coordinates[:, :kept] = u[:, :kept] * singular[:kept] * sign
+    variance = singular**2
+    shares = np.zeros(components, dtype=np.float32)
+    if variance.sum() > 0:
+        shares[:kept] = variance[:kept] / variance.sum()
+    return coordinates, shares
+
+
+def cosine_similarity(rows: ArrayLike, others: ArrayLike | None = None) -> np.ndarray:
+    """cos(a, b) = a·b / (‖a‖ ‖b‖) for every row a and every other row b.
+
+    Args:
+        rows: `(…, n, features)`.
+        others: `(…, m, features)`; the rows themselves when left out.
+
+    Returns:
+        `(…, n, m)` float32 in [-1, 1]. A row of zeros has no direction; its cosine is given as 0.
+    """
+
+    def unit(table: ArrayLike) -> np.ndarray:
+        table = np.asarray(table, dtype=np.float64)
+        norms = np.linalg.norm(table, axis=-1, keepdims=True)
+        return np.divide(table, norms, out=np.zeros_like(table), where=norms > 0)
+
+    first = unit(rows)
+    second = first if others is None else unit(others)
+    return np.clip(first @ second.swapaxes(-1, -2), -1, 1).astype(np.float32)
+
+
+def entropy(weights: ArrayLike) -> np.ndarray:
+    """H = −Σ_j A_j log₂ A_j of every row, in bits: 0 where one key gets everything, log₂ N where all get the same.
+
+    2^H is the number of keys that an even spread of the same entropy would have.
+
+    Args:
+        weights: `(…, key)`, each row a distribution.
+
+    Returns:
+        `(…,)` float32.
+
+    Source: C. E. Shannon, "A Mathematical Theory of Communication", 1948, section 6.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    logarithms = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)  # 0 · log 0 counts as 0
+    return np.maximum(-(weights * logarithms).sum(axis=-1), 0).astype(np.float32)
+
+
+def token_places(config: EncoderConfig, n: int) -> np.ndarray:
+    """Where each of the n tokens stands: `(n, 1)` in a sentence, `(n, 2)` row and column of a patch.
+
+    [CLS] stands nowhere in an image: NaN.
+    """
+    if config.input != "patches":
+        return np.arange(n, dtype=np.float64)[:, None]
+    side = config.patches_per_side
+    return np.concatenate([np.full((1, 2), np.nan), np.argwhere(np.ones((side, side)))])
+
+
+def mean_distance(weights: ArrayLike, places: ArrayLike) -> np.ndarray:
+    """Σ_j A_ij ‖place_i − place_j‖, averaged over the queries: how far a head looks, in tokens (or patches).
+
+    Args:
+        weights: `(…, query, key)`.
+        places: `(token, dimensions)`, see `token_places`. Tokens that stand nowhere (NaN) are left out, and the
+            rest of each row is scaled to sum to 1 again.
+
+    Returns:
+        `(…,)` float32; NaN where nothing is left to measure.
+
+    Source: "mean attention distance", Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", appendix D.7.
+    """
+    places = np.asarray(places, dtype=np.float64)
+    somewhere = np.flatnonzero(~np.isnan(places).any(axis=1))
+    weights = np.asarray(weights, dtype=np.float64)[..., somewhere[:, None], somewhere]
+    between = np.linalg.norm(places[somewhere, None] - places[None, somewhere], axis=-1)
+    total = weights.sum(axis=-1)
+    walked = (weights * between).sum(axis=-1)
+    rows = np.divide(walked, total, out=np.full_like(total, np.nan), where=total > 0)
+    counted = ~np.isnan(rows)
+    count = counted.sum(axis=-1)
+    summed = np.where(counted, rows, 0).sum(axis=-1)
+    return np.divide(summed, count, out=np.full_like(summed, np.nan), where=count > 0).astype(np.float32)
+
+
+def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> dict[str, np.ndarray]:
+    """What each head looks at, in figures, averaged over the queries that have such a key.
+
+    Args:
+        weights: `(…, query, key)`, for example (layer, head, query, key).
+        tokens: as printed; [CLS] and [SEP] are looked for among them.
+        places: of the tokens, for the distance (`token_places`).
+
+    Returns:
+        "entropy" (bits), "distance", and the weight on "self", "previous", "next", "cls", "sep": each `(…,)` float32,
+        NaN where the input has no such token.
+
+    Source: the quantities of Clark et al. 2019, "What Does BERT Look At?", section 3.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    nothing = np.full(weights.shape[:-2], np.nan, dtype=np.float32)
+
+    def on(offset: int) -> np.ndarray:
+        """The weight on the token `offset` places further on."""
+        if abs(offset) >= len(tokens):
+            return nothing
+        return np.diagonal(weights, offset, axis1=-2, axis2=-1).mean(axis=-1)
+
+    def on_token(name: str) -> np.ndarray:
+        places = [place for place, token in enumerate(tokens) if token == name]
+        return weights[..., places].sum(axis=-1).mean(axis=-1) if places else nothing
+
+    return {
+        "entropy": entropy(weights).mean(axis=-1),
+        "distance": mean_distance(weights, places),
+        "self": on(0),
+        "previous": on(-1),
+        "next": on(1),
+        "cls": on_token("[CLS]"),
+        "sep": on_token("[SEP]"),
+    }
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a head does on this input, and the figure that earns it the name.
+
+    name: "alone" (there is one token), "self", "previous", "next", "cls", "sep" (most of the weight goes there),
+    "token" (every query looks at the token at `place`), "near" (distance), "spread" (entropy), or "mixed" (none
+    of these).
+    `figure` is the weight, distance or entropy that decided; `reference` what an even spread would have.
+    """
+
+    name: str
+    figure: float
+    reference: float
+    place: int | None = None
+
+
+def head_role(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLike) -> Role:
+    """The plainest true description of one head.
+
+    Args:
+        weights: `(query, key)` of the head.
+        measures: its row of `head_table`.
+        places: of the tokens.
+
+    In this order: "spread" needs at least 0.9 of the largest entropy. A target must get at least 0.4 of the weight, and
+    half as much again as an even spread would give it. "near" needs at most half the distance of an even spread.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    n = weights.shape[-1]
+    if n == 1:
+        return Role("alone", 1.0, 1.0)
+    most = float(np.log2(n))
+    if measures["entropy"] >= 0.9 * most:
+        return Role("spread", float(measures["entropy"]), most)
+    targets = {name: float(measures[name]) for name in ("self", "previous", "next", "cls", "sep")}
+    targets = {name: value for name, value in targets.items() if not np.isnan(value)}
+    best = max(targets, key=targets.get)
+    needed = max(0.4, 1.5 / n)
+    if targets[best] >= needed:
+        return Role(best, targets[best], 1 / n)
+    columns = weights.mean(axis=0)
+    place = int(columns.argmax())
+    if columns[place] >= needed:
+        return Role("token", float(columns[place]), 1 / n, place)
+    even = float(mean_distance(np.full((n, n), 1 / n), places))
+    if measures["distance"] <= even / 2:
+        return Role("near", float(measures["distance"]), even)
+    return Role("mixed", float(measures["entropy"]), most)
+
+
+def write_contributions(heads: ArrayLike, W_O: ArrayLike) -> np.ndarray:
+    """What each head adds to the output: head_i · W_Oⁱ, the rows of W_O that meet this head's part of Concat.
+
+    The parts of all heads and the bias b_O add up to `attention.output`.
+
+    Args:
+        heads: `(head, token, d_k)`.
+        W_O: `(d_model, d_model)` as torch keeps it: one row for each component of the output.
+
+    Returns:
+        `(head, token, d_model)` float32.
+
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", "attention heads are
+    independent and additive".
+    """
+    heads = np.asarray(heads, dtype=np.float32)
+    h, _, d_k = heads.shape
+    W_O = np.asarray(W_O, dtype=np.float32).reshape(-1, h, d_k)
+    return heads @ W_O.transpose(1, 2, 0)
+
+
+def rollout(weights: ArrayLike) -> np.ndarray:
+    """Attention rollout: how much of each token's place after layer l can be traced back to each input token.
+
+    R⁽ˡ⁾ = Âˡ R⁽ˡ⁻¹⁾ with Âˡ = ½ (mean over heads of Aˡ) + ½ I, where ½ I stands for the residual path; R⁽⁰⁾ = I.
+
+    Args:
+        weights: `(layer, head, query, key)`.
+
+    Returns:
+        `(layer, query, key)` float32; each row sums to 1.
+
+    Source: Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    same = np.eye(weights.shape[-1])
+    reached = same
+    layers = []
+    for mixed in 0.5 * weights.mean(axis=1) + 0.5 * same:
+        reached = mixed @ reached
+        layers.append(reached)
+    return np.stack(layers).astype(np.float32)
