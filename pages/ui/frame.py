@@ -115,8 +115,8 @@ def choice() -> Choice:
     While a folder called pages/ lies beside app.py, the first visitor of a fresh server who opens /attention
     gets that page without app.py. Calling st.navigation ends that old mode for good; then we start over.
     """
-    if "choice" not in st.session_state:
-        st.navigation(_navigation(), position="top")
+    if "frame_is_drawn" not in st.session_state:
+        st.navigation(_navigation(), position="hidden")
         st.rerun()
     return st.session_state["choice"]
 
@@ -142,7 +142,7 @@ def frame() -> None:
     """Everything that app.py does: page set-up, language, navigation, sidebar, then the page itself."""
     st.set_page_config(page_title="Glass Encoder", page_icon="🔎", layout="wide")
     _default_language()
-    page = st.navigation(_navigation(), position="top")
+    page = st.navigation(_navigation(), position="hidden")
     try:
         _link_check()
         with st.sidebar:
@@ -150,12 +150,15 @@ def frame() -> None:
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html("<style>:root{font-size:21px!important}</style>")
+        st.session_state["frame_is_drawn"] = True
         page.run()
     except WeightsError as error:
         st.error(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
     except Exception:
         logging.getLogger(__name__).exception("page %s failed", page.title)
         st.error(t("error.unexpected"), icon=":material/error:")
+    finally:
+        st.session_state.pop("frame_is_drawn", None)  # the next run must draw its own
 
 
 def _default_language() -> None:

@@ -1,0 +1,82 @@
+"""`make bench`: what tracing costs over the bare forward pass, and what a page rerun costs the server.
+
+Times are printed as ratios to something measured in the same run, or as CPU milliseconds of this process;
+no test depends on them.
+"""
+
+import gc
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+
+from model import load
+from model.config import PRESETS
+from model.heads import network_for
+from model.trace import record
+from pages.ui.frame import PAGES
+from tests.pages.opening import open_page
+
+WORDS = "the small dog and the old cat sat near a big house and saw many people on their way home . ".split()
+
+
+def sentence(tokens: int) -> str:
+    """A sentence of that many pieces, [CLS] and [SEP] included."""
+    return " ".join((WORDS * 8)[: tokens - 2])
+
+
+def alternate(first: Callable, second: Callable, times: int) -> tuple[float, float]:
+    """Median seconds of two things, run turn by turn so that both see the same weather."""
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for turn in range(times + 3):
+        for run, kept in zip((first, second), seconds, strict=True):
+            start = time.perf_counter()
+            run()
+            if turn >= 3:
+                kept.append(time.perf_counter() - start)
+    return statistics.median(seconds[0]), statistics.median(seconds[1])
+
+
+def bench_tracing() -> None:
+    print("Tracing against the bare forward pass (text encoder, one thread)")
+    torch.set_num_threads(1)
+    network = network_for(replace(PRESETS["text"], max_len=128)).eval()
+    for n in (16, 32, 128):
+        ids = torch.randint(5, 12_000, (1, n))
+        with torch.inference_mode():
+            bare, traced = alternate(lambda x=ids: network(x), lambda x=ids: record(network, x), 30)
+        print(f"  N = {n:3}: {traced / bare:.2f} ×   (bare {bare * 1e3:.1f} ms, traced {traced * 1e3:.1f} ms)")
+    text = load("text")
+    bare, traced = alternate(lambda: None, lambda: text(sentence(32)), 30)
+    print(f"  whole text pipeline at N = 32: {traced * 1e3:.1f} ms")
+
+
+def bench_pages() -> None:
+    print("Server CPU of one warm rerun (median of 15, AppTest)")
+    for row in PAGES:
+        costs = []
+        for n in (16, 64):
+            app = open_page(row.name, s=sentence(n))
+            gc.collect()
+            gc.freeze()
+            seconds = []
+            for turn in range(18):
+                if "layer" in [slider.key for slider in app.sidebar.slider]:
+                    app.sidebar.slider(key="layer").set_value(1 + turn % 6)
+                start = time.process_time()
+                app.run()
+                seconds.append(time.process_time() - start)
+            costs.append(statistics.median(seconds[3:]) * 1e3)
+        charts = sum(len(chart.proto.spec) for chart in open_page(row.name, s=sentence(32)).get("plotly_chart"))
+        print(
+            f"  {row.name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   pictures at N = 32: {charts // 1000} kB"
+        )
+
+
+if __name__ == "__main__":
+    bench_tracing()
+    bench_pages()
+    print(f"Largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")

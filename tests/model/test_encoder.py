@@ -1,0 +1,140 @@
+"""The encoder against PyTorch's own, its masks, and the example that closes lecture note 002."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from model.config import PRESETS, ConfigError, EncoderConfig
+from model.embedding import patchify
+from model.encoder import Encoder, causal_mask, padding_mask
+from tests.networks import CONFIGS, example, pipeline
+
+ALL = [*CONFIGS, "trained text", "trained digits", "trained flat"]
+
+
+def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
+    """torch.nn.TransformerEncoder with this encoder's weights."""
+    config = encoder.config
+    layer = nn.TransformerEncoderLayer(
+        config.d_model,
+        config.heads,
+        config.d_ff,
+        config.dropout,
+        config.activation,
+        config.norm_eps,
+        batch_first=True,
+        norm_first=config.norm_first,
+    )
+    theirs = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False).eval()
+    for ours, other in zip(encoder.layers, theirs.layers, strict=True):
+        attention = ours.attention
+        projections = (attention.W_Q, attention.W_K, attention.W_V)
+        state = {
+            "self_attn.in_proj_weight": torch.cat([p.weight for p in projections]),
+            "self_attn.in_proj_bias": torch.cat([p.bias for p in projections]),
+            "self_attn.out_proj.weight": attention.W_O.weight,
+            "self_attn.out_proj.bias": attention.W_O.bias,
+            "linear1.weight": ours.ffn.W_1.weight,
+            "linear1.bias": ours.ffn.W_1.bias,
+            "linear2.weight": ours.ffn.W_2.weight,
+            "linear2.bias": ours.ffn.W_2.bias,
+            "norm1.weight": ours.norm_1.weight,
+            "norm1.bias": ours.norm_1.bias,
+            "norm2.weight": ours.norm_2.weight,
+            "norm2.bias": ours.norm_2.bias,
+        }
+        other.load_state_dict(state)
+    return theirs
+
+
+@pytest.mark.parametrize("name", ALL)
+@torch.no_grad()
+def test_the_layers_equal_torchs_own(name: str) -> None:
+    network = pipeline(name).network
+    x = network.embedding(pipeline(name).reader.read(example(name)).tensor)
+    theirs = torchs_own(network)(x)
+    for layer in network.layers:
+        x = layer(x)
+    torch.testing.assert_close(x, theirs, atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_masked_layers_equal_torchs_own() -> None:
+    network = pipeline("pre-norm words").network
+    x = torch.randn(3, 9, 64)
+    ids = torch.tensor([[5] * 9, [5] * 6 + [0] * 3, [5] * 2 + [0] * 7])
+    mask = padding_mask(ids) & causal_mask(9)
+    ours = x
+    for layer in network.layers:
+        ours = layer(ours, mask)
+    theirs = torchs_own(network)(x, mask=~causal_mask(9), src_key_padding_mask=ids == 0)
+    torch.testing.assert_close(ours[ids != 0], theirs[ids != 0], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_padding_changes_nothing_for_the_words_that_are_there() -> None:
+    network = pipeline("trained text").network
+    ids = pipeline("trained text").reader.read("the dog is here .").tensor
+    padded = torch.cat([ids, torch.zeros(1, 5, dtype=torch.long)], dim=1)
+    alone = Encoder.forward(network, ids)
+    beside = Encoder.forward(network, padded, padding_mask(padded))[:, : ids.size(1)]
+    torch.testing.assert_close(alone, beside, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_a_causal_mask_hides_the_future() -> None:
+    network = pipeline("trained text").network
+    ids = pipeline("trained text").reader.read("the dog is here .").tensor
+    changed = ids.clone()
+    changed[0, 4] = 100
+    before, after = (Encoder.forward(network, x, causal_mask(ids.size(1))) for x in (ids, changed))
+    torch.testing.assert_close(before[:, :4], after[:, :4])
+    assert not torch.allclose(before[:, 4:], after[:, 4:])
+
+
+@torch.no_grad()
+def test_the_example_that_closes_note_002() -> None:
+    config = replace(PRESETS["002"], vocab_size=1000, d_model=512, layers=6, heads=8)
+    ids = torch.randint(0, 1000, (2, 10))
+    assert Encoder(config).eval()(ids).shape == (2, 10, 512)
+
+
+def test_dropout_is_on_when_training_and_off_when_evaluating() -> None:
+    network = Encoder(EncoderConfig(32, 4, 1, 64, dropout=0.1))
+    ids = torch.arange(5)[None]
+    with torch.no_grad():
+        assert not torch.equal(network.train()(ids), network(ids))
+        assert torch.equal(network.eval()(ids), network(ids))
+
+
+def test_presets_are_what_the_notes_say() -> None:
+    note = PRESETS
+    assert (note["000"].activation, note["000"].input, note["000"].norm_first) == ("gelu", "patches", False)
+    assert note["001"].activation == "relu" and note["001"].d_k == 64
+    assert note["002"].final_norm and note["002"].scale_embedding and note["002"].dropout == 0.1
+    assert (note["003"].d_model, note["003"].heads, note["003"].d_k, note["003"].d_ff) == (64, 4, 16, 256)
+    assert (note["004"].layers, note["004"].heads, note["004"].d_ff, note["004"].norm_eps) == (6, 8, 2048, 1e-6)
+
+
+def test_patches_are_cut_row_by_row() -> None:
+    image = torch.arange(28 * 28.0).reshape(1, 28, 28)
+    patches = patchify(image, 4)
+    assert patches.shape == (1, 49, 16)
+    torch.testing.assert_close(patches[0, 8].reshape(4, 4), image[0, 4:8, 4:8])  # second row, second column
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ({"d_model": 100, "heads": 8}, "heads_do_not_divide"),
+        ({"layers": 0}, "not_positive"),
+        ({"d_model": 9, "heads": 3}, "odd_d_model"),
+        ({"patch_size": 5}, "patches_do_not_fit"),
+    ],
+)
+def test_an_impossible_setting_says_why(setting: dict, reason: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        EncoderConfig(**setting)
+    assert error.value.reason == reason

@@ -1,0 +1,87 @@
+"""The networks that the laws are checked on: every preset with random weights, and every trained pipeline."""
+
+from dataclasses import replace
+from functools import cache
+
+import torch
+
+from model import Trace, load
+from model.config import PRESETS, EncoderConfig
+from model.heads import network_for
+from model.pipeline import ImageReader, Pipeline, Reading
+from model.trace import Guess
+
+TRAINED = ("text", "digits", "flat")
+#: The two giants with two of their twelve layers: the laws are the same in each layer, and a test must be quick.
+CONFIGS: dict[str, EncoderConfig] = {
+    name: replace(config, layers=2, vocab_size=min(config.vocab_size, 2000)) if config.layers > 6 else config
+    for name, config in PRESETS.items()
+} | {"pre-norm words": EncoderConfig(64, 4, 3, 128, norm_first=True, final_norm=True, positions="learned")}
+
+
+class IdReader:
+    """For networks without a vocabulary of their own: the input is a list of ids."""
+
+    def read(self, x: object) -> Reading:
+        ids = [int(i) for i in x]  # type: ignore[union-attr]
+        return Reading(torch.tensor([ids]), [str(i) for i in ids], ids)
+
+    def guesses(self, logits: torch.Tensor, reading: Reading) -> tuple[Guess, ...]:
+        return ()
+
+
+@cache
+def untrained(name: str) -> Pipeline:
+    """A preset with random weights, made big enough that no law holds by smallness."""
+    torch.manual_seed(0)
+    config = CONFIGS[name]
+    network = network_for(config)
+    for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
+        torch.nn.init.normal_(norm.weight, 1.0, 0.2)
+        torch.nn.init.normal_(norm.bias, 0.0, 0.2)
+    if config.input == "words":
+        return Pipeline(name, network, IdReader())
+    if config.channels == 1:
+        return Pipeline(name, network, ImageReader(config, [str(i) for i in range(config.classes)]))
+    return Pipeline(name, network, ColourReader())
+
+
+class ColourReader(IdReader):
+    """For a network of colour images: the input is the image as a tensor (channel, height, width)."""
+
+    def read(self, x: object) -> Reading:
+        return Reading(torch.as_tensor(x)[None], ["image"], [])
+
+
+def pipeline(name: str) -> Pipeline:
+    """ "trained text" -> the shipped pipeline, "004" -> that preset with random weights."""
+    kind, _, rest = name.partition(" ")
+    return load(rest) if kind == "trained" else untrained(name)
+
+
+ALL = [*CONFIGS, *(f"trained {name}" for name in TRAINED)]
+
+
+def example(name: str, which: int = 0) -> object:
+    """An input for the named network; `which` picks different ones."""
+    dice = torch.Generator().manual_seed(which)
+    config = pipeline(name).config
+    if name == "trained text":
+        return ["i love you .", "the cat sat on the [MASK] .", "今天天气很好。", "you love me ."][which % 4]
+    if config.input == "words":
+        return torch.randint(5, config.vocab_size, (7 + which % 3,), generator=dice).tolist()
+    if config.channels > 1:
+        return torch.rand(config.channels, config.image_size, config.image_size, generator=dice)
+    return stroke(which)
+
+
+def stroke(which: int = 0) -> "torch.Tensor":
+    """A drawing with some ink: a soft diagonal bar, at another place for each `which`."""
+    y, x = torch.meshgrid(torch.arange(28.0), torch.arange(28.0), indexing="ij")
+    away = (x - y + 3 * (which % 5) - 6).abs() + 3 * ((y - 14).abs() - 9).clamp(min=0)
+    return (1.5 - away / 2).clamp(0, 1)
+
+
+@cache
+def trace_of(name: str, which: int = 0) -> Trace:
+    return pipeline(name)(example(name, which))

@@ -1,0 +1,159 @@
+"""What all pages share: the catalogues, links, hostile input, broken files."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import pipeline as model_pipeline
+from model.stages import STAGES
+from pages.ui import session
+from pages.ui.frame import EXAMPLES, PAGES
+from pages.ui.text import LANGUAGES, catalogue, literal
+from tests.pages.opening import APP, assert_fine, open_page, texts
+
+NAMES = [row.name for row in PAGES]
+
+
+def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
+    english, chinese = catalogue("en"), catalogue("zh")
+    assert english.keys() == chinese.keys()
+    for key in english:
+        places = [sorted(set(re.findall(r"\{(\w+)\}", text))) for text in (english[key], chinese[key])]
+        assert places[0] == places[1], key
+        assert english[key].strip() and chinese[key].strip(), key
+
+
+def test_every_stage_has_its_page() -> None:
+    for stage in STAGES:
+        assert any(stage.key in row.stages for row in PAGES), stage.key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_opens_in_both_languages_with_a_picture(name: str, language: str) -> None:
+    app = open_page(name, lang=language)
+    assert app.get("plotly_chart") or app.get("bidi_component"), "no picture on first visit"
+
+
+@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
+def test_every_depth_opens(depth: str) -> None:
+    app = open_page("attention", depth=depth)
+    assert bool(app.latex) == (depth in ("formula", "code"))
+
+
+@pytest.mark.parametrize("sentence", ["i", "i " * 200, *EXAMPLES["en"], *EXAMPLES["zh"]])
+def test_any_sentence_opens(sentence: str) -> None:
+    open_page("attention", s=sentence, layer="6", head="8")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [("", "empty"), ("   ", "empty"), ("\x00\x07", "empty"), ("😀😀", "unknown_only"), ("שלום", "unknown_only")],
+)
+def test_what_cannot_be_read_gets_a_sentence_and_the_last_picture_stays(typed: str, reason: str, language: str) -> None:
+    app = open_page("attention", s="you love me .", lang=language)
+    before = app.get("plotly_chart")[3].proto.spec
+    app.sidebar.text_input(key="s").set_value(typed).run()
+    assert_fine(app)
+    assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.input_{reason}"]]
+    assert app.get("plotly_chart")[3].proto.spec == before
+    assert app.sidebar.text_input(key="s").value == typed
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "typed", ["", "😀 cat", "<b>x</b> $x$ `x` :smile: [link](x)", "a\u202eb \u0000 c", "=1+1", "word " * 100]
+)
+def test_hostile_sentences_break_no_page(name: str, typed: str) -> None:
+    open_page(name, s=typed)
+
+
+def test_what_is_cut_or_unknown_is_said() -> None:
+    app = open_page("attention", s="the cat 😀 " + "runs " * 70)
+    said = [note.value for note in app.info]
+    assert any("😀" in text and "UNK" in text for text in said)
+    assert any("64" in text for text in said)
+
+
+def test_tokens_are_shown_literally() -> None:
+    app = open_page("attention", s="<b>x</b> $x$ `x`")
+    spec = app.get("plotly_chart")[3].proto.spec
+    assert "&lt;" in spec and '"<"' not in spec  # Plotly would read a bare tag
+    assert not re.search(r"(?<!\\)[<$`]", re.sub(r"\$[^$ ]+\$", "", texts(app).split("looks most")[1].split(":")[0]))
+
+
+def test_literal_escapes_every_sign_that_markdown_reads() -> None:
+    assert literal("<b>$x$`y`:z:[w](v)*u*") == r"\<b\>\$x\$\`y\`\:z\:\[w\]\(v\)\*u\*"
+    assert literal("it 我 é 5") == "it 我 é 5"
+
+
+@pytest.mark.parametrize(
+    ("link", "word"),
+    [({"layer": "99"}, "99"), ({"head": "abc"}, "abc"), ({"depth": "deep"}, "deep"), ({"input": "smell"}, "smell")],
+)
+def test_a_link_to_nowhere_is_answered_with_a_sentence(link: dict[str, str], word: str) -> None:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", **link})
+    app.run()
+    assert_fine(app)
+    assert any(word in warning.value for warning in app.warning)
+
+
+def test_a_good_link_opens_exactly_that() -> None:
+    app = open_page("attention", s="i love you .", layer="2", head="3", lang="zh", depth="story")
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.layer, choice.head, choice.lang, choice.depth) == (
+        "i love you .",
+        1,
+        2,
+        "zh",
+        "story",
+    )
+    assert not app.warning
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypatch, tmp_path) -> None:
+    for file in model_pipeline.WEIGHTS.iterdir():
+        if file.suffix in (".safetensors", ".json"):
+            content = file.read_bytes()
+            if file.name == "text.safetensors":
+                if damage == "missing":
+                    continue
+                content = content[: len(content) // 2]
+            (tmp_path / file.name).write_bytes(content)
+    monkeypatch.setattr(model_pipeline, "WEIGHTS", tmp_path)
+    _forget()
+    try:
+        app = AppTest.from_file(str(APP), default_timeout=60)
+        app.query_params["lang"] = language
+        app.run()
+        assert not app.exception
+        assert len(app.error) == 1
+        assert "text\\.safetensors" in app.error[0].value and "git checkout" in app.error[0].value
+    finally:
+        _forget()
+
+
+def _forget() -> None:
+    model_pipeline.load.cache_clear()
+    session.pipeline.clear()
+    session.run.clear()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -> None:
+    app = open_page(name)
+    runs = []
+    original = model_pipeline.record
+    monkeypatch.setattr(model_pipeline, "record", lambda *a, **k: runs.append(1) or original(*a, **k))
+    for layer, head in [(3, 1), (5, 8), (1, 2)]:
+        app.sidebar.slider(key="layer").set_value(layer)
+        app.sidebar.slider(key="head").set_value(head).run()
+        assert_fine(app)
+    assert not runs
+    app.sidebar.text_input(key="s").set_value("a sentence that nobody typed before .").run()
+    assert runs
