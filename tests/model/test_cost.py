@@ -1,0 +1,503 @@
+"""The closed forms of model/cost.py against the real modules, and the lecture notes' numbers against both."""
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache, partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from model.config import PRESETS, ConfigError, EncoderConfig
+from model.cost import (
+    attention_cost,
+    attention_memory,
+    count,
+    crossings,
+    elementwise,
+    ffn_cost,
+    layer_parameters,
+    letters,
+    multiply_adds,
+    parameters,
+    recurrent_cost,
+    shape_walk,
+    total,
+)
+from model.encoder import Encoder
+from model.heads import network_for
+from model.note_claims import NOTE_CLAIMS
+from model.stages import stage_of
+from model.trace import record
+
+INPUTS_AND_HEADS = [
+    ("words", "none"), ("words", "masked-word"), ("words", "classifier"),
+    ("patches", "none"), ("patches", "classifier"), ("flat", "none"), ("flat", "classifier"),
+]  # fmt: skip
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> EncoderConfig:
+    """Any encoder that can be built, small enough to build two hundred of them on the meta device."""
+    kind, head = draw(st.sampled_from(INPUTS_AND_HEADS))
+    heads, d_k = draw(st.integers(1, 8)), draw(st.integers(1, 24))
+    d_model = heads * d_k
+    patch = draw(st.integers(1, 6))
+    return EncoderConfig(
+        d_model=d_model,
+        heads=heads,
+        layers=draw(st.integers(1, 4)),
+        d_ff=draw(st.integers(1, 300)),
+        activation=draw(st.sampled_from(["relu", "gelu"])),
+        norm_first=draw(st.booleans()),
+        final_norm=draw(st.booleans()),
+        input=kind,
+        positions="learned" if d_model % 2 else draw(st.sampled_from(["sinusoidal", "learned"])),
+        max_len=draw(st.integers(1, 40)),
+        vocab_size=draw(st.integers(1, 500)),
+        scale_embedding=draw(st.booleans()),
+        patch_size=patch,
+        image_size=patch * draw(st.integers(1, 4)),
+        channels=draw(st.integers(1, 3)) if kind == "patches" else 1,
+        head=head,
+        classes=draw(st.integers(1, 20)),
+    )
+
+
+#: Each kind of input, norm place and head; sizes all different, so that no two letters can be mistaken.
+SMALL = {
+    f"{kind}, {head}, {'pre' if norm_first else 'post'}-norm": EncoderConfig(
+        d_model=12, heads=3, layers=2, d_ff=20, activation="gelu" if norm_first else "relu", norm_first=norm_first,
+        final_norm=norm_first, input=kind, positions="learned" if norm_first else "sinusoidal",
+        max_len=9, vocab_size=31, image_size=6, patch_size=2, channels=3 if kind == "patches" and norm_first else 1,
+        head=head, classes=5,
+    )
+    for kind, head in INPUTS_AND_HEADS
+    for norm_first in (False, True)
+}  # fmt: skip
+SMALL["words, unscaled"] = replace(SMALL["words, none, post-norm"], scale_embedding=False)
+SMALL["patches, one channel"] = replace(SMALL["patches, classifier, pre-norm"], channels=1)
+
+small = pytest.mark.parametrize("config", SMALL.values(), ids=SMALL.keys())
+presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
+
+
+def on_meta(config: EncoderConfig) -> Encoder:
+    """The real network, without its numbers."""
+    with torch.device("meta"):
+        return network_for(config).eval()
+
+
+@cache
+def small_network(config: EncoderConfig) -> Encoder:
+    torch.manual_seed(0)
+    return network_for(config).eval()
+
+
+def length(config: EncoderConfig) -> int:
+    return 7 if config.input == "words" else config.max_tokens
+
+
+def an_input(config: EncoderConfig, n: int, batch: int = 1, device: str = "cpu") -> Tensor:
+    if config.input == "words":
+        return torch.ones(batch, n, dtype=torch.long, device=device)
+    one_plane = config.input == "flat" or config.channels == 1
+    return torch.rand(batch, *([] if one_plane else [config.channels]), *2 * [config.image_size], device=device)
+
+
+def part_of(name: str) -> str:
+    """Which part of `parameters` a parameter of the real module belongs to."""
+    first, *rest = name.split(".")
+    if first == "embedding":
+        return "positions" if rest[0] == "positions" else "embedding"
+    if first == "layers":
+        return "norms" if rest[1].startswith("norm") else rest[1]
+    return "final_norm" if first == "norm" else "head"
+
+
+# Parameters.
+
+
+def check_parameters(config: EncoderConfig) -> None:
+    real = Counter()
+    network = on_meta(config)
+    for name, parameter in network.named_parameters():  # a tied matrix is named once
+        real[part_of(name)] += parameter.numel()
+    ours = parameters(config)
+    assert {part: counted.number for part, counted in ours.items() if counted.number} == real
+    assert total(ours).number == sum(parameter.numel() for parameter in network.parameters())
+
+
+@presets
+def test_parameters_equal_the_real_modules(config: EncoderConfig) -> None:
+    check_parameters(config)
+
+
+@given(configs())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_parameters_equal_the_real_modules_of_any_configuration(config: EncoderConfig) -> None:
+    check_parameters(config)
+
+
+@presets
+def test_one_layer_equals_the_real_layer(config: EncoderConfig) -> None:
+    real = Counter()
+    for name, parameter in on_meta(config).layers[0].named_parameters():
+        part = name.split(".")[0]
+        kind = "norms" if part.startswith("norm") else f"{part}.{'weights' if parameter.dim() == 2 else 'biases'}"
+        real[kind] += parameter.numel()
+    assert {part: counted.number for part, counted in layer_parameters(config).items()} == real
+
+
+def test_published_totals() -> None:
+    # torchvision.models.vit_b_16 has 86,567,656. BERT-base has 109,482,240, of which ours leaves out the two
+    # segment vectors, the LayerNorm after the embedding and the pooler.
+    assert total(parameters(PRESETS["vit-b-16"])).number == 86_567_656
+    left_out = 2 * 768 + 2 * 768 + (768 * 768 + 768)
+    assert total(parameters(PRESETS["bert-base"])).number == 109_482_240 - left_out
+
+
+# Multiply–adds.
+
+
+def check_flops(config: EncoderConfig, n: int) -> None:
+    """PyTorch counts two FLOPs for each multiply–add of a matrix product, and nothing else."""
+    network, image_or_ids = on_meta(config), an_input(config, n, device="meta")
+    with FlopCounterMode(display=False) as counter:
+        network(image_or_ids)
+    counted = {operation.__name__ for operation in counter.get_flop_counts()["Global"]}
+    assert counted <= {"addmm", "mm", "bmm"}  # with and without a bias, and in batches
+    assert 2 * total(multiply_adds(config, n)).number == counter.get_total_flops()
+
+
+@presets
+def test_multiply_adds_equal_the_flops_that_torch_counts(config: EncoderConfig) -> None:
+    n = config.max_tokens if config.input != "words" else 48
+    check_flops(config, n)
+
+
+@given(configs(), st.data())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_multiply_adds_equal_the_flops_that_torch_counts_of_any_configuration(
+    config: EncoderConfig, data: st.DataObject
+) -> None:
+    n = data.draw(st.integers(1, config.max_len)) if config.input == "words" else config.max_tokens
+    check_flops(config, n)
+
+
+class WrittenBy(TorchDispatchMode):
+    """How many numbers each operation writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = Counter()
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **kwargs or {})
+        written = result[0] if isinstance(result, tuple) else result
+        if isinstance(written, Tensor):
+            self.numbers[operation.overloadpacket.__name__] += written.numel()
+        return result
+
+
+@small
+def test_what_multiply_adds_leave_out(config: EncoderConfig) -> None:
+    n = length(config)
+    network, x = small_network(config), an_input(config, n)
+    with WrittenBy() as written, torch.no_grad():
+        y = network(x)
+        if config.head != "none":
+            y.softmax(dim=-1)
+    ours, real = elementwise(config, n), written.numbers
+    assert ours["softmax"] == real["_softmax"]
+    assert ours["norm"] == real["native_layer_norm"]
+    assert ours["activation"] == real["relu"] + real["gelu"]
+    assert ours["add"] == real["add"]
+    assert ours["mask"] == real["masked_fill"] == 0
+    if config.input != "words" or config.scale_embedding:
+        assert ours["scale"] == real["div"] + real["mul"]
+
+
+@presets
+def test_one_layer_is_attention_and_ffn(config: EncoderConfig) -> None:
+    for n in (1, 50, 3000):
+        whole = multiply_adds(config, n)
+        for part, one in attention_cost(config, n).items():
+            assert whole[part].number == config.layers * one.number
+        assert whole["ffn"].number == config.layers * ffn_cost(config, n).number
+
+
+def sides(config: EncoderConfig, n: int) -> dict[str, tuple[int, int]]:
+    """For each crossing: what grows with n², and what it is compared with."""
+    cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
+    projections, squared = cost["projections"].number, cost["scores"].number + cost["weighted_sum"].number
+    return {
+        "recurrent": (squared, recurrent_cost(config, n).number),
+        "projections": (squared, projections),
+        "ffn": (squared, ffn),
+        "projections_and_ffn": (squared, projections + ffn),
+        "attention_and_ffn": (squared + projections, ffn),
+    }
+
+
+def check_crossings(config: EncoderConfig) -> None:
+    for against, crossing in crossings(config).items():
+        if crossing.number <= 0:
+            squared, other = sides(config, 1)[against]
+            assert squared > other
+            continue
+        squared, other = sides(config, crossing.number)[against]
+        assert squared == other
+        squared, other = sides(config, crossing.number + 1)[against]
+        assert squared > other
+        if crossing.number > 1:
+            squared, other = sides(config, crossing.number - 1)[against]
+            assert squared < other
+
+
+@presets
+def test_costs_are_equal_where_they_cross_and_nowhere_else(config: EncoderConfig) -> None:
+    check_crossings(config)
+
+
+@given(configs())
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_costs_are_equal_where_they_cross_of_any_configuration(config: EncoderConfig) -> None:
+    check_crossings(config)
+
+
+def test_crossings_of_the_paper() -> None:
+    expected = {
+        "recurrent": 512, "projections": 1024, "ffn": 2048, "projections_and_ffn": 3072, "attention_and_ffn": 1024,
+    }  # fmt: skip
+    assert {against: crossing.number for against, crossing in crossings(PRESETS["004"]).items()} == expected
+
+
+@small
+def test_attention_memory_is_that_of_the_recorded_weights(config: EncoderConfig) -> None:
+    n = length(config)
+    _, values = record(small_network(config), an_input(config, n))
+    kept = sum(value.nbytes for key, value in values.items() if key.endswith("attention.weights"))
+    assert attention_memory(config, n).number == kept
+
+
+# The shape walk.
+
+
+@cache
+def observed(config: EncoderConfig, batch: int) -> dict[str, Tensor]:
+    """The input, and what every module of a small real network makes of it, in order of computation."""
+    x = an_input(config, length(config), batch)
+    network, outputs = small_network(config), {"input": x}
+
+    def keep(path: str, _module: nn.Module, _inputs: tuple, value: Tensor) -> None:
+        outputs[path] = value
+
+    handles = [
+        module.register_forward_hook(partial(keep, path))
+        for path, module in network.named_modules()
+        if path and type(module) is not nn.Identity
+    ]
+    with torch.no_grad():
+        answer = network(x)
+    for handle in handles:
+        handle.remove()
+    if config.head != "none":
+        outputs["answer"] = answer.softmax(dim=-1)
+    return outputs
+
+
+@small
+@pytest.mark.parametrize("batch", [1, 2])
+def test_shapes_are_those_of_the_real_modules(config: EncoderConfig, batch: int) -> None:
+    outputs, seen = observed(config, batch), 0
+    for step in shape_walk(config, length(config), batch):
+        if step.key in outputs:
+            real = tuple(outputs[step.key].shape)
+            assert step.output.sizes == (real if batch > 1 else real[1:]), step.key
+            seen += 1
+    assert seen >= 24  # all but the patches or the row, and the classifier's first token
+
+
+@small
+def test_letters_and_numbers_of_a_shape_agree(config: EncoderConfig) -> None:
+    n = length(config)
+    for step in shape_walk(config, n, batch=4):
+        for axis, size in zip(step.output.axes, step.output.sizes, strict=True):
+            assert count(axis, letters(config, n, 4)).number == size
+        assert count(step.output.elements, letters(config, n, 4)).number == step.output.size
+
+
+@small
+def test_the_walk_goes_through_every_recorded_quantity_in_order(config: EncoderConfig) -> None:
+    n = length(config)
+    _, values = record(small_network(config), an_input(config, n))
+    recorded = [key for key in values if not key.startswith("layers.1.")]
+    assert [step.key for step in shape_walk(config, n) if step.traced] == recorded
+
+
+@small
+def test_each_step_reads_what_it_says(config: EncoderConfig) -> None:
+    config = replace(config, layers=1)  # so that the layer which stands for all is also the last
+    network, outputs = small_network(config), observed(config, 2)
+    steps = {step.key: step for step in shape_walk(config, length(config), batch=2)}
+    for step in steps.values():
+        assert step.inputs == tuple(steps[read].output for read in step.reads)
+        if not all(read in outputs for read in (*step.reads, step.key)):
+            continue
+        read, output = [outputs[read] for read in step.reads], outputs[step.key]
+        if step.kind == "add":
+            assert torch.equal(output, read[0] + read[1])
+        elif step.kind == "norm":
+            assert torch.equal(output, network.get_submodule(step.key)(read[0]))
+        elif step.kind == "softmax":
+            assert torch.equal(output, read[0].softmax(dim=-1))
+        elif step.key.endswith("scores"):
+            assert torch.allclose(output, read[0] @ read[1].mT)
+        elif step.key.endswith("heads"):
+            assert torch.allclose(output, read[0] @ read[1])
+        elif ".W_" in step.key:
+            assert torch.allclose(output, network.get_submodule(step.key)(read[0]), atol=1e-6)
+        elif step.key.endswith("hidden"):
+            assert torch.allclose(output, network.layers[0].ffn.W_1(read[0]), atol=1e-6)
+
+
+@small
+def test_steps_add_up_to_the_whole(config: EncoderConfig) -> None:
+    n, batch = length(config), 3
+    steps = shape_walk(config, n, batch)
+    assert sum(step.times * step.parameters.number for step in steps) == total(parameters(config)).number
+    assert (
+        sum(step.times * step.multiply_adds.number for step in steps) == batch * total(multiply_adds(config, n)).number
+    )
+    assert all(step.kind == "product" for step in steps if step.multiply_adds.number)
+
+
+@small
+@pytest.mark.parametrize("batch", [1, 2])
+def test_bytes_are_the_memory_that_each_step_adds(config: EncoderConfig, batch: int) -> None:
+    outputs = observed(config, batch)
+    known = {parameter.untyped_storage().data_ptr() for parameter in small_network(config).parameters()}
+    known |= {buffer.untyped_storage().data_ptr() for buffer in small_network(config).buffers()}
+    for step in shape_walk(config, length(config), batch):
+        one_token_concat = config.input == "flat" and step.key.endswith("concat")  # PyTorch spares itself that copy
+        if step.key not in outputs or one_token_concat:
+            continue
+        memory = outputs[step.key].untyped_storage()
+        new = memory.data_ptr() not in known
+        assert step.bytes.number == (memory.nbytes() if new else 0), step.key
+        known.add(memory.data_ptr())
+
+
+@small
+def test_every_step_has_a_symbol_and_an_equation(config: EncoderConfig) -> None:
+    for step in shape_walk(config, length(config)):
+        assert step.symbol
+        assert step.equation.count("{") == step.equation.count("}")
+        assert stage_of(step.key) is None or config.norm_first or step.symbol == stage_of(step.key).symbol
+
+
+def test_equations_follow_the_place_of_the_norm() -> None:
+    post, pre = (
+        {step.key: step.equation for step in shape_walk(SMALL[f"words, none, {place}-norm"], 5)}
+        for place in ("post", "pre")
+    )
+    assert post["layers.0.attention.W_Q"] == "Q = X W_Q + b_Q"
+    assert pre["layers.0.attention.W_Q"] == "Q = X' W_Q + b_Q"
+    assert list(pre).index("layers.0.norm_1") < list(pre).index("layers.0.attention.W_Q")
+    assert list(post).index("layers.0.norm_1") > list(post).index("layers.0.add_1")
+
+
+@pytest.mark.parametrize(
+    ("preset", "n", "reason"),
+    [
+        ("text", 0, "not_positive"),
+        ("text", 65, "too_long"),
+        ("digits", 49, "image_sets_length"),
+        ("flat", 2, "image_sets_length"),
+    ],
+)
+def test_a_length_that_the_network_cannot_read(preset: str, n: int, reason: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        shape_walk(PRESETS[preset], n)
+    assert error.value.reason == reason
+
+
+# Counts.
+
+
+def test_a_count_shows_what_it_computes() -> None:
+    counted = count("N·(4·d_model² + 4·d_model) − |V|", letters(PRESETS["004"]))
+    assert counted.numbers == "6·(4·512² + 4·512) − 10000"
+    assert counted.number == 6 * (4 * 512**2 + 4 * 512) - 10_000
+    assert counted.latex == r"N \cdot (4 \cdot d_{model}^2 + 4 \cdot d_{model}) - |V|"
+    assert str(count("d_k", letters(PRESETS["004"]))) == "d_k = 64"
+
+
+@given(configs())
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_every_formula_with_its_numbers_put_in_comes_to_its_number(config: EncoderConfig) -> None:
+    for counted in (*parameters(config).values(), *multiply_adds(config, 17).values(), attention_memory(config, 17)):
+        python = counted.numbers.replace("·", "*").replace("²", "**2").replace("−", "-")
+        assert eval(python) == counted.number  # our own digits and signs
+
+
+# The lecture notes.
+
+
+def test_every_number_of_the_notes_tables_is_there() -> None:
+    keys = [claim.key for claim in NOTE_CLAIMS]
+    assert len(keys) == len(set(keys))
+    assert {claim.note for claim in NOTE_CLAIMS} == {"000", "001", "002", "003", "004"}
+    says = {claim.key: claim.says for claim in NOTE_CLAIMS}
+    table_001 = {"d_model": (512, 768), "d_k": (64, 64), "d_v": (64, 64), "d_ff": 2048, "N": (6, 12)}
+    for row, value in table_001.items():
+        assert says[f"001.table.{row}"] == value
+    table_004 = {
+        "embedding": (("n",), ("n", 512), 5_120_000),
+        "positions": (("n", 512), ("n", 512), 0),
+        "attention": (("n", 512), ("n", 512), 1_000_000),
+        "norm_1": (("n", 512), ("n", 512), 1024),
+        "ffn_1": (("n", 512), ("n", 2048), 1_048_576),
+        "ffn_2": (("n", 2048), ("n", 512), 1_048_576),
+        "norm_2": (("n", 512), ("n", 512), 1024),
+        "layer": (("n", 512), ("n", 512), 3_000_000),
+    }
+    for row, value in table_004.items():
+        assert says[f"004.table.{row}"] == value
+
+
+@pytest.mark.parametrize("claim", NOTE_CLAIMS, ids=[claim.key for claim in NOTE_CLAIMS])
+def test_a_claim_is_judged_by_its_numbers(claim) -> None:
+    match claim.verdict:
+        case "right":
+            assert claim.agrees
+        case "wrong":
+            assert not claim.agrees
+            assert claim.reason
+        case "partly":
+            assert claim.reason
+    if ".table." in claim.key and claim.note == "004":
+        assert claim.says[:2] == claim.ours[:2]  # shapes, exactly
+
+
+def test_the_corrected_numbers_of_the_notes() -> None:
+    ours = {claim.key: claim.ours for claim in NOTE_CLAIMS}
+    layer = on_meta(PRESETS["004"]).layers[0]
+    assert ours["004.ffn"] == 2_099_712 == sum(parameter.numel() for parameter in layer.ffn.parameters())
+    assert ours["004.attention"] == 1_048_576 == sum(w.numel() for w in layer.attention.parameters() if w.dim() == 2)
+    assert ours["004.table.layer"][2] == 3_152_384 == sum(parameter.numel() for parameter in layer.parameters())
+    for key, scores in {
+        "003.softmax_1": (0.7, 0.3),
+        "003.softmax_2": (0.2, 0.8),
+        "002.softmax": (12.5, 6.25, 0),
+    }.items():
+        real = torch.tensor(scores, dtype=torch.float64).softmax(dim=-1).tolist()
+        assert ours[key] == pytest.approx(real)
+    assert {claim.key for claim in NOTE_CLAIMS if claim.verdict == "wrong"} == {
+        "001.W_Q", "002.softmax", "003.softmax_1", "003.softmax_2", "004.ffn",
+    }  # fmt: skip
