@@ -9,6 +9,7 @@ from model import InputError, Pipeline, Trace, load
 from model.trace import Edit
 from pages.ui.text import t
 
+FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
 MOST_TRACES = 24  # about 12 MB each at worst (64 tokens)
 
 
@@ -37,12 +38,8 @@ def trace(choice) -> Trace:
         last_good[choice.pipeline] = choice.subject
     except InputError as error:
         st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
-        result = run(choice.pipeline, last_good.get(choice.pipeline, DEFAULTS[choice.pipeline]))
+        result = run(choice.pipeline, last_good.get(choice.pipeline, FIRST_SENTENCE))
     for note in result.notes:
         values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
     return result
-
-
-#: What is shown when the very first input of a visitor cannot be read.
-DEFAULTS: dict[str, str | bytes] = {"text": "i love you ."}

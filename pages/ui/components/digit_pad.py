@@ -1,0 +1,127 @@
+"""The digit pad: draw with mouse, pen or finger; every finished stroke is sent at once.
+
+The browser holds strokes over a base picture; Python gets the result as 112 × 112 places of four greys,
+packed four to a byte. A new `epoch` replaces what is on the pad with the base picture that Python gives.
+"""
+
+import base64
+import binascii
+
+import streamlit as st
+
+HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0"></canvas>
+<div class="bar"><button data-do="undo"></button><button data-do="clear"></button></div></div>"""
+
+CSS = """.pad { font-family: var(--st-font); max-width: 336px }
+canvas { width: 100%; aspect-ratio: 1; background: #000; border-radius: var(--st-base-radius);
+  border: 1px solid var(--st-border-color); touch-action: none; cursor: crosshair; display: block }
+.bar { display: flex; gap: .5rem; margin-top: .5rem }
+button { flex: 1; padding: .4rem; font: inherit; cursor: pointer; color: var(--st-text-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
+  background: var(--st-background-color) }
+button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color) }"""
+
+JS = """
+const SIDE = 112, PEN = 3                       // places a side; canvas pixels for each
+
+export default function({ data, parentElement, setStateValue }) {
+  const pad = parentElement.querySelector('.pad')
+  const canvas = pad.querySelector('canvas')
+  const pen = canvas.getContext('2d', { willReadFrequently: true })
+  if (pad.epoch !== data.epoch) {               // first sight, or Python put another drawing here
+    pad.epoch = data.epoch
+    pad.strokes = []
+    pad.base = unpack(Uint8Array.from(atob(data.base), c => c.charCodeAt(0)))
+  }
+
+  function unpack(packed) {
+    const picture = pen.createImageData(SIDE * PEN, SIDE * PEN)
+    for (let y = 0; y < SIDE * PEN; y++) for (let x = 0; x < SIDE * PEN; x++) {
+      const place = Math.floor(y / PEN) * SIDE + Math.floor(x / PEN)
+      const grey = (packed[place >> 2] >> 2 * (place & 3) & 3) * 85
+      picture.data.set([grey, grey, grey, 255], 4 * (y * SIDE * PEN + x))
+    }
+    return picture
+  }
+
+  function draw() {
+    pen.putImageData(pad.base, 0, 0)
+    pen.strokeStyle = '#fff'
+    pen.lineCap = pen.lineJoin = 'round'
+    for (const stroke of pad.now ? [...pad.strokes, pad.now] : pad.strokes) {
+      pen.lineWidth = stroke.width
+      pen.beginPath()
+      pen.moveTo(...stroke.points[0])
+      if (stroke.points.length === 1) pen.lineTo(stroke.points[0][0] + .01, stroke.points[0][1])
+      for (const point of stroke.points.slice(1)) pen.lineTo(...point)
+      pen.stroke()
+    }
+  }
+
+  function send() {
+    const { data: pixels } = pen.getImageData(0, 0, SIDE * PEN, SIDE * PEN)
+    const packed = new Uint8Array(SIDE * SIDE / 4)
+    for (let row = 0; row < SIDE; row++) for (let column = 0; column < SIDE; column++) {
+      let sum = 0
+      for (let y = 0; y < PEN; y++) for (let x = 0; x < PEN; x++)
+        sum += pixels[4 * ((row * PEN + y) * SIDE * PEN + column * PEN + x)]
+      const place = row * SIDE + column
+      packed[place >> 2] |= Math.round(sum / (PEN * PEN * 85)) << 2 * (place & 3)
+    }
+    setStateValue('drawing', btoa(String.fromCharCode(...packed)))
+  }
+
+  function point(event) {
+    const box = canvas.getBoundingClientRect()
+    const larger = canvas.width / box.width     // the canvas is shown at another size than it is drawn
+    return [(event.clientX - box.left) * larger, (event.clientY - box.top) * larger]
+  }
+
+  canvas.onpointerdown = event => {
+    event.preventDefault()
+    canvas.setPointerCapture(event.pointerId)
+    pad.now = { width: data.width, points: [point(event)] }
+    draw()
+  }
+  canvas.onpointermove = event => {
+    if (!pad.now) return
+    for (const part of event.getCoalescedEvents?.() ?? [event]) pad.now.points.push(point(part))
+    draw()
+  }
+  canvas.onpointerup = canvas.onpointercancel = () => {
+    if (!pad.now) return
+    pad.strokes.push(pad.now)
+    pad.now = null
+    draw()
+    send()
+  }
+  for (const button of pad.querySelectorAll('button')) button.textContent = data[button.dataset.do]
+  pad.querySelector('[data-do=undo]').onclick = () => { pad.strokes.pop(); draw(); send() }
+  pad.querySelector('[data-do=clear]').onclick = () => {
+    pad.strokes = []
+    pad.base = unpack(new Uint8Array(SIDE * SIDE / 4))
+    draw()
+    send()
+  }
+  canvas.setAttribute('aria-label', data.label)
+  draw()
+}
+"""
+
+_pad = st.components.v2.component("digit_pad", html=HTML, css=CSS, js=JS)
+
+
+def digit_pad(key: str, base: bytes, epoch: int, width: int, **words: str) -> bytes | None:
+    """The pad. base: the packed drawing to start from (3136 bytes); a new `epoch` puts it there again.
+
+    words: label, undo, clear in the reader's language. Returns the drawing as packed bytes, or None
+    while nothing was drawn since the last mount.
+    """
+    data = {"base": base64.b64encode(base).decode(), "epoch": epoch, "width": width, **words}
+    result = _pad(key=key, data=data, default={"drawing": None}, on_drawing_change=lambda: None)
+    if not isinstance(result.drawing, str):
+        return None
+    try:
+        return base64.b64decode(result.drawing, validate=True)
+    except binascii.Error:
+        return None

@@ -1,0 +1,101 @@
+"""Drawings: the short code that holds one in a link, the ten examples, and pictures from a file."""
+
+import base64
+import binascii
+import io
+import zlib
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from model.digits import DigitError, prepare
+
+SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than what the network reads
+MOST_BYTES = 2 * 2**20
+MOST_PIXELS = 4096  # along one side of an uploaded picture
+
+
+class DrawingError(ValueError):
+    """A drawing that cannot be had: `reason` is "code", "file" or "large"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def pack(drawing: np.ndarray) -> bytes:
+    """(112, 112) values 0 to 3 -> 3136 bytes, four places in each, row by row."""
+    places = drawing.reshape(-1, 4).astype(np.uint8)
+    return (places[:, 0] | places[:, 1] << 2 | places[:, 2] << 4 | places[:, 3] << 6).tobytes()
+
+
+def unpack(packed: bytes) -> np.ndarray:
+    """The way back. Raises DrawingError for anything but 3136 bytes."""
+    if len(packed) != SIDE * SIDE // 4:
+        raise DrawingError("code")
+    places = np.frombuffer(packed, np.uint8)
+    return np.stack([places >> shift & 3 for shift in (0, 2, 4, 6)], axis=1).reshape(SIDE, SIDE)
+
+
+def to_code(packed: bytes) -> str:
+    """A drawing as it stands in a link."""
+    return base64.urlsafe_b64encode(zlib.compress(packed, 9)).decode().rstrip("=")
+
+
+def from_code(code: str) -> bytes:
+    """The packed drawing of a link's code. Raises DrawingError for a damaged one; never unpacks more than a drawing."""
+    try:
+        compressed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
+        packed = zlib.decompressobj().decompress(compressed, SIDE * SIDE // 4 + 1)
+    except (binascii.Error, ValueError, zlib.error) as error:
+        raise DrawingError("code") from error
+    unpack(packed)
+    return packed
+
+
+def grey(packed: bytes) -> np.ndarray:
+    """A packed drawing as a picture: (112, 112) floats in [0, 1], ink bright."""
+    return unpack(packed).astype(np.float32) / 3
+
+
+@lru_cache(maxsize=64)
+def ink(packed: bytes) -> bytes:
+    """What the network is given: the prepared 28 × 28 picture as bytes. Raises DigitError where there is no digit."""
+    return (prepare(grey(packed)) * 255).round().astype(np.uint8).tobytes()
+
+
+def from_picture(picture: np.ndarray) -> bytes:
+    """Any prepared or raw grey picture in [0, 1] (ink bright) -> a packed drawing that fills the pad."""
+    scaled = Image.fromarray((picture * 255).astype(np.uint8)).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+    return pack((np.asarray(scaled, dtype=np.float32) / 255 * 3).round())
+
+
+def from_file(content: bytes) -> bytes:
+    """An uploaded PNG or JPEG -> a packed drawing of its ink. Raises DrawingError or DigitError.
+
+    The size is read from the file's head first: a picture too large is never unpacked.
+    """
+    if len(content) > MOST_BYTES:
+        raise DrawingError("large")
+    try:
+        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as picture:
+            if max(picture.size) > MOST_PIXELS:
+                raise DrawingError("large")
+            pixels = np.asarray(picture.convert("L"))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        if isinstance(error, DrawingError):
+            raise
+        raise DrawingError("file") from error
+    return from_picture(prepare(pixels))
+
+
+@cache
+def example_digits() -> np.ndarray:
+    """Ten handwritten digits, 0 to 9, from MNIST's test set: (10, 28, 28) bytes, ink bright."""
+    with Image.open(Path(__file__).parent / "example_digits.png") as picture:
+        return np.asarray(picture).reshape(28, 10, 28).transpose(1, 0, 2)
+
+
+__all__ = ["DigitError", "DrawingError", "example_digits", "from_code", "from_file", "from_picture", "grey", "ink"]
