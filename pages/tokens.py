@@ -1,6 +1,405 @@
-"""Tokens and positions."""
+"""Tokens: the pieces of the input, their vectors, their places, and the sum X⁰ that the first layer reads."""
 
-from pages.ui.view import View
+import math
 
-view = View("tokens")
-view.close()
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model import WeightsError
+from model.analysis import cosine_similarity, cut_words, largest_terms, nearest_rows, piece_kinds, token_places
+from model.config import PRESETS
+from model.embedding import FlatEmbedding, LearnedPositions, PatchEmbedding, SinusoidalPositions, TokenEmbedding
+from model.pipeline import SPECIAL_TOKENS
+from pages.ui import session
+from pages.ui.figures import Axis, bars, heatmap, tiles, waves
+from pages.ui.text import literal, plain, t
+from pages.ui.view import View, pick, pick_number, terms_table
+
+EQUATIONS = {
+    "words": r"X_{\text{embed}} = E[x] \cdot \sqrt{d_{model}}",
+    "patches": r"X_{\text{embed}} = [\,x_{cls};\; p_1 W_E + b;\; \ldots;\; p_n W_E + b\,]",
+    "flat": r"X_{\text{embed}} = p\, W_E + b",
+}
+SINES = (
+    r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"
+    r" PE(pos, 2i+1) &= \cos\left(pos / 10000^{2i/d_{model}}\right) \end{aligned}"
+)
+SLATE = "#5B7083"  # of bars that are neither query, key nor value
+BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
+DECIMALS = 5  # in the arithmetic by hand
+
+view = View("tokens", r"X^{(0)} = X_{\text{embed}} + E_{pos}")
+trace, tokens, config = view.trace, view.trace.tokens, view.trace.config
+pipeline = session.pipeline(view.choice.pipeline)
+embedding = pipeline.network.embedding
+positions_table = embedding.positions.table.numpy()  # of all places that the model knows
+X_embed, E_pos, X_0 = (trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
+d_model, N = config.d_model, len(tokens)
+token = min(st.session_state.get("token", 1), N - 1)
+dimension = min(st.session_state.get("dimension", 0), d_model - 1)
+axis_token, axis_dimension = view.tokens("axis.token"), Axis(plain("tokens.axis_dimension"))
+
+
+def choose(row: int, column: int) -> None:
+    st.session_state["token"], st.session_state["dimension"] = row, column
+
+
+def length(vectors: np.ndarray) -> str:
+    """The mean length of some vectors."""
+    return f"{np.linalg.norm(vectors, axis=1).mean():.2f}"
+
+
+def matrix(values: np.ndarray, limit: float | None):
+    """A (token, d_model) picture with the chosen cell outlined."""
+    return heatmap(
+        values,
+        axis_token,
+        axis_dimension,
+        limit=limit,
+        cell=(token, dimension),
+        clickable=d_model <= 64,
+        square=False,
+        font_size=view.font_size,
+        height=int(min(520, 110 + N * 18 * view.font_size / 12)),
+    )
+
+
+def matrix_picture(name: str, values: np.ndarray, sentence: str, equation: str) -> None:
+    view.picture(
+        name,
+        matrix(values, limit),
+        sentence,
+        stage=f"embedding.{name}",
+        equation=equation,
+        on_pick=choose if d_model <= 64 else None,
+    )
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
+    """The pieces whose rows of E point most nearly the same way, their cosines, and the mean cosine to all pieces."""
+    owner = session.pipeline(name)
+    E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
+    best, cosines = nearest_rows(E, piece, leave_out=[vocabulary.index(special) for special in SPECIAL_TOKENS])
+    return [vocabulary[i] for i in best], cosines, float(cosine_similarity(E[[piece]], E).mean())
+
+
+# -- 1 · pieces ------------------------------------------------------------------------------------
+
+st.subheader(plain(f"tokens.pieces_{config.input}"), anchor=False)
+if config.input == "words":
+    kinds = piece_kinds(tokens)
+    st.markdown(
+        " ".join(
+            f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in zip(tokens, kinds, strict=True)
+        )
+    )
+    st.markdown(t("tokens.read_pieces", pieces=N, vocabulary=f"{config.vocab_size:,}"))
+    cut = cut_words(tokens)
+    if cut:
+        said = [
+            t("tokens.read_cut", word="".join(p.removeprefix("##") for p in word), n=len(word), pieces=" + ".join(word))
+            for word in cut[:3]
+        ]
+        st.markdown("\n".join(f"- {line}" for line in said))
+        st.markdown(t("tokens.read_marks"))
+    else:
+        example = plain("tokens.rare_word")
+        pieces = pipeline.reader.read(example).tokens[1:-1]
+        st.markdown(t("tokens.read_uncut", word=example, pieces=" + ".join(pieces)))
+    if "character" in kinds:
+        st.markdown(t("tokens.read_characters"))
+    if "unk" in kinds:
+        st.markdown(t("tokens.read_unk"))
+    if "mask" in kinds:
+        st.markdown(t("tokens.read_mask"))
+    st.markdown(t("tokens.read_special"))
+    table = pd.DataFrame(
+        {
+            plain("tokens.column_piece"): tokens,
+            plain("tokens.column_id"): trace.ids,
+            "pos": range(N),
+            plain("tokens.column_kind"): [plain(f"tokens.kind_{kind}") for kind in kinds],
+        },
+        index=range(1, N + 1),
+    )
+    st.dataframe(table, key="tokens.pieces", height=min(38 + 35 * N, 360))
+else:
+    drawing = np.frombuffer(view.choice.ink, np.uint8).reshape(config.image_size, -1).astype(np.float32) / 255
+    side = config.patches_per_side if config.input == "patches" else 1
+    size = config.image_size // side
+    patches = drawing.reshape(side, size, side, size).swapaxes(1, 2)  # (row, column, size, size)
+    pixels = patches.reshape(side * side, size * size)
+    first = N - len(pixels)  # where the patches begin: after [CLS], if there is one
+
+    def choose_patch(row: int, column: int) -> None:
+        st.session_state["token"] = first + row * side + column
+
+    columns = st.columns([2, 3])
+    with columns[0]:
+        places = [str(i + 1) for i in range(side)]
+        view.picture(
+            "patches",
+            tiles(
+                patches,
+                Axis(plain("tokens.axis_row"), places),
+                Axis(plain("tokens.axis_column"), places),
+                chosen=divmod(token - first, side) if token >= first else None,
+                hover=tokens[first:],
+                font_size=view.font_size,
+                height=360,
+            ),
+            t(f"tokens.read_{config.input}", patches=len(pixels), size=size, pixels=size * size, d_model=d_model),
+            table=pd.DataFrame(pixels, index=tokens[first:]),
+            on_pick=choose_patch if side > 1 else None,
+        )
+    with columns[1]:
+        view.picture(
+            "pixels",
+            heatmap(
+                pixels,
+                Axis(plain("axis.token"), tokens[first:]),
+                Axis(plain("tokens.axis_pixel")),
+                scale="share",
+                square=False,
+                font_size=view.font_size,
+                height=360 if side > 1 else 160,
+            ),
+            t("tokens.read_pixels", rows=len(pixels), pixels=size * size, inked=int((pixels.max(axis=1) > 0.5).sum())),
+            values=pixels,
+            equation="p",
+        )
+    if config.input == "patches":
+        st.markdown(t("tokens.read_cls"))
+
+# -- 2 · what each token is ------------------------------------------------------------------------
+
+st.subheader(plain("tokens.what"), anchor=False)
+same = st.toggle(plain("tokens.same_range"), key="tokens.same_range", persist_state="session")
+limit = float(max(np.abs(values).max() for values in (X_embed, E_pos, X_0))) if same else None
+twice = next(([i for i, other in enumerate(tokens) if other == name] for name in tokens if tokens.count(name) > 1), [])
+
+if config.input == "words":
+    root = embedding.scale
+    rows = X_embed / np.float32(root)  # E[x], as the matrix holds it
+    columns = st.columns(2)
+    with columns[0]:
+        view.picture(
+            "rows",
+            matrix(rows, limit),
+            t("tokens.read_rows", token=tokens[token], id=trace.ids[token])
+            + (" " + t("tokens.read_same_row", token=tokens[twice[0]], n=len(twice)) if twice else ""),
+            values=rows,
+            equation=r"E[x]",
+        )
+    with columns[1]:
+        sentence = t(
+            "tokens.read_tokens",
+            d_model=d_model,
+            root=f"{root:.4g}",
+            before=length(rows),
+            after=length(X_embed),
+            positions=length(E_pos),
+        )
+        matrix_picture("tokens", X_embed, sentence, EQUATIONS["words"])
+    st.markdown(f"**{plain('tokens.neighbours_title')}**")
+    columns = st.columns([1, 2])
+    with columns[0]:
+        word = pick("word", plain("tokens.pick_word"), tokens, default=2)
+        words, cosines, mean = neighbours(view.choice.pipeline, trace.ids[word])
+        st.markdown(t("tokens.about_neighbours", mean=f"{mean:.2f}"))
+    with columns[1]:
+        view.picture(
+            "neighbours",
+            bars(
+                cosines,
+                Axis(plain("tokens.column_piece"), words),
+                plain("tokens.axis_cosine"),
+                colours=SLATE,
+                font_size=view.font_size,
+                height=310,
+            ),
+            t("tokens.read_neighbours", token=tokens[word], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
+            equation=r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}",
+            table=pd.DataFrame({"cosine": cosines}, index=words),
+        )
+else:
+    matrix_picture(
+        "tokens",
+        X_embed,
+        t(f"tokens.read_tokens_{config.input}", pixels=size * size, d_model=d_model, length=length(X_embed[first:])),
+        EQUATIONS[config.input],
+    )
+    st.markdown(t("tokens.no_neighbours"))
+
+# -- 3 · where it stands ---------------------------------------------------------------------------
+
+st.subheader(plain("tokens.where"), anchor=False)
+sinusoidal = config.positions == "sinusoidal"
+columns = st.columns(2)
+with columns[0]:
+    matrix_picture(
+        "positions",
+        E_pos,
+        t(f"tokens.read_positions_{config.positions}") + (" " + t("tokens.one_place") if N == 1 else ""),
+        SINES if sinusoidal else r"E_{pos} \in \mathbb{R}^{N \times d_{model}} \text{ (learned)}",
+    )
+text = PRESETS["text"]
+sine_table = SinusoidalPositions(text.d_model, text.max_len).table.numpy()
+with columns[1]:
+    # With a single place there is nothing to draw a line through: then the text model's waves stand for all.
+    table = positions_table if N > 1 else sine_table
+    width = table.shape[1]
+    lines = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
+    shown = [*lines, dimension] if N > 1 and dimension not in lines else lines
+    turns = [f"{2 * math.pi * 10_000 ** (j / width):,.0f}" for j in (lines[0], lines[-1])]
+    view.picture(
+        "waves",
+        waves(
+            table,
+            shown,
+            Axis(plain("tokens.axis_place")),
+            plain("tokens.axis_value"),
+            used=N if N > 1 else None,
+            chosen=(token, dimension) if N > 1 else None,
+            font_size=view.font_size,
+        ),
+        t("tokens.read_waves_sinusoidal", fast=turns[0], slow=turns[1], last=lines[-1], used=N)
+        if sinusoidal
+        else t("tokens.read_waves_learned"),
+        table=pd.DataFrame(table[:, shown], columns=[f"j = {j}" for j in shown]),
+    )
+
+st.markdown(f"**{plain('tokens.compare')}**")
+st.markdown(t("tokens.about_compare"))
+columns = st.columns(2)
+axis_place = Axis(plain("tokens.axis_place"))
+similar = {"scale": "signed", "limit": 1.0, "font_size": view.font_size, "height": 400}
+table_look = {"square": False, "font_size": view.font_size, "height": 330}
+cosine = r"\cos(PE_{pos}, PE_{pos'})"
+with columns[0]:
+    view.picture(
+        "sinusoidal",
+        heatmap(sine_table, axis_place, axis_dimension, **table_look),
+        t("tokens.read_sinusoidal"),
+        values=sine_table,
+    )
+    likeness = cosine_similarity(sine_table)
+    near, far = (float(np.diagonal(likeness, away).mean()) for away in (1, 20))
+    view.picture(
+        "similar_sinusoidal",
+        heatmap(likeness, axis_place, axis_place, **similar),
+        t("tokens.read_similar_sinusoidal", near=f"{near:.2f}", far=f"{far:.2f}"),
+        equation=cosine,
+    )
+with columns[1]:
+    try:
+        digits = session.pipeline("digits")
+    except WeightsError as error:
+        st.info(t("tokens.no_learned", file=error.file), icon=":material/info:")
+    else:
+        learned = digits.network.embedding.positions.table.numpy()
+        view.picture(
+            "learned",
+            heatmap(learned, axis_place, axis_dimension, **table_look),
+            t("tokens.read_learned"),
+            values=learned,
+        )
+        likeness = cosine_similarity(learned)
+        places = token_places(digits.config, len(learned))[1:]  # [CLS] stands nowhere
+        away = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
+        view.picture(
+            "similar_learned",
+            heatmap(likeness, axis_place, axis_place, **similar),
+            t(
+                "tokens.read_similar_learned",
+                near=f"{likeness[1:, 1:][away == 1].mean():.2f}",
+                far=f"{likeness[1:, 1:][away > 1].mean():.2f}",
+            ),
+            equation=cosine,
+        )
+
+# -- 4 · the sum -----------------------------------------------------------------------------------
+
+st.subheader(plain("tokens.sum_title"), anchor=False)
+if twice:
+    likeness = cosine_similarity(X_0[twice[:2]])[0, 1]
+    sentence = t(
+        "tokens.read_sum_twice",
+        token=tokens[twice[0]],
+        first=twice[0] + 1,
+        second=twice[1] + 1,
+        cosine=f"{likeness:.2f}",
+    )
+else:
+    sentence = t("tokens.read_sum", tokens=length(X_embed), positions=length(E_pos), sum=length(X_0))
+matrix_picture("sum", X_0, sentence, r"X^{(0)} = X_{\text{embed}} + E_{pos}")
+
+# -- by hand ---------------------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """A number inside a sum or product: negative ones in brackets."""
+    return f"({value:.{DECIMALS}f})" if value < 0 else f"{value:.{DECIMALS}f}"
+
+
+def position_by_hand(pos: int, j: int) -> tuple[list[str], float]:
+    """The lines of arithmetic for E_pos[pos, j], and the number that they end with."""
+    if not sinusoidal:
+        value = round(float(E_pos[pos, j]), DECIMALS)
+        return [rf"E_{{pos}}[{pos}]_{{{j}}} &= {value:.{DECIMALS}f}"], value
+    function = math.cos if j % 2 else math.sin
+    name, exponent = rf"\{function.__name__}", rf"{j - j % 2}/{d_model}"
+    divisor = f"{10_000 ** ((j - j % 2) / d_model):.7g}"
+    angle = round(pos / float(divisor), 6)
+    value = round(function(angle), DECIMALS)
+    return [
+        rf"PE({pos}, {j}) &= {name}\frac{{{pos}}}{{10000^{{{exponent}}}}} = {name}\frac{{{pos}}}{{{divisor}}}",
+        rf"&= {name}({angle:.6f}) = {value:.{DECIMALS}f}",
+    ], value
+
+
+with view.by_hand():
+    st.markdown(t("tokens.hand_intro"))
+    columns = st.columns(2)
+    with columns[0]:
+        i = pick("token", plain("tokens.hand_token"), tokens, default=1)
+    with columns[1]:
+        j = pick_number("dimension", plain("tokens.axis_dimension"), d_model)
+    st.markdown(t("tokens.hand_place", token=tokens[i], place=i + 1, pos=i))
+    if config.input == "words":
+        piece = trace.ids[i]
+        entry, factor = round(float(embedding.E.weight[piece, j]), 8), round(root, 6)
+        part = round(entry * factor, DECIMALS)
+        st.markdown(t("tokens.hand_row", token=tokens[i], id=piece, j=j))
+        lines = [
+            rf"E[{piece}]_{{{j}}} \cdot \sqrt{{{d_model}}} &= {entry:.8f} \times {factor:.10g}",
+            rf"&= {part:.{DECIMALS}f}",
+        ]
+    elif i < first:
+        part = round(float(X_embed[i, j]), DECIMALS)
+        st.markdown(t("tokens.hand_cls", j=j))
+        lines = [rf"(x_{{cls}})_{{{j}}} &= {part:.{DECIMALS}f}"]
+    else:
+        W_E = embedding.W_E
+        terms = largest_terms(pixels[i - first], W_E.weight[j], float(W_E.bias[j]), 16, DECIMALS)
+        part = terms.total
+        st.markdown(t("tokens.hand_patch", token=tokens[i], pixels=size * size, j=j))
+        names = [plain("tokens.pixel", row=place // size + 1, column=place % size + 1) for place in terms.places]
+        table = terms_table(terms, plain("tokens.column_pixel"), names, ("p", "W_E"))
+        st.dataframe(
+            table.style.format(f"{{:.{DECIMALS}f}}", table.columns[1:], na_rep=""),
+            key="tokens.products",
+            hide_index=True,
+            height=35 * (len(table) + 1) + 3,
+        )
+        lines = [rf"(p\, W_E + b)_{{{j}}} &= {part:.{DECIMALS}f}"]
+    more, place_part = position_by_hand(i, j)
+    total = part + place_part
+    lines += [*more, rf"X^{{(0)}} &= {number(part)} + {number(place_part)} = \mathbf{{{total:.{DECIMALS}f}}}"]
+    st.latex(r"\begin{aligned}" + r" \\[4pt] ".join(lines) + r"\end{aligned}")
+    st.markdown(t("tokens.hand_recorded", value=f"{X_0[i, j]:.4f}"))
+
+sources = {"words": TokenEmbedding, "patches": PatchEmbedding, "flat": FlatEmbedding}
+view.close(sources[config.input], SinusoidalPositions if sinusoidal else LearnedPositions)
