@@ -247,3 +247,148 @@ def rollout(weights: ArrayLike) -> np.ndarray:
         reached = mixed @ reached
         layers.append(reached)
     return np.stack(layers).astype(np.float32)
+
+
+def whole_words(tokens: Sequence[str]) -> list[list[int]]:
+    """The places of each word of a sentence: a piece that begins with ## belongs to the word before it.
+
+    [CLS] and [SEP] are no words.
+    """
+    words: list[list[int]] = []
+    for place, token in enumerate(tokens):
+        if token in ("[CLS]", "[SEP]"):
+            continue
+        if token.startswith("##") and words and words[-1][-1] == place - 1:
+            words[-1].append(place)
+        else:
+            words.append([place])
+    return words
+
+
+def softmax(logits: ArrayLike) -> np.ndarray:
+    """p_i = exp(y_i − max y) / Σ_j exp(y_j − max y) along the last axis, in the precision of the logits."""
+    logits = np.asarray(logits)
+    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def rank(values: ArrayLike, place: int) -> int:
+    """1 for the largest value, 2 for the next, …: one more than the number of values above `values[place]`."""
+    values = np.asarray(values)
+    return 1 + int((values > values[place]).sum())
+
+
+def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:
+    """The `counts[i]` best outputs of each row i of `(token, output)`, best first, each output named once."""
+    logits = np.asarray(logits)
+    named: dict[int, None] = {}
+    for row, count in zip(logits, counts, strict=True):
+        best = np.argpartition(-row, count - 1)[:count]
+        named |= dict.fromkeys(best[(-row[best]).argsort()].tolist())
+    return list(named)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """x · w + b written out to a fixed number of decimals: what is shown adds up to `total` exactly as shown.
+
+    The largest products stand apart, `x`, `w` and `products` at their `places`; `rest` is the sum of the `others`.
+    """
+
+    places: np.ndarray
+    x: np.ndarray
+    w: np.ndarray
+    products: np.ndarray
+    others: int
+    rest: float
+    bias: float
+    total: float
+
+
+def largest_terms(x: ArrayLike, w: ArrayLike, bias: float = 0.0, most: int = 10, decimals: int = 5) -> Terms:
+    """The `most` largest products of x · w + b, and the sum of the rest.
+
+    The total is the true one, rounded; the rest takes up what the roundings leave (less than 10⁻⁴ for ten products
+    with five decimals). With no rest the total is the sum of the rounded parts.
+
+    Args:
+        x, w: `(n,)`.
+        bias: b.
+        most: how many products to keep apart.
+        decimals: of every number.
+    """
+    x, w = np.asarray(x, dtype=np.float64), np.asarray(w, dtype=np.float64)
+    if x.shape != w.shape or x.ndim != 1:
+        raise ValueError(f"a dot product needs two vectors of one length, not {x.shape} and {w.shape}")
+    places = np.argsort(-np.abs(x * w), kind="stable")[:most]
+    shown_x, shown_w = x[places].round(decimals), w[places].round(decimals)
+    products = (shown_x * shown_w).round(decimals) + 0.0  # −0.0 becomes 0.0
+    others = len(x) - len(places)
+    shown_bias = round(float(bias), decimals)
+    parts = float(products.sum()) + shown_bias
+    total = round(float(x @ w) + float(bias) if others else parts, decimals)
+    rest = round(total - parts, decimals) if others else 0.0
+    return Terms(places, shown_x, shown_w, products, others, rest, shown_bias, total)
+
+
+def head_slice(weight: ArrayLike, heads: int, head: int) -> np.ndarray:
+    """The part of W_Q, W_K or W_V that makes one head, as the paper writes it: q = x W.
+
+    Args:
+        weight: `(d_model, d_model)` as torch keeps it, the transpose of the paper's W.
+        heads: h, the number of heads.
+        head: which one, from 0.
+
+    Returns:
+        `(d_model, d_k)`.
+    """
+    weight = np.asarray(weight)
+    return weight.reshape(heads, -1, weight.shape[-1])[head].T
+
+
+def nearest_rows(table: ArrayLike, row: int, most: int = 10, leave_out: Sequence[int] = ()) -> tuple[np.ndarray, ...]:
+    """The rows of a table that point most nearly the same way as row `row` (itself left out).
+
+    Args:
+        table: `(n, features)`, for example E, the embedding of the vocabulary.
+        leave_out: rows that may not be named.
+
+    Returns:
+        Their numbers and cosines `(most,)`, nearest first.
+    """
+    table = np.asarray(table, dtype=np.float32)
+    norms = np.linalg.norm(table, axis=1)
+    cosines = (table @ table[row]) / np.maximum(norms * norms[row], np.finfo(np.float32).tiny)
+    cosines[[row, *leave_out]] = -np.inf
+    best = np.argsort(-cosines, kind="stable")[: min(most, int(np.isfinite(cosines).sum()))]
+    return best, cosines[best]
+
+
+def piece_kinds(tokens: Sequence[str]) -> list[str]:
+    """What each piece of a sentence is: "cls", "sep", "mask", "unk" or "pad", "first" and "later" (of a word that was
+    cut), "character" (Chinese), "sign" (punctuation), or "whole" (a word with a piece of its own).
+    """
+    kinds = []
+    for place, token in enumerate(tokens):
+        if token in ("[CLS]", "[SEP]", "[MASK]", "[UNK]", "[PAD]"):
+            kinds.append(token[1:-1].lower())
+        elif token.startswith("##") and len(token) > 2:
+            kinds.append("later")
+        elif place + 1 < len(tokens) and tokens[place + 1].startswith("##") and len(tokens[place + 1]) > 2:
+            kinds.append("first")
+        elif all("\u4e00" <= sign <= "\u9fff" for sign in token):
+            kinds.append("character")
+        else:
+            kinds.append("whole" if any(sign.isalnum() for sign in token) else "sign")
+    return kinds
+
+
+def cut_words(tokens: Sequence[str]) -> list[list[str]]:
+    """The words that are written with more than one piece, each as its pieces, in order."""
+    words: list[list[str]] = []
+    for token, kind in zip(tokens, piece_kinds(tokens), strict=True):
+        if kind == "first":
+            words.append([token])
+        elif kind == "later" and words:
+            words[-1].append(token)
+    return words

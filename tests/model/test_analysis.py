@@ -1,0 +1,229 @@
+"""Measurements on traces: each does what its definition says, on inputs where the answer is known beforehand."""
+
+import numpy as np
+import pytest
+
+from model.analysis import (
+    cosine_similarity,
+    entropy,
+    head_role,
+    head_table,
+    mean_distance,
+    pca,
+    rollout,
+    token_places,
+    write_contributions,
+)
+from model.config import PRESETS
+from tests.networks import ALL, pipeline, trace_of
+
+dice = np.random.default_rng(3)
+WORDS = ["[CLS]", "the", "cat", "sat", "down", "[SEP]"]
+
+
+def distributions(*shape: int) -> np.ndarray:
+    values = dice.random(shape) ** 3
+    return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def looking(offset: int, n: int = len(WORDS), share: float = 0.9) -> np.ndarray:
+    """A head that looks `offset` places on (round the end), with the rest of its weight spread evenly."""
+    return (share * np.roll(np.eye(n), offset, axis=1) + (1 - share) / n).astype(np.float32)
+
+
+def measured(weights: np.ndarray, tokens: list[str]) -> tuple[dict[str, float], np.ndarray]:
+    places = token_places(PRESETS["text"], len(tokens))
+    return {name: float(value) for name, value in head_table(weights, tokens, places).items()}, places
+
+
+# -- pca -----------------------------------------------------------------------------------------------
+
+
+def test_pca_keeps_all_distances_of_points_that_lie_in_a_plane() -> None:
+    flat = dice.normal(size=(12, 2)) @ np.linalg.qr(dice.normal(size=(7, 2)))[0].T + 5
+    points, shares = pca(flat)
+    between = np.linalg.norm(flat[:, None] - flat, axis=-1)
+    np.testing.assert_allclose(np.linalg.norm(points[:, None] - points, axis=-1), between, atol=1e-5)
+    assert shares.sum() == pytest.approx(1)
+    assert shares[0] >= shares[1]
+
+
+def test_pca_shares_are_the_variances_along_the_directions() -> None:
+    cloud = dice.normal(size=(40, 5)) * [5, 3, 1, 1, 1]
+    points, shares = pca(cloud)
+    np.testing.assert_allclose(points.var(0) / cloud.var(0).sum(), shares, rtol=1e-5)
+    np.testing.assert_allclose(points.mean(0), 0, atol=1e-5)
+    assert abs(np.corrcoef(points.T)[0, 1]) < 1e-5
+
+
+def test_pca_does_not_turn_over_when_the_points_come_in_another_order() -> None:
+    cloud, order = dice.normal(size=(9, 4)), dice.permutation(9)
+    np.testing.assert_allclose(pca(cloud[order])[0], pca(cloud)[0][order], atol=1e-5)
+
+
+@pytest.mark.parametrize("points", [np.ones((1, 6)), np.ones((4, 6)), np.arange(5.0)[:, None]])
+def test_pca_of_too_little_gives_zeros_where_no_direction_is(points: np.ndarray) -> None:
+    coordinates, shares = pca(points)
+    assert coordinates.shape == (len(points), 2)
+    assert not coordinates[:, 1].any() and shares[1] == 0
+    assert np.isfinite(coordinates).all() and np.isfinite(shares).all()
+
+
+# -- similarity, entropy, distance ---------------------------------------------------------------------
+
+
+def test_cosine_does_not_see_lengths() -> None:
+    rows, others = dice.normal(size=(5, 8)), dice.normal(size=(3, 8))
+    cosine = cosine_similarity(rows, others)
+    np.testing.assert_allclose(cosine_similarity(rows * 7, others * 0.01), cosine, atol=1e-6)
+    np.testing.assert_allclose(np.diag(cosine_similarity(rows)), 1, atol=1e-6)
+    np.testing.assert_allclose(cosine_similarity(rows, -rows).diagonal(), -1, atol=1e-6)
+    assert cosine[1, 2] == pytest.approx(rows[1] @ others[2] / np.sqrt(rows[1] @ rows[1] * (others[2] @ others[2])))
+    assert not cosine_similarity(np.zeros((2, 4))).any()
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 50])
+def test_entropy_runs_from_one_key_to_all_keys(n: int) -> None:
+    assert entropy(np.eye(n)[0]) == 0
+    assert entropy(np.full(n, 1 / n)) == pytest.approx(np.log2(n), abs=1e-6)
+    assert 0 <= entropy(distributions(n)) <= np.log2(n) + 1e-6
+
+
+def test_two_independent_choices_add_their_bits() -> None:
+    p, q = distributions(4), distributions(6)
+    assert entropy(np.outer(p, q).ravel()) == pytest.approx(entropy(p) + entropy(q), abs=1e-5)
+
+
+def test_distance_of_a_head_that_looks_k_away_is_k() -> None:
+    places = token_places(PRESETS["text"], 9)
+    assert mean_distance(np.eye(9), places) == 0
+    assert mean_distance(np.eye(9)[::-1], places) == pytest.approx(np.abs(np.arange(9) - np.arange(9)[::-1]).mean())
+    halves = 0.5 * np.eye(9) + 0.5 * np.eye(9)[::-1]
+    assert mean_distance(halves, places) == pytest.approx(mean_distance(np.eye(9)[::-1], places) / 2)
+
+
+def test_distance_between_patches_is_measured_in_the_image_and_leaves_cls_out() -> None:
+    places = token_places(PRESETS["digits"], 50)
+    weights = np.zeros((50, 50))
+    weights[:, 0] = 0.75  # [CLS] stands nowhere; what is left of each row counts in full
+    weights[:, 1] = 0.25  # the patch in the upper left corner
+    corner = np.hypot(*np.divmod(np.arange(49), 7)).mean()
+    assert mean_distance(weights, places) == pytest.approx(corner)
+    weights[:, :2] = [1, 0]
+    assert np.isnan(mean_distance(weights, places))
+
+
+# -- what a head looks at ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "offset"), [("self", 0), ("previous", -1), ("next", 1)])
+def test_a_head_is_named_after_where_its_weight_goes(name: str, offset: int) -> None:
+    weights = looking(offset)
+    measures, places = measured(weights, WORDS)
+    role = head_role(weights, measures, places)
+    assert role.name == name
+    assert role.figure == measures[name] == pytest.approx(0.9 + 0.1 / 6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "place"), [("cls", 0), ("sep", 5), ("token", 2)])
+def test_a_head_that_looks_at_one_token_from_everywhere(name: str, place: int) -> None:
+    weights = np.full((6, 6), 0.2 / 5, np.float32)
+    weights[:, place] = 0.8
+    role = head_role(weights, *measured(weights, WORDS))
+    assert (role.name, role.figure) == (name, pytest.approx(0.8))
+    assert role.place == (2 if name == "token" else None)
+
+
+def test_a_head_earns_no_name_by_an_even_spread() -> None:
+    for n in (2, 3, 6, 30):
+        weights = np.full((n, n), 1 / n, np.float32)
+        role = head_role(weights, *measured(weights, ["[CLS]", *"x" * (n - 2), "[SEP]"]))
+        assert (role.name, role.figure) == ("spread", pytest.approx(np.log2(n), abs=1e-5))
+    assert head_role(np.ones((1, 1)), *measured(np.ones((1, 1)), ["image"])).name == "alone"
+
+
+def test_near_and_mixed_are_what_is_left() -> None:
+    n, step = 20, np.arange(20)
+    near = np.where(np.abs(step[:, None] - step) <= 2, 1.0, 0.0)
+    near /= near.sum(1, keepdims=True)
+    words = [str(i) for i in step]
+    role = head_role(near, *measured(near, words))
+    assert role.name == "near" and role.figure <= role.reference / 2
+    mixed = np.zeros((n, n))
+    mixed[step, (step * 7 + 3) % n] = mixed[step, (step * 3 + 11) % n] = 0.5
+    mixed /= mixed.sum(1, keepdims=True)
+    assert head_role(mixed, *measured(mixed, words)).name == "mixed"
+
+
+def test_what_an_input_lacks_is_not_a_number() -> None:
+    measures, _ = measured(distributions(3, 3), ["[CLS]", "r1c1", "r1c2"])
+    assert np.isnan(measures["sep"]) and not np.isnan(measures["cls"])
+    alone, _ = measured(np.ones((1, 1)), ["image"])
+    assert alone["self"] == 1 and np.isnan(alone["previous"]) and np.isnan(alone["next"])
+
+
+def test_a_table_of_all_heads_is_the_table_of_each() -> None:
+    weights = distributions(2, 3, 6, 6)
+    places = token_places(PRESETS["text"], 6)
+    whole = head_table(weights, WORDS, places)
+    for row, i in np.ndindex(2, 3):
+        for name, values in head_table(weights[row, i], WORDS, places).items():
+            assert whole[name][row, i] == pytest.approx(float(values)), name
+
+
+# -- what a head writes, and where it comes from -------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_parts_of_the_heads_and_the_bias_are_the_output(name: str) -> None:
+    trace, network = trace_of(name), pipeline(name).network
+    for number, layer in enumerate(network.layers):
+        parts = write_contributions(trace[f"layers.{number}.attention.heads"], layer.attention.W_O.weight.numpy())
+        output = trace[f"layers.{number}.attention.output"]
+        np.testing.assert_allclose(parts.sum(0) + layer.attention.W_O.bias.numpy(), output, atol=1e-4)
+
+
+def test_a_silenced_head_writes_nothing_and_changes_no_other_part() -> None:
+    heads, W_O = dice.normal(size=(4, 5, 3)), dice.normal(size=(12, 12))
+    silenced = heads.copy()
+    silenced[2] = 0
+    before, after = write_contributions(heads, W_O), write_contributions(silenced, W_O)
+    assert not after[2].any()
+    np.testing.assert_array_equal(np.delete(after, 2, 0), np.delete(before, 2, 0))
+
+
+def test_rollout_is_shares_of_the_input() -> None:
+    weights = distributions(4, 3, 7, 7)
+    reached = rollout(weights)
+    np.testing.assert_allclose(reached.sum(-1), 1, atol=1e-6)
+    assert (reached >= 0).all()
+    np.testing.assert_allclose(reached[0], weights[0].mean(0) / 2 + np.eye(7) / 2, atol=1e-6)
+    for layer in range(1, 4):  # the walk that ends in this layer starts where the last one ended
+        last_step = rollout(weights[layer : layer + 1])[0]
+        np.testing.assert_allclose(reached[layer], last_step @ reached[layer - 1], atol=1e-6)
+
+
+def test_rollout_of_heads_that_look_only_at_themselves_stays_at_home() -> None:
+    np.testing.assert_allclose(rollout(np.broadcast_to(np.eye(5), (3, 2, 5, 5))), np.broadcast_to(np.eye(5), (3, 5, 5)))
+
+
+def test_rollout_order_matters_and_starts_at_the_first_layer() -> None:
+    """Layer 1 moves everything to token 0; layer 2 looks at token 2. Its 2 came from 0 and from itself."""
+    weights = np.zeros((2, 1, 3, 3))
+    weights[0, 0, :, 0] = weights[1, 0, :, 2] = 1
+    np.testing.assert_allclose(rollout(weights)[1, 1], [0.5, 0.25, 0.25])
+
+
+# -- the answer after every layer ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["text", "000", "003", "vit-b-16", "trained text"])
+def test_reading_the_last_layer_is_the_networks_own_answer(name: str) -> None:
+    trace, pipe = trace_of(name), pipeline(name)
+    token = min(1, len(trace.tokens) - 1)
+    read = pipe.read_layers(trace, token)
+    logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][token]
+    expected = np.exp(logits - logits.max())
+    np.testing.assert_allclose(read[-1], expected / expected.sum(), atol=1e-5)
+    assert read.shape == (trace.config.layers + 1, len(logits))
+    np.testing.assert_allclose(read.sum(-1), 1, atol=1e-4)
