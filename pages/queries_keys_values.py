@@ -12,14 +12,13 @@ from model.encoder import MultiHeadAttention
 from pages.ui import session
 from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
 from pages.ui.text import plain, t
-from pages.ui.view import View, pick, pick_number, terms_table
+from pages.ui.view import View, pick, pick_number, show_terms, terms_table
 
 KEYS = "layers.{l}.attention."
-EQUATION = r"Q = X W_Q + b_Q \qquad K = X W_K + b_K \qquad V = X W_V + b_V"
 ROLES = ("Q", "K", "V")
 DECIMALS = 5  # in the arithmetic by hand
 
-view = View("queries_keys_values", EQUATION)
+view = View("queries_keys_values")
 trace, tokens, config, head = view.trace, view.trace.tokens, view.trace.config, view.choice.head
 N, d_k, d_model = len(tokens), config.d_k, config.d_model
 X = view.value("layers.{l}.norm_1") if config.norm_first else trace.layer_input(view.choice.layer)
@@ -30,7 +29,7 @@ biases = {role: getattr(attention, f"W_{role}").bias.numpy().reshape(config.head
 
 role = st.session_state.setdefault("queries_keys_values.role", "Q")
 token = min(st.session_state.get("token", 1), N - 1)
-component = min(st.session_state.get("component", 0), d_k - 1)
+component = min(st.session_state.get("head_component", 0), d_k - 1)
 axis_component = Axis(plain("queries_keys_values.axis_component"))
 
 
@@ -39,7 +38,7 @@ def choose(role: str) -> Callable[[int, int], None]:
 
     def chosen(row: int, column: int) -> None:
         st.session_state["queries_keys_values.role"] = role
-        st.session_state["token"], st.session_state["component"] = row, column
+        st.session_state["token"], st.session_state["head_component"] = row, column
 
     return chosen
 
@@ -173,7 +172,7 @@ with view.by_hand():
     with columns[1]:
         i = pick("token", plain("queries_keys_values.hand_token"), tokens, default=1)
     with columns[2]:
-        j = pick_number("component", plain("queries_keys_values.axis_component"), d_k)
+        j = pick_number("head_component", plain("queries_keys_values.axis_component"), d_k)
     letter = role.lower()
     terms = largest_terms(X[i], weights[role][:, j], float(biases[role][j]), 10, DECIMALS)
     st.markdown(
@@ -188,15 +187,9 @@ with view.by_hand():
         )
     )
     view.equation(rf"{letter}_{{{j}}} = \sum_{{m=0}}^{{{d_model - 1}}} x_m\,(W_{role})_{{m,{j}}} + (b_{role})_{{{j}}}")
-    table = terms_table(
-        terms, plain("queries_keys_values.column_m"), [f"m = {place}" for place in terms.places], ("x", f"W_{role}")
-    )
-    st.dataframe(
-        table.style.format(f"{{:.{DECIMALS}f}}", table.columns[1:], na_rep=""),
-        key="queries_keys_values.terms",
-        hide_index=True,
-        height=35 * (len(table) + 1) + 3,
-    )
+    names = [f"m = {place}" for place in terms.places]
+    table = terms_table(terms, plain("queries_keys_values.column_m"), names, ("x", f"W_{role}"))
+    show_terms(table, "queries_keys_values.terms", DECIMALS)
     st.markdown(
         t(
             "queries_keys_values.hand_sum",

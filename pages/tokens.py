@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from model import WeightsError
@@ -13,8 +14,9 @@ from model.embedding import FlatEmbedding, LearnedPositions, PatchEmbedding, Sin
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import session
 from pages.ui.figures import Axis, bars, heatmap, tiles, waves
+from pages.ui.patches import how_it_is_prepared, position_maps
 from pages.ui.text import literal, plain, t
-from pages.ui.view import View, pick, pick_number, terms_table
+from pages.ui.view import View, pick, pick_number, show_terms, terms_table
 
 EQUATIONS = {
     "words": r"X_{\text{embed}} = E[x] \cdot \sqrt{d_{model}}",
@@ -36,7 +38,16 @@ embedding = pipeline.network.embedding
 positions_table = embedding.positions.table.numpy()  # of all places that the model knows
 X_embed, E_pos, X_0 = (trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
 d_model, N = config.d_model, len(tokens)
-token = min(st.session_state.get("token", 1), N - 1)
+usual = 1  # the token chosen at first: the first word, or the patch with most ink
+if config.input != "words":
+    drawing = np.frombuffer(view.choice.ink, np.uint8).reshape(config.image_size, -1).astype(np.float32) / 255
+    side = config.patches_per_side if config.input == "patches" else 1
+    size = config.image_size // side
+    patches = drawing.reshape(side, size, side, size).swapaxes(1, 2)  # (row, column, size, size)
+    pixels = patches.reshape(side * side, size * size)
+    first = N - len(pixels)  # where the patches begin: after [CLS], if there is one
+    usual = first + int(pixels.sum(axis=1).argmax())
+token = min(st.session_state.get("token", usual), N - 1)
 dimension = min(st.session_state.get("dimension", 0), d_model - 1)
 axis_token, axis_dimension = view.tokens("axis.token"), Axis(plain("tokens.axis_dimension"))
 
@@ -50,7 +61,7 @@ def length(vectors: np.ndarray) -> str:
     return f"{np.linalg.norm(vectors, axis=1).mean():.2f}"
 
 
-def matrix(values: np.ndarray, limit: float | None):
+def matrix(values: np.ndarray) -> go.Figure:
     """A (token, d_model) picture with the chosen cell outlined."""
     return heatmap(
         values,
@@ -61,19 +72,28 @@ def matrix(values: np.ndarray, limit: float | None):
         clickable=d_model <= 64,
         square=False,
         font_size=view.font_size,
-        height=int(min(520, 110 + N * 18 * view.font_size / 12)),
+        height=int(min(520, max(190, 110 + N * 18 * view.font_size / 12))),
     )
 
 
 def matrix_picture(name: str, values: np.ndarray, sentence: str, equation: str) -> None:
     view.picture(
         name,
-        matrix(values, limit),
+        matrix(values),
         sentence,
         stage=f"embedding.{name}",
         equation=equation,
         on_pick=choose if d_model <= 64 else None,
     )
+
+
+def lighter(figure: go.Figure) -> go.Figure:
+    """A heatmap of values in [−1, 1] sent as bytes, a quarter of the load; the hover names the cell only."""
+    cells = figure.data[0]
+    cells.update(z=np.rint(cells.z * 127).astype(np.int8), zmin=-127, zmax=127)
+    cells.colorbar.update(tickvals=[-127, 0, 127], ticktext=["−1", "0", "1"])
+    cells.hovertemplate = cells.hovertemplate.replace("%{z:.4f}", "")
+    return figure
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -87,6 +107,7 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
 
 # -- 1 · pieces ------------------------------------------------------------------------------------
 
+how_it_is_prepared(view)
 st.subheader(plain(f"tokens.pieces_{config.input}"), anchor=False)
 if config.input == "words":
     kinds = piece_kinds(tokens)
@@ -126,12 +147,6 @@ if config.input == "words":
     )
     st.dataframe(table, key="tokens.pieces", height=min(38 + 35 * N, 360))
 else:
-    drawing = np.frombuffer(view.choice.ink, np.uint8).reshape(config.image_size, -1).astype(np.float32) / 255
-    side = config.patches_per_side if config.input == "patches" else 1
-    size = config.image_size // side
-    patches = drawing.reshape(side, size, side, size).swapaxes(1, 2)  # (row, column, size, size)
-    pixels = patches.reshape(side * side, size * size)
-    first = N - len(pixels)  # where the patches begin: after [CLS], if there is one
 
     def choose_patch(row: int, column: int) -> None:
         st.session_state["token"] = first + row * side + column
@@ -145,33 +160,35 @@ else:
                 patches,
                 Axis(plain("tokens.axis_row"), places),
                 Axis(plain("tokens.axis_column"), places),
-                chosen=divmod(token - first, side) if token >= first else None,
+                chosen=divmod(token - first, side) if side > 1 and token >= first else None,
                 hover=tokens[first:],
                 font_size=view.font_size,
                 height=360,
             ),
             t(f"tokens.read_{config.input}", patches=len(pixels), size=size, pixels=size * size, d_model=d_model),
+            values=patches if side > 1 else drawing,
             table=pd.DataFrame(pixels, index=tokens[first:]),
             on_pick=choose_patch if side > 1 else None,
         )
     with columns[1]:
+        row = max(token - first, 0)
         view.picture(
             "pixels",
             heatmap(
-                pixels,
-                Axis(plain("axis.token"), tokens[first:]),
+                pixels[[row]],
+                Axis(plain("axis.token"), [tokens[first + row]]),
                 Axis(plain("tokens.axis_pixel")),
                 scale="share",
                 square=False,
                 font_size=view.font_size,
-                height=360 if side > 1 else 160,
+                height=170,
             ),
-            t("tokens.read_pixels", rows=len(pixels), pixels=size * size, inked=int((pixels.max(axis=1) > 0.5).sum())),
-            values=pixels,
-            equation="p",
+            t("tokens.read_pixels", token=tokens[first + row], pixels=size * size, ink=int((pixels[row] > 0.5).sum())),
+            values=pixels[[row]],
+            equation=r"p",
         )
-    if config.input == "patches":
-        st.markdown(t("tokens.read_cls"))
+        if config.input == "patches":
+            st.markdown(t("tokens.read_cls"))
 
 # -- 2 · what each token is ------------------------------------------------------------------------
 
@@ -187,7 +204,7 @@ if config.input == "words":
     with columns[0]:
         view.picture(
             "rows",
-            matrix(rows, limit),
+            matrix(rows),
             t("tokens.read_rows", token=tokens[token], id=trace.ids[token])
             + (" " + t("tokens.read_same_row", token=tokens[twice[0]], n=len(twice)) if twice else ""),
             values=rows,
@@ -242,7 +259,7 @@ with columns[0]:
     matrix_picture(
         "positions",
         E_pos,
-        t(f"tokens.read_positions_{config.positions}") + (" " + t("tokens.one_place") if N == 1 else ""),
+        t("tokens.one_place" if N == 1 else f"tokens.read_positions_{config.positions}"),
         SINES if sinusoidal else r"E_{pos} \in \mathbb{R}^{N \times d_{model}} \text{ (learned)}",
     )
 text = PRESETS["text"]
@@ -265,7 +282,9 @@ with columns[1]:
             chosen=(token, dimension) if N > 1 else None,
             font_size=view.font_size,
         ),
-        t("tokens.read_waves_sinusoidal", fast=turns[0], slow=turns[1], last=lines[-1], used=N)
+        t("tokens.read_waves", fast=turns[0], slow=turns[1], last=lines[-1])
+        + " "
+        + t("tokens.read_waves_used" if N > 1 else "tokens.read_waves_one", used=N)
         if sinusoidal
         else t("tokens.read_waves_learned"),
         table=pd.DataFrame(table[:, shown], columns=[f"j = {j}" for j in shown]),
@@ -281,7 +300,7 @@ cosine = r"\cos(PE_{pos}, PE_{pos'})"
 with columns[0]:
     view.picture(
         "sinusoidal",
-        heatmap(sine_table, axis_place, axis_dimension, **table_look),
+        lighter(heatmap(sine_table, axis_place, axis_dimension, **table_look)),
         t("tokens.read_sinusoidal"),
         values=sine_table,
     )
@@ -319,6 +338,8 @@ with columns[1]:
             ),
             equation=cosine,
         )
+
+position_maps(view, token)
 
 # -- 4 · the sum -----------------------------------------------------------------------------------
 
@@ -364,7 +385,7 @@ with view.by_hand():
     st.markdown(t("tokens.hand_intro"))
     columns = st.columns(2)
     with columns[0]:
-        i = pick("token", plain("tokens.hand_token"), tokens, default=1)
+        i = pick("token", plain("tokens.hand_token"), tokens, default=usual)
     with columns[1]:
         j = pick_number("dimension", plain("tokens.axis_dimension"), d_model)
     st.markdown(t("tokens.hand_place", token=tokens[i], place=i + 1, pos=i))
@@ -388,12 +409,7 @@ with view.by_hand():
         st.markdown(t("tokens.hand_patch", token=tokens[i], pixels=size * size, j=j))
         names = [plain("tokens.pixel", row=place // size + 1, column=place % size + 1) for place in terms.places]
         table = terms_table(terms, plain("tokens.column_pixel"), names, ("p", "W_E"))
-        st.dataframe(
-            table.style.format(f"{{:.{DECIMALS}f}}", table.columns[1:], na_rep=""),
-            key="tokens.products",
-            hide_index=True,
-            height=35 * (len(table) + 1) + 3,
-        )
+        show_terms(table, "tokens.products", DECIMALS)
         lines = [rf"(p\, W_E + b)_{{{j}}} &= {part:.{DECIMALS}f}"]
     more, place_part = position_by_hand(i, j)
     total = part + place_part

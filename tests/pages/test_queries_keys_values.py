@@ -24,17 +24,18 @@ def run_of(app: AppTest):
 def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
     app = open_page(NAME, **link)
     token = min(3, len(run_of(app)[1].tokens) - 1)
-    app.session_state[f"{NAME}.role"], app.session_state["token"], app.session_state["component"] = role, token, 5
+    app.session_state[f"{NAME}.role"], app.session_state["token"], app.session_state["head_component"] = role, token, 5
     app.run()
     choice, trace, _ = run_of(app)
-    _, x, w, products = (app.dataframe[0].value[name] for name in app.dataframe[0].value.columns)
-    terms = x.notna()
+    table = app.dataframe[0].value
+    x, w, products = (np.array([float(cell or "nan") for cell in table[name]]) for name in table.columns[1:])
+    terms = ~np.isnan(x)
     assert terms.sum() == 10
     assert [f"{a * b:.5f}" for a, b in zip(x[terms], w[terms], strict=True)] == [f"{p:.5f}" for p in products[terms]]
-    assert f"{products.iloc[:-1].sum():.5f}" == f"{products.iloc[-1]:.5f}"
+    assert f"{products[:-1].sum():.5f}" == f"{products[-1]:.5f}"
     recorded = trace[f"layers.{choice.layer}.attention.{role}"][choice.head, token, 5]
-    assert products.iloc[-1] == pytest.approx(recorded, abs=2e-5)
-    assert f"{products.iloc[-1]:.5f}" in texts(app).replace("\\", "")
+    assert products[-1] == pytest.approx(recorded, abs=2e-5)
+    assert f"{products[-1]:.5f}" in texts(app).replace("\\", "")
 
 
 @pytest.mark.parametrize("link", [{**KINDS[0], "layer": "3", "head": "6"}, {**KINDS[1], "head": "2"}, KINDS[2]])
@@ -78,11 +79,11 @@ def test_one_token_is_explained() -> None:
 
 def test_the_chosen_cell_survives_a_smaller_head() -> None:
     app = open_page(NAME, **KINDS[0])
-    app.session_state["component"] = 31
+    app.session_state["head_component"] = 31
     app.run()
     app.segmented_control(key="input").set_value("digit").run()
     assert not app.exception and not app.error
-    assert app.number_input(key="component").value < run_of(app)[1].config.d_k
+    assert app.number_input(key="head_component").value < run_of(app)[1].config.d_k
 
 
 numbers_of = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=40)

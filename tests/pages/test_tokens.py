@@ -21,9 +21,20 @@ def trace_of(app: AppTest):
     return session.run(choice.pipeline, choice.subject)
 
 
-def cells(app: AppTest, which: int) -> np.ndarray:
-    """The values of heatmap number `which` of the page."""
-    return numbers(figure(app, which)["data"][0]["z"])
+def picture(app: AppTest, name: str) -> dict:
+    """The figure of the picture `name` of the page, as the browser gets it."""
+    (which,) = [i for i, chart in enumerate(app.get("plotly_chart")) if chart.proto.id.endswith(f"-tokens.{name}")]
+    return figure(app, which)
+
+
+def cells(app: AppTest, name: str) -> np.ndarray:
+    return numbers(picture(app, name)["data"][0]["z"])
+
+
+def written(app: AppTest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The columns of the table of products as they stand there; blanks are NaN."""
+    table = app.dataframe[0].value
+    return tuple(np.array([float(cell or "nan") for cell in table[name]]) for name in table.columns[1:])
 
 
 def arithmetic(app: AppTest) -> str:
@@ -62,18 +73,18 @@ def test_the_pixels_by_hand_come_out_as_displayed(link: dict, token: int) -> Non
     app = open_page("tokens", **link)
     app.session_state["token"], app.session_state["dimension"] = token, 3
     app.run()
-    _, p, w, products = (app.dataframe[0].value[name] for name in app.dataframe[0].value.columns)
-    pixels = p.notna()
+    p, w, products = written(app)
+    pixels = ~np.isnan(p)
     assert pixels.sum() == 16
     assert [f"{a * b:.5f}" for a, b in zip(p[pixels], w[pixels], strict=True)] == [f"{x:.5f}" for x in products[pixels]]
-    assert f"{products.iloc[:-1].sum():.5f}" == f"{products.iloc[-1]:.5f}"
-    assert products.iloc[-1] == pytest.approx(trace_of(app)["embedding.tokens"][token, 3], abs=1e-4)
+    assert f"{products[:-1].sum():.5f}" == f"{products[-1]:.5f}"
+    assert products[-1] == pytest.approx(trace_of(app)["embedding.tokens"][token, 3], abs=1e-4)
 
 
 def test_the_rows_are_those_of_the_network_and_the_pictures_add_up() -> None:
     app = open_page("tokens", s=SENTENCE)
     trace, E = trace_of(app), load("text").network.embedding.E.weight.numpy()
-    rows, scaled, positions, total = (cells(app, which) for which in (0, 1, 3, -1))
+    rows, scaled, positions, total = (cells(app, name) for name in ("rows", "tokens", "positions", "sum"))
     assert np.array_equal(rows, E[trace.ids])
     assert np.array_equal(scaled, rows * np.float32(16))
     assert np.allclose(total, scaled + positions, atol=1e-6)
@@ -81,16 +92,18 @@ def test_the_rows_are_those_of_the_network_and_the_pictures_add_up() -> None:
 
 def test_the_pixel_rows_are_the_drawing_and_make_the_token_vectors() -> None:
     app = open_page("tokens", input="digit")
-    pixels, vectors = cells(app, 1), cells(app, 2)
-    image = np.frombuffer(app.session_state["choice"].ink, np.uint8).reshape(28, 28) / 255
-    assert np.allclose(pixels[9].reshape(4, 4), image[4:8, 8:12])  # row 2, column 3
-    W_E = load_digits().embedding.W_E
-    assert np.allclose(vectors[1:], pixels @ W_E.weight.numpy().T + W_E.bias.numpy(), atol=1e-5)
-    assert np.allclose(vectors[0], load_digits().embedding.cls.numpy())
-
-
-def load_digits():
-    return session.pipeline("digits").network
+    image = np.frombuffer(app.session_state["choice"].ink, np.uint8).reshape(28, 28) / np.float32(255)
+    embedding = session.pipeline("digits").network.embedding
+    vectors = cells(app, "tokens")
+    assert np.allclose(vectors[0], embedding.cls.numpy())
+    for row, column in [(1, 2), (3, 3), (6, 0)]:
+        token = 1 + 7 * row + column
+        app.session_state["token"] = token
+        app.run()
+        pixels = cells(app, "pixels")[0]
+        assert np.array_equal(pixels.reshape(4, 4), image[4 * row : 4 * row + 4, 4 * column : 4 * column + 4])
+        made = pixels @ embedding.W_E.weight.numpy().T + embedding.W_E.bias.numpy()
+        assert np.allclose(vectors[token], made, atol=1e-5)
 
 
 def test_the_pieces_are_listed_and_what_is_special_is_explained() -> None:
@@ -120,7 +133,7 @@ def test_neighbours_are_the_nearest_pieces_without_special_ones() -> None:
     app = open_page("tokens", s="the cat saw the dog .")
     app.session_state["word"] = 2
     app.run()
-    bars = figure(app, 2)
+    bars = picture(app, "neighbours")
     shown, names = numbers(bars["data"][0]["x"]), bars["layout"]["yaxis"]["ticktext"]
     reader, E = load("text").reader, load("text").network.embedding.E.weight.numpy()
     cosines = cosine_similarity(E[[reader.vocabulary.index("cat")]], E)[0]
@@ -140,7 +153,7 @@ def test_nearest_rows_leaves_out_what_it_is_told_to() -> None:
 
 
 def test_sinusoidal_likeness_depends_on_the_distance_alone() -> None:
-    likeness = cells(open_page("tokens", s="the cat ."), 6)
+    likeness = cells(open_page("tokens", s="the cat ."), "similar_sinusoidal")
     for away in range(64):
         assert np.ptp(np.diagonal(likeness, away)) < 1e-5
 
@@ -148,7 +161,8 @@ def test_sinusoidal_likeness_depends_on_the_distance_alone() -> None:
 def test_one_colour_range_is_one_colour_range() -> None:
     app = open_page("tokens", s=SENTENCE)
     app.toggle(key="tokens.same_range").set_value(True).run()
-    assert len({figure(app, which)["data"][0]["zmax"] for which in (0, 1, 3, -1)}) == 1
+    names = ("rows", "tokens", "positions", "sum")
+    assert len({picture(app, name)["data"][0]["zmax"] for name in names}) == 1
 
 
 def test_the_page_stays_light() -> None:
