@@ -43,7 +43,8 @@ class EncoderConfig:
     classes: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "heads", "layers", "d_ff", "max_len", "vocab_size", "patch_size"):
+        sizes = "d_model heads layers d_ff max_len vocab_size image_size patch_size channels"
+        for name in sizes.split():
             if getattr(self, name) < 1:
                 raise ConfigError("not_positive", name=name, value=getattr(self, name))
         if self.d_model % self.heads:
@@ -52,6 +53,12 @@ class EncoderConfig:
             raise ConfigError("odd_d_model", d_model=self.d_model)
         if self.image_size % self.patch_size:
             raise ConfigError("patches_do_not_fit", image=self.image_size, patch=self.patch_size)
+        if self.input == "flat" and self.channels > 1:
+            raise ConfigError("flat_has_one_channel", channels=self.channels)
+        if self.head == "masked-word" and self.input != "words":
+            raise ConfigError("masked_word_needs_words", input=self.input)
+        if self.head == "classifier" and self.classes < 1:
+            raise ConfigError("no_classes", classes=self.classes)
 
     @property
     def d_k(self) -> int:

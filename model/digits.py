@@ -5,6 +5,7 @@ with its proportions and with antialiasing, to fit a 20×20 box, and then moved 
 in the middle of a 28×28 field.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,8 @@ SIZE = 28
 BOX = 20  # the ink's longest side
 MIDDLE = 14  # in MNIST the centre of mass rounds to the pixel of row 14, column 14
 REDUCED_SIDE = 1000  # larger pictures are averaged down first, so that memory stays bounded
-FAINTEST = 0.03  # of the darkest ink: what is fainter is not ink
+WHITE_SHARE = 0.2  # of the ink in MNIST's own pictures is as bright as can be
+FAINTEST = 0.05  # of the darkest ink: what is fainter is not ink
 SMALLEST_SIDE = 4  # pixels: no digit can be read from fewer
 
 Picture = NDArray[np.float32]
@@ -69,20 +71,18 @@ def grey(image: object) -> Picture:
         raise DigitError("not_an_image", type=type(image).__name__) from error
     if pixels.dtype.kind not in "buif" or pixels.ndim != 2 or 0 in pixels.shape:
         raise DigitError("not_an_image", shape=pixels.shape, dtype=str(pixels.dtype))
-    if pixels.dtype.kind in "ui":
-        white = float(np.iinfo(pixels.dtype).max) if pixels.dtype.kind == "u" else 255.0
-    else:
-        white = 1.0 if pixels.dtype == bool or pixels.max() <= 1 else 255.0
-
+    # Unsigned integers have a white of their own; in all else white is 1, or the brightest if that is more.
+    white = np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else max(1, pixels.max())
     step = -(-max(pixels.shape) // REDUCED_SIDE)
     height, width = pixels.shape[0] // step, pixels.shape[1] // step
     if min(height, width) == 0:
         raise DigitError("too_small", shape=pixels.shape)
     blocks = pixels[: height * step, : width * step].reshape(height, step, width, step)
-    reduced = blocks.mean((1, 3), dtype=np.float32) / np.float32(white)
+    with np.errstate(invalid="ignore", over="ignore"):
+        reduced = blocks.mean((1, 3), dtype=np.float32)
     if not np.isfinite(reduced).all():
         raise DigitError("not_an_image", finite=False)
-    return reduced.clip(0, 1)
+    return (reduced / np.float32(white)).clip(0, 1)
 
 
 def ink(picture: Picture) -> Picture:
@@ -106,13 +106,11 @@ def ink(picture: Picture) -> Picture:
     if not paper.size:
         raise DigitError("all_ink", background=0.0)
     level = float(np.median(paper))
-    # A photographed sheet is uneven: what varies along its edge is not ink.
+    # A photographed sheet is uneven: what varies along its edge is not ink. On a clean one this changes nothing.
     unevenness = float(np.quantile(np.abs(paper - level), 0.9))
-    start = level + 2 * unevenness
-    strength = (picture - start).clip(0) / max(high - start, 1e-6)
-    if high - start < 0.02:
-        raise DigitError("noise", contrast=high - level, unevenness=unevenness)
-    return np.where(strength < FAINTEST, 0, strength).astype(np.float32)
+    faintest = max(FAINTEST, min(4 * unevenness / (high - level), 0.5))
+    strength = (picture - level) / (high - level)
+    return np.where(strength < faintest, 0, strength).astype(np.float32)
 
 
 def crop(picture: Picture) -> Picture:
@@ -125,28 +123,50 @@ def crop(picture: Picture) -> Picture:
 
 
 def scale(picture: Picture) -> Picture:
-    """The longest side to 20 px, with antialiasing; the strongest ink is 1 again, however thin the pen was."""
+    """The longest side to 20 px, with antialiasing, and as bright as MNIST's ink, however thin the pen was."""
     longest = max(picture.shape)
     size = [max(1, round(BOX * side / longest)) for side in picture.shape]
-    # A copy, since torch wants memory that it may write to.
-    tensor = torch.from_numpy(picture.copy())[None, None]
+    tensor = torch.from_numpy(picture)[None, None]
     small = functional.interpolate(tensor, size, mode="bilinear", antialias=True)[0, 0].numpy()
-    return small / small.max()
+    small = small / small.max()
+    white = np.quantile(small[small >= FAINTEST], 1 - WHITE_SHARE)
+    return (small / np.float32(white)).clip(0, 1)
 
 
 def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
-    """Raises DigitError where the ink is one dot, one filled patch, or scattered everywhere."""
-    square = min(scaled.shape) >= 0.7 * BOX
+    """Raises DigitError where the ink is one dot, one filled patch, or scattered everywhere.
+
+    The bounds lie outside all that MNIST's 60 000 training images reach.
+    """
     filled = float(scaled.mean())  # of the ink's own box; a disc fills 0.79 of it
     covered = float((scaled > 0.15).mean())
-    edges = float(np.abs(np.diff(scaled, axis=0)).sum() + np.abs(np.diff(scaled, axis=1)).sum())
-    roughness = edges / float(scaled.sum())
-    measured = {"filled": round(filled, 3), "covered": round(covered, 3), "roughness": round(roughness, 3)}
-    if square and filled > 0.72:
-        dot = max(cropped.shape) < max(raw.shape) / 4
-        raise DigitError("too_small" if dot else "all_ink", **measured)
-    if (square and covered > 0.9) or roughness > 1.6:
+    # A solid shape without bays has the outline of its box, along rows and columns; antialiased corners shorten it.
+    outline = edges(scaled) / (2 * sum(scaled.shape))
+    roughness = edges(cropped) / float(cropped.sum())
+    scraps = islands(scaled > 0.25)
+    measured = {"filled": filled, "covered": covered, "outline": outline, "roughness": roughness, "islands": scraps}
+    if scraps > 6 or (roughness > 2.5 and covered > 0.55):
         raise DigitError("noise", **measured)
+    if min(scaled.shape) >= 0.7 * BOX and (filled > 0.8 or (filled > 0.5 and outline < 0.97)):
+        dot = max(cropped.shape) < max(raw.shape) / 2
+        raise DigitError("too_small" if dot else "all_ink", **measured)
+
+
+def edges(picture: Picture) -> float:
+    """The sum of all steps from one pixel to the next, along rows and columns."""
+    padded = np.pad(picture, 1)
+    return float(np.abs(np.diff(padded, axis=0)).sum() + np.abs(np.diff(padded, axis=1)).sum())
+
+
+def islands(mask: NDArray[np.bool_]) -> int:
+    """How many pieces the ink falls into; diagonal neighbours touch."""
+    inked = torch.from_numpy(mask)[None, None].float()
+    names = inked * torch.arange(1, mask.size + 1).reshape(inked.shape)
+    while True:
+        spread = functional.max_pool2d(names, 3, stride=1, padding=1) * inked
+        if spread.equal(names):
+            return int(names[inked > 0].unique().numel())
+        names = spread
 
 
 def centre(picture: Picture) -> Picture:
@@ -157,7 +177,9 @@ def centre(picture: Picture) -> Picture:
     for axis, side in enumerate(picture.shape):
         mass = picture.sum(1 - axis)
         mean = float((mass * np.arange(side)).sum() / weight)
-        corner.append(min(max(round(MIDDLE - mean), 0), SIZE - side))
+        # What is symmetric lies half a pixel off either way: always the upper left one, in spite of rounding errors.
+        place = math.ceil(MIDDLE - mean - 0.501)
+        corner.append(min(max(place, 0), SIZE - side))
     top, left = corner
     field[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
     return field

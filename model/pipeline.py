@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from model.config import PRESETS, EncoderConfig
 from model.encoder import Encoder
-from model.heads import network_for
+from model.heads import MaskedWordNetwork, network_for
 from model.trace import Edit, Guess, Note, Trace, record
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -68,6 +68,9 @@ class TextReader:
         self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
     def read(self, x: object) -> Reading:
+        """x: a sentence, or a tuple of ids as an earlier Reading has them ([CLS] and [SEP] included)."""
+        if isinstance(x, tuple):
+            return Reading(torch.tensor([x]), [self.vocabulary[i] for i in x], list(x))
         text = str(x)[:MOST_CHARACTERS]
         encoding = self.tokenizer.encode(text)
         tokens, ids = encoding.tokens, encoding.ids
@@ -85,6 +88,11 @@ class TextReader:
             tokens = [*tokens[: self.max_len - 1], tokens[-1]]
             ids = [*ids[: self.max_len - 1], ids[-1]]
         return Reading(torch.tensor([ids]), tokens, ids, tuple(notes))
+
+    def hide(self, ids: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
+        """The ids with [MASK] at these places, ready to be read."""
+        mask = self.vocabulary.index("[MASK]")
+        return tuple(mask if place in places else i for place, i in enumerate(ids))
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
         """The ten best words for each [MASK]; without one, for each word as it stands."""
@@ -137,7 +145,7 @@ class Pipeline:
         reading = self.reader.read(x)
         changes = [(edit.key, edit.change(self._source(edit))) for edit in edits]
         output, values = record(self.network, reading.tensor, edits=changes)
-        guesses = self.reader.guesses(output, reading)
+        guesses = () if self.config.head == "none" else self.reader.guesses(output, reading)
         return Trace(values, self.config, reading.tokens, reading.ids, guesses, reading.notes, edits)
 
     @torch.inference_mode()
@@ -153,6 +161,19 @@ class Pipeline:
         if self.config.head == "masked-word":
             Z = Z[:, token]
         return self.network.read_out(Z).softmax(-1).numpy()
+
+    def logit_parts(self, trace: Trace, output: int, token: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
+        """h, w, c with h · w + c = the logit of one output (a word of the vocabulary, or a class).
+
+        h (d_model) is what the last Linear reads at `token`: a classifier's is Z itself, at token 0; a masked-word
+        head's is LayerNorm(GELU(Z W + b)), and w is then the word's row of the embedding matrix.
+        """
+        Z = trace["norm"] if "norm" in trace else trace.layer_input(self.config.layers)
+        h = torch.tensor(Z[token])
+        if isinstance(self.network, MaskedWordNetwork):
+            h = self.network.transform(h)
+        head = self.network.logits
+        return h.numpy(), head.weight[output].numpy(), float(head.bias[output])
 
     def _source(self, edit: Edit) -> Tensor | None:
         """What a patch puts in: the value at the same key in the run of the edit's source."""
@@ -207,3 +228,18 @@ def load(name: str) -> Pipeline:
     reader = reader_for(config)
     network = network_for(config)
     return Pipeline(name, network, reader, load_weights(name, network))
+
+
+@cache
+def untrained(name: str = "004", seed: int = 0) -> Pipeline:
+    """A preset for words at its full size with random weights: it computes everything and knows nothing.
+
+    It reads with our tokenizer, so it has our vocabulary and our longest sentence; it has no head, and so no answer.
+    """
+    tokenizer = load_tokenizer()
+    longest = PRESETS["text"].max_len
+    config = replace(PRESETS[name], vocab_size=tokenizer.get_vocab_size(), max_len=longest, head="none")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = network_for(config)
+    return Pipeline("untrained", network, TextReader(tokenizer, longest))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
 from pages.ui.figures import Axis, attention_lines, bars, heatmap
+from pages.ui.patches import attention_over_drawing, first_query, patch_pair
 from pages.ui.text import plain, t
 from pages.ui.view import View, pick
 
@@ -44,7 +45,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 shown = [i for i, token in enumerate(tokens) if not (hide and token in ("[CLS]", "[SEP]"))] or [0]
 names = [tokens[i] for i in shown]
 looks, looked_at = Axis(plain("axis.query"), names), Axis(plain("axis.key"), names)
-query = min(st.session_state.get("query", 1), len(tokens) - 1)
+query = min(st.session_state.get("query", first_query(view)), len(tokens) - 1)
 key = min(st.session_state.get("key", 0), len(tokens) - 1)
 cell = (shown.index(query), shown.index(key)) if query in shown and key in shown else None
 
@@ -128,13 +129,16 @@ with columns[1]:
     sentence = t("attention.read_heads", **looks_most | {"value": f"{weights[query, best]:.0%}"})
     view.picture("heads", figure, sentence, stage=KEYS + "heads")
 
+attention_over_drawing(view, query)
+
 with view.by_hand():
     st.markdown(t("attention.hand_intro"))
     columns = st.columns(2)
     with columns[0]:
-        i = pick("query", plain("attention.hand_query"), tokens, default=1)
+        i = pick("query", plain("attention.hand_query"), tokens, default=first_query(view))
     with columns[1]:
         j = pick("key", plain("attention.hand_key"), tokens)
+    patch_pair(view, i, j)
     st.markdown(t("attention.hand_products", query=tokens[i], key=tokens[j], d_k=d_k))
     products = pd.DataFrame({"q": Q[i], "k": K[j], "q · k": Q[i] * K[j]}, index=range(1, d_k + 1)).T
     st.dataframe(products.style.format("{:.4f}"), key="attention.products")

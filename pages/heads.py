@@ -14,7 +14,11 @@ from pages.ui.view import View, pick
 ATTENTION = "layers.{l}.attention."
 MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 
-view = View("heads", r"\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O")
+view = View(
+    "heads",
+    r"\begin{gathered} \text{MultiHead} = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O \\ "
+    r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}",
+)
 config, tokens = view.trace.config, view.trace.tokens
 layer, head, n = view.choice.layer, view.choice.head, len(tokens)
 start = n // 2 if config.input == "patches" else 1

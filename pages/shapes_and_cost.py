@@ -1,6 +1,328 @@
-"""Shapes and cost."""
+"""Shapes and cost: every shape, parameter and multiply–add of any encoder, and the proof that the formulas hold."""
 
-from pages.ui.view import View
+import math
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.config import EncoderConfig
+from model.cost import (
+    BYTES,
+    Step,
+    attention_cost,
+    attention_memory,
+    crossings,
+    ffn_cost,
+    layer_parameters,
+    multiply_adds,
+    parameters,
+    shape_walk,
+    total,
+)
+from model.measure import LayerTimes, layer_properties, measurable_lengths, real_parameters
+from model.note_claims import NOTE_CLAIMS
+from pages.ui import cost_tables
+from pages.ui.cost_figures import plain_math, shape_text, short
+from pages.ui.cost_tables import in_bytes, table, word, works
+from pages.ui.encoder_settings import Settings, encoder_settings
+from pages.ui.figures import heatmap
+from pages.ui.text import literal, t
+from pages.ui.view import View, pick
+
+COSTS = r"\text{attention} = 4\, n\, d_{model}^2 + 2\, n^2 d_{model} \qquad \text{FFN} = 2\, n\, d_{model}\, d_{ff}"
+
+
+def either(name: str, options: list[str]) -> bool:
+    """A choice between two ways to show the same; True for the first."""
+    choice = st.segmented_control(
+        word(name),
+        options,
+        default=options[0],
+        required=True,
+        format_func=lambda option: word(f"{name}_{option}"),
+        key=f"cost.{name}",
+        persist_state="session",
+    )
+    return choice == options[0]
+
+
+def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
+    """A table with all its rows; whole numbers with their thousands apart."""
+    whole = values.select_dtypes("integer").columns
+    look = {"height": "content", "hide_index": True} | look
+    look["column_config"] = dict.fromkeys(whole, st.column_config.NumberColumn(format="localized"))
+    st.dataframe(values, key=f"shapes_and_cost.{name}", **look)
+
+
+def paper_base() -> None:
+    """The switch that sends the sentence through the paper's base size, untrained, on every page."""
+    on = view.choice.pipeline == "untrained"
+    left, right = st.columns([2, 3], vertical_alignment="center")
+    left.button(
+        word("paper_off" if on else "paper_on"),
+        icon=":material/shuffle:",
+        key="cost.paper",
+        on_click=switch_paper,
+        args=(not on,),
+        width="stretch",
+    )
+    right.caption(t(f"shapes_and_cost.paper_{'is_on' if on else 'is_off'}"))
+
+
+def switch_paper(on: bool) -> None:
+    st.session_state["input"], st.session_state["paper"] = "sentence", on
+
+
+def show_walk(now: Settings) -> None:
+    config, size = now.config, (now.config, now.n, now.batch)
+    steps = cost_tables.steps_of(*size)
+    numbers = either("written", ["numbers", "letters"])
+    rows = cost_tables.steps_table(*size, numbers, view.choice.lang)
+    columns = st.columns([2, 3], gap="medium")
+    with columns[0]:
+        figure = cost_tables.walk_picture(*size, view.mode, view.font_size, view.choice.lang)
+        view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows)
+    with columns[1]:
+        st.markdown(f"**{word('walk_table')}**")
+        show_table("steps", rows, hide_index=False)
+        st.markdown(
+            t(
+                "shapes_and_cost.read_steps",
+                steps=len(steps),
+                N=config.layers,
+                parameters=f"{sum(step.times * step.parameters.number for step in steps):,}",
+                work=f"{sum(step.times * step.multiply_adds.number for step in steps):,}",
+                bytes=in_bytes(sum(step.times * step.bytes.number for step in steps)),
+            )
+        )
+        with view.by_hand(word("hand_step")):
+            step_by_hand(steps, config)
+
+
+def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
+    """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
+    names = [f"{plain_math(step.symbol)} · {word(f'kind_{step.kind}')}" for step in steps]
+    scores = next(i for i, step in enumerate(steps) if step.key.endswith("scores"))
+    step = steps[pick("cost.step", word("hand_which"), names, default=scores)]
+    view.equation(step.equation)
+    sides = {
+        "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
+        "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
+        "parameters": str(step.parameters),
+        "multiply_adds": str(step.multiply_adds),
+        "bytes": str(step.bytes),
+    }
+    st.markdown("\n".join(f"- {word(f'column_{name}')}: {literal(text)}" for name, text in sides.items()))
+    if work := step.multiply_adds.number:
+        cells = step.output.size
+        st.markdown(t("shapes_and_cost.hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))
+    else:
+        st.markdown(t(f"shapes_and_cost.hand_{'no_product' if step.bytes.number else 'view'}"))
+    if step.key.startswith("layers."):
+        st.markdown(t("shapes_and_cost.hand_times", N=config.layers))
+
+
+def show_parameters(config: EncoderConfig) -> None:
+    st.subheader(word("parameters_title"), anchor=False)
+    parts = {name: part.number for name, part in parameters(config).items()}
+    whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
+    columns = st.columns([2, 3], gap="medium")
+    with columns[0]:
+        sentence = t(
+            "shapes_and_cost.read_parameters",
+            part=word(f"part_{largest}"),
+            share=f"{parts[largest] / whole:.0%}",
+            total=f"{whole:,}",
+            memory=in_bytes(whole * BYTES["float32"]),
+        )
+        figure = cost_tables.parameters_picture(config, view.font_size, view.choice.lang)
+        view.picture("parameters", figure, sentence)
+        verdict = "equal" if real == whole else "differs"
+        st.markdown(t(f"shapes_and_cost.check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
+    with columns[1]:
+        st.markdown(f"**{word('parameters_table')}**")
+        show_table("parts", cost_tables.parameters_table(config, view.choice.lang))
+        layer = layer_parameters(config)
+        sums = [f"{word(f'layer_{name}')}: {literal(str(part))}" for name, part in layer.items()]
+        sums.append(f"{word('in_all')}: **{total(layer).number:,}**")
+        st.markdown(f"**{word('one_layer')}**\n- " + "\n- ".join(sums))
+        slip = next(claim for claim in NOTE_CLAIMS if claim.key == "004.ffn")
+        if layer["ffn.weights"].number + layer["ffn.biases"].number == slip.ours:
+            says, ours = f"{slip.says:,}", f"{slip.ours:,}"
+            st.info(t("shapes_and_cost.slip", says=says, ours=ours), icon=":material/edit_note:")
+
+
+def show_cost(now: Settings) -> None:
+    config, n = now.config, now.n
+    st.subheader(word("cost_title"), anchor=False)
+    if view.choice.at_least("formula"):
+        view.equation(COSTS)
+    layer = EncoderConfig(
+        config.d_model, config.heads, 1, config.d_ff, config.activation, config.norm_first, positions="learned"
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        logarithmic = either("scale", ["log", "linear"])
+        asked = st.session_state.setdefault("cost.measured", set())
+        if not measurable_lengths(layer):
+            st.caption(t("shapes_and_cost.too_large"))
+        elif st.button(word("measure"), icon=":material/timer:", key="cost.measure"):
+            asked.add(layer)
+    times = None
+    if layer in asked:
+        with st.spinner(word("measuring")):
+            times = cost_tables.times_of(layer)
+    look = {"logarithmic": logarithmic, "font_size": view.font_size, "lang": view.choice.lang}
+    lines, here = cost_tables.curves(config, n, view.choice.lang), works(config, n)
+    columns = st.columns([3, 2], gap="medium")
+    with columns[0]:
+        sentence = t(
+            f"shapes_and_cost.read_cost_{'attention' if here['attention'] > here['ffn'] else 'ffn'}",
+            n=f"{n:,}",
+            attention=f"{here['attention']:,}",
+            ffn=f"{here['ffn']:,}",
+            share=f"{here['squared'] / here['attention']:.1%}",
+            layers=config.layers,
+            all=f"{total(multiply_adds(config, n)).number:,}",
+        )
+        view.picture(
+            "cost", cost_tables.cost_picture(config, n, times, **look), sentence, table=cost_tables.named(lines)
+        )
+        if times:
+            read_times(times, config)
+    with columns[1]:
+        whole, memory = total(parameters(config)).number, attention_memory(config, n)
+        sentence = t(
+            "shapes_and_cost.read_memory",
+            n=f"{n:,}",
+            count=str(memory),
+            memory=in_bytes(memory.number),
+            same=f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}",
+        )
+        view.picture(
+            "memory",
+            cost_tables.memory_picture(config, n, **look),
+            sentence,
+            table=cost_tables.named(lines[["n", "memory"]]),
+        )
+    st.markdown(f"**{word('crossings')}**")
+    show_table("crossings", cost_tables.crossings_table(config))
+    examine_statement(config, n)
+
+
+def read_times(times: LayerTimes, config: EncoderConfig) -> None:
+    milliseconds = {
+        "n": times.lengths,
+        word("curve_attention_measured"): np.array(times.attention) * 1e3,
+        word("curve_ffn_measured"): np.array(times.ffn) * 1e3,
+    }
+    show_table("times", pd.DataFrame(milliseconds).round(3))
+    first, last, speed = times.lengths[0], times.lengths[-1], cost_tables.pace(times, config)
+    st.markdown(
+        t(
+            "shapes_and_cost.read_times",
+            last=f"{last:,}",
+            speed=short(int(speed)),
+            first=f"{first:,}",
+            slower=f"{times.attention[0] * speed / works(config, first)['attention']:.1f}",
+        )
+    )
+
+
+def examine_statement(config: EncoderConfig, n: int) -> None:
+    """Lecture note 004: "more efficient when n < d_model". Than what?"""
+    here = works(config, n)
+    crossing = {name: count.number for name, count in crossings(config).items()}
+    with st.container(border=True):
+        st.markdown(f"**{word('statement_title')}**")
+        st.markdown(
+            t(
+                "shapes_and_cost.statement",
+                d_model=f"{config.d_model:,}",
+                projections=f"{crossing['projections']:,}",
+                n=f"{n:,}",
+                ratio=f"{here['attention'] / here['recurrent']:.3g}",
+                **{name: f"{here[name]:,}" for name in ("squared", "recurrent", "attention")},
+            )
+        )
+        st.markdown(
+            t(
+                f"shapes_and_cost.statement_ffn_{'up_to' if crossing['attention_and_ffn'] > 0 else 'never'}",
+                crossing=f"{crossing['attention_and_ffn']:,}",
+                ffn=f"{here['ffn']:,}",
+                all=f"{crossing['projections_and_ffn']:,}",
+            )
+        )
+
+
+def show_properties() -> None:
+    """What lecture note 004 says of every encoder, checked on the run of this very input."""
+    st.subheader(word("properties_title"), anchor=False)
+    st.markdown(t("shapes_and_cost.properties_intro"))
+    trace, config, tokens = view.trace, view.trace.config, view.trace.tokens
+    layers = [layer_properties(trace, layer) for layer in range(config.layers)]
+    same = all(layer.shape_in == layer.shape_out for layer in layers)
+    sentences = [
+        t(f"shapes_and_cost.property_shape{'' if same else '_not'}", shape=" × ".join(map(str, layers[0].shape_in))),
+        t(
+            "shapes_and_cost.property_rows",
+            rows=f"{config.layers * config.heads * len(tokens):,}",
+            low=f"{min(layer.smallest_sum for layer in layers):.7f}",
+            high=f"{max(layer.largest_sum for layer in layers):.7f}",
+        ),
+        t("shapes_and_cost.property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
+    ]
+    st.markdown("- " + "\n- ".join(sentences))
+    A = view.value("layers.{l}.attention.weights")[view.choice.head]
+    gaps = A - A.T
+    i, j = np.unravel_index(gaps.argmax(), gaps.shape)
+    values = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
+    columns = st.columns([2, 3], gap="medium")
+    with columns[0]:
+        view.picture(
+            "symmetry",
+            heatmap(gaps, view.tokens("axis.query"), view.tokens("axis.key"), font_size=view.font_size),
+            t("shapes_and_cost.read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values)
+            if len(tokens) > 1
+            else t("shapes_and_cost.read_symmetry_single"),
+            equation=r"A_{ij} - A_{ji}",
+        )
+    with columns[1]:
+        rows = []
+        for number, layer in enumerate(layers, 1):
+            head, i, j = layer.gap_at
+            A = trace[f"layers.{number - 1}.attention.weights"][head]
+            shapes = (" × ".join(map(str, shape)) for shape in (layer.shape_in, layer.shape_out))
+            sums = f"{layer.smallest_sum:.7f} … {layer.largest_sum:.7f}"
+            places = (head + 1, f"{i + 1} · {tokens[i]}", f"{j + 1} · {tokens[j]}")
+            rows.append((number, " → ".join(shapes), sums, *places, f"{A[i, j]:.4f}", f"{A[j, i]:.4f}"))
+        st.markdown(f"**{word('properties_table')}**")
+        show_table("properties", table(rows, "layer in_out row_sums head i j A_ij A_ji"))
+
+
+def show_claims() -> None:
+    """Every number of the lecture notes beside ours; those that need care in full."""
+    st.subheader(word("claims_title"), anchor=False)
+    by_verdict = {verdict: [c for c in NOTE_CLAIMS if c.verdict == verdict] for verdict in ("right", "partly", "wrong")}
+    counts = {verdict: len(claims) for verdict, claims in by_verdict.items()}
+    st.markdown(t("shapes_and_cost.claims_intro", all=len(NOTE_CLAIMS), **counts))
+    show_table("claims", cost_tables.claims_table(view.choice.lang), height=420)
+    for verdict in ("wrong", "partly"):
+        with st.expander(word(f"claims_{verdict}", n=counts[verdict]), expanded=view.choice.at_least("numbers")):
+            lines = []
+            for claim in by_verdict[verdict]:
+                quote, ours = cost_tables.as_read(claim.quote), cost_tables.written(claim.ours)
+                line = t("shapes_and_cost.claim", note=claim.note, quote=quote, ours=ours)
+                lines.append(f"- {line} {literal(cost_tables.reason(claim.key))}")
+            st.markdown("\n".join(lines))
+
 
 view = View("shapes_and_cost")
-view.close()
+now = encoder_settings(len(view.trace.tokens))
+paper_base()
+show_walk(now)
+show_parameters(now.config)
+show_cost(now)
+show_properties()
+show_claims()
+view.close(shape_walk, parameters, real_parameters, attention_cost, ffn_cost, crossings)

@@ -63,7 +63,7 @@ def length(vectors: np.ndarray) -> str:
 
 def matrix(values: np.ndarray) -> go.Figure:
     """A (token, d_model) picture with the chosen cell outlined."""
-    return heatmap(
+    figure = heatmap(
         values,
         axis_token,
         axis_dimension,
@@ -74,6 +74,8 @@ def matrix(values: np.ndarray) -> go.Figure:
         font_size=view.font_size,
         height=int(min(520, max(190, 110 + N * 18 * view.font_size / 12))),
     )
+    figure.data[0].colorbar.nticks = 6  # these scales run to odd numbers; with fewer only the 0 may be named
+    return figure
 
 
 def matrix_picture(name: str, values: np.ndarray, sentence: str, equation: str) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from model.digits import DigitError, prepare
+from model.digits import DigitError, Steps, prepare
+from model.digits import steps as steps_of
 
 SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than what the network reads
 MOST_BYTES = 2 * 2**20
@@ -61,9 +62,14 @@ def grey(packed: bytes) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
+def steps(packed: bytes) -> Steps:
+    """Every picture on the way from a drawing to what the network reads. Raises DigitError where there is no digit."""
+    return steps_of(grey(packed))
+
+
 def ink(packed: bytes) -> bytes:
     """What the network is given: the prepared 28 × 28 picture as bytes. Raises DigitError where there is no digit."""
-    return (prepare(grey(packed)) * 255).round().astype(np.uint8).tobytes()
+    return (steps(packed).centred * 255).round().astype(np.uint8).tobytes()
 
 
 def from_picture(picture: np.ndarray) -> bytes:
@@ -98,4 +104,21 @@ def example_digits() -> np.ndarray:
         return np.asarray(picture).reshape(28, 10, 28).transpose(1, 0, 2)
 
 
-__all__ = ["DigitError", "DrawingError", "example_digits", "from_code", "from_file", "from_picture", "grey", "ink"]
+@cache
+def example(which: int = 5) -> bytes:
+    """One of them as a packed drawing."""
+    return from_picture(example_digits()[which] / 255)
+
+
+__all__ = [
+    "DigitError",
+    "DrawingError",
+    "example",
+    "example_digits",
+    "from_code",
+    "from_file",
+    "from_picture",
+    "grey",
+    "ink",
+    "steps",
+]

@@ -257,6 +257,7 @@ def wide_heatmap(
     title: str,
     numbers: Sequence[int] | None = None,
     *,
+    one: str | None = None,
     limit: float | None = None,
     exact: bool = True,
     cell: tuple[int, int] | None = None,
@@ -266,7 +267,8 @@ def wide_heatmap(
     """A heatmap with far more columns than can be named: a column's number stands in the hover.
 
     values: (row, column). title: of the columns. numbers: of the columns as people count them; from 1 on if left out.
-    exact: False sends each cell as one of 255 colours (a quarter of the bytes) and leaves the value out of the hover.
+    one: what the hover calls a column, if not by the title. exact: False sends each cell as one of 255 colours
+    (a quarter of the bytes) and leaves the value out of the hover.
     """
     n_rows, n_columns = values.shape
     labels = [str(number) for number in (range(1, n_columns + 1) if numbers is None else numbers)]
@@ -275,6 +277,9 @@ def wide_heatmap(
     figure = heatmap(values, rows, Axis(title, labels), limit=limit, **options)
     figure.layout.xaxis.showticklabels = False
     figure.layout.xaxis.title.standoff = font_size + 8  # without tick labels it would lie on the cells
+    if one:
+        for part in figure.data:
+            part.hovertemplate = part.hovertemplate and part.hovertemplate.replace(label(title), label(one))
     if not exact:
         cells = figure.data[0]
         largest = cells.zmax
@@ -684,7 +689,7 @@ def lines(
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """A small heatmap: its title (Plotly markup), values (row, column), the names of the rows, a scale of `heatmap`'s."""
+    """A small heatmap: title (Plotly markup), values (row, column), names of the rows, and a scale as `heatmap` has."""
 
     title: str
     values: np.ndarray
@@ -916,7 +921,7 @@ def _weight_bar(largest: float, font_size: int) -> dict:
         "outlinewidth": 0,
         "bgcolor": "#000000",
         "ypad": 4,
-        "tickfont": {"size": font_size - 2},
+        "tickfont": {"size": font_size - 2, "color": "#ffffff"},
         "tickvals": [0.0, largest],
         "ticktext": ["0", f"{largest:.2g}"],
     }
@@ -1087,6 +1092,8 @@ def over_drawings(
         row, column = chosen
         corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         layout["shapes"] = [{"type": "rect", **corners, "line": {"color": ACCENT, "width": 3}}]
+    for side_of in (layout["xaxis"], layout["yaxis"]):
+        side_of["showticklabels"] = "ticktext" in side_of
     if height is None:
         height = int(min(640, 70 + n_rows * 110))
     return go.Figure([ink, veil, places], layout | look(int(height * font_size / 12), font_size))

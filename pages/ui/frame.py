@@ -47,6 +47,7 @@ PAGES: tuple[PageRow, ...] = (
     ),
     PageRow("layers", ":material/layers:", ("norm",), "layers.{l}.norm_2"),
     PageRow("answer", ":material/lightbulb:", ("logits",), "logits"),
+    PageRow("flat", ":material/horizontal_rule:"),
     PageRow("shapes_and_cost", ":material/straighten:"),
 )
 

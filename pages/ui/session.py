@@ -6,18 +6,19 @@ import streamlit as st
 import torch
 
 from model import InputError, Pipeline, Trace, load
+from model.pipeline import untrained
 from model.trace import Edit
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
-MOST_TRACES = 24  # about 12 MB each at worst (64 tokens)
+MOST_TRACES = 16  # about 18 MB each at worst (64 tokens at the paper's size)
 
 
 @st.cache_resource(show_spinner=False)
 def pipeline(name: str) -> Pipeline:
-    """The trained pipeline, loaded once for all visitors. Raises WeightsError."""
+    """A trained pipeline, or "untrained" (the paper's base size), loaded once for all visitors. Raises WeightsError."""
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
-    loaded = load(name)
+    loaded = untrained() if name == "untrained" else load(name)
     # Streamlit collects garbage after every run. What is here now stays for good, so it need not be looked at again.
     gc.collect()
     gc.freeze()

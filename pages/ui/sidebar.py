@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from model.config import PRESETS
 from pages.ui import digits, link, session
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.text import LANGUAGES, plain, t
@@ -48,12 +49,13 @@ class Choice:
     depth: str
     big: bool
     ink: bytes | None = None  # digit and flat: the prepared 28×28 grey values
-    drawing: bytes | None = None  # what was drawn, as digits.grey reads it; None when `ink` came from elsewhere
+    drawing: bytes | None = None  # digit and flat: what was drawn, as digits.grey reads it
+    paper: bool = False  # sentences: read by the paper's base size with random weights, not by the trained encoder
 
     @property
     def pipeline(self) -> str:
         """The name of the pipeline that reads this input."""
-        return PIPELINES[self.input]
+        return "untrained" if self.paper else PIPELINES[self.input]
 
     @property
     def subject(self) -> str | bytes:
@@ -85,12 +87,12 @@ def check_link() -> None:
     asked = st.query_params
     kind = asked.get("input", "sentence")
     wrong = [] if kind in PIPELINES else [("input", kind)]
-    config = session.pipeline(PIPELINES.get(kind, "text")).config
+    config = PRESETS[PIPELINES.get(kind, "text")]
     for name, most in (("layer", config.layers), ("head", config.heads)):
         value = asked.get(name)
         if value is not None and not (value.isascii() and value.isdigit() and 1 <= int(value[:6]) <= most):
             wrong.append((name, value))
-    for name, allowed in (("lang", tuple(LANGUAGES)), ("depth", DEPTHS)):
+    for name, allowed in (("lang", tuple(LANGUAGES)), ("depth", DEPTHS), ("model", ("paper",))):
         if name in asked and asked[name] not in allowed:
             wrong.append((name, asked[name]))
     for name, value in wrong:
@@ -101,12 +103,13 @@ def sidebar() -> Choice:
     """Draw the controls, keep the URL in step with them, and return the choice."""
     _worded("lang", tuple(LANGUAGES), "en", LANGUAGES.get, always=True, label_visibility="collapsed")
     kind = _worded("input", tuple(PIPELINES), "sentence", lambda kind: plain(f"sidebar.input_{kind}"))
-    sentence, ink, drawing = "", None, None
+    sentence, ink, drawing, paper = "", None, None, False
     if kind == "sentence":
-        sentence = _sentence()
+        sentence, paper = _sentence(), _paper_base()
     else:
         ink, drawing = _drawing(PIPELINES[kind])
-    config = session.pipeline(PIPELINES[kind]).config
+    link.put("model", "paper" if paper else None)
+    config = session.pipeline("untrained" if paper else PIPELINES[kind]).config
     layer, head = _number("layer", config.layers), _number("head", config.heads)
     depth = _worded(
         "depth",
@@ -115,15 +118,19 @@ def sidebar() -> Choice:
         lambda depth: plain(f"sidebar.depth_{depth}"),
         help=plain("sidebar.depth_help"),
     )
-    big = st.toggle(plain("sidebar.big"), key="big", bind="query-params")
-    st.caption(t("sidebar.honest"))
-    return Choice(kind, sentence, layer, head, st.session_state["lang"], depth, big, ink, drawing)
+    if (asked := link.asked("big")) is not None:
+        st.session_state["big"] = asked == "true"
+    big = st.toggle(plain("sidebar.big"), key="big", persist_state="session")
+    link.put("big", "true" if big else None)
+    st.caption(t("untrained.honest" if paper else "sidebar.honest"))
+    return Choice(kind, sentence, layer, head, st.session_state["lang"], depth, big, ink, drawing, paper)
 
 
 def _worded(name: str, options: tuple[str, ...], default: str, words, always: bool = False, **look) -> str:
     """A row of buttons whose value, not whose wording, stands in the URL (`always`: even the default)."""
     link.take(name, options, default)
-    st.segmented_control(plain(f"sidebar.{name}"), options, format_func=words, key=name, required=True, **look)
+    look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
+    st.segmented_control(plain(f"sidebar.{name}"), options, **look)
     value = st.session_state[name]
     link.put(name, value if always or value != default else None)
     return value
@@ -131,12 +138,18 @@ def _worded(name: str, options: tuple[str, ...], default: str, words, always: bo
 
 def _number(name: str, most: int) -> int:
     """A slider from 1 to `most`, or a remark where there is only one; returns the choice counted from 0."""
-    if st.session_state.get(name, 1) > most:
-        st.session_state[name] = most
+    # Not bind="query-params": a click on the link of the page that is open already would drop it from the URL.
+    asked = link.asked(name) or ""
+    if asked.isascii() and asked.isdigit() and 1 <= int(asked[:6]) <= most:
+        st.session_state[name] = int(asked)
+    st.session_state[name] = min(st.session_state.get(name, 1), most)
     if most == 1:
         st.caption(t(f"sidebar.only_{name}"))
+        link.put(name, None)
         return 0
-    return st.slider(plain(f"sidebar.{name}"), 1, most, key=name, bind="query-params") - 1
+    value = st.slider(plain(f"sidebar.{name}"), 1, most, key=name, persist_state="session")
+    link.put(name, str(value))  # always, so that the back button finds the 1 again
+    return value - 1
 
 
 def _sentence() -> str:
@@ -164,6 +177,13 @@ def _sentence() -> str:
     return sentence
 
 
+def _paper_base() -> bool:
+    """Whether the paper's base size, untrained, reads the sentence: `model=paper` in a link."""
+    if (asked := link.asked("model")) is not None:
+        st.session_state["paper"] = asked == "paper"
+    return st.toggle(plain("untrained.toggle"), key="paper", help=plain("untrained.help"), persist_state="session")
+
+
 def _take_example() -> None:
     if st.session_state["example"]:
         st.session_state["s"] = st.session_state["example"]
@@ -176,7 +196,7 @@ def _new_drawing(drawing: bytes) -> None:
     st.session_state["drawing_epoch"] = st.session_state.get("drawing_epoch", 0) + 1
 
 
-def _drawing(pipeline: str) -> tuple[bytes | None, bytes | None]:
+def _drawing(pipeline: str) -> tuple[bytes, bytes]:
     """The pad with its examples and upload; returns the prepared ink and the drawing, the last good ones if need be."""
     if code := link.asked("ink"):
         try:
@@ -184,7 +204,7 @@ def _drawing(pipeline: str) -> tuple[bytes | None, bytes | None]:
         except digits.DrawingError:
             st.warning(t("error.drawing_code"), icon=":material/link_off:")
     if "drawing" not in st.session_state:
-        _new_drawing(digits.from_picture(digits.example_digits()[5] / 255))
+        _new_drawing(digits.example())
 
     drawn = digit_pad(
         "pad",
@@ -195,9 +215,8 @@ def _drawing(pipeline: str) -> tuple[bytes | None, bytes | None]:
         undo=plain("sidebar.undo"),
         clear=plain("sidebar.clear"),
     )
-    # The pad goes on reporting its last stroke; only a new one counts.
-    if drawn and drawn != st.session_state.get("drawn") and len(drawn) == len(st.session_state["drawing"]):
-        st.session_state["drawn"] = st.session_state["drawing"] = drawn
+    if drawn and len(drawn) == len(st.session_state["drawing"]):
+        st.session_state["drawing"] = drawn
     verdict = st.empty()
     st.segmented_control(
         plain("sidebar.pen"),
@@ -220,7 +239,7 @@ def _drawing(pipeline: str) -> tuple[bytes | None, bytes | None]:
         st.session_state["last_drawing"] = good
     except digits.DigitError as error:
         st.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
-        good = st.session_state.get("last_drawing", (digits.example_digits()[5].tobytes(), None))
+        good = st.session_state.get("last_drawing", (digits.ink(digits.example()), digits.example()))
     link.put("ink", digits.to_code(drawing))
     (guess,) = session.run(pipeline, good[0]).answer
     names = {"even": plain("sidebar.even"), "odd": plain("sidebar.odd")}
@@ -232,7 +251,8 @@ def _drawing(pipeline: str) -> tuple[bytes | None, bytes | None]:
 
 def _take_example_digit() -> None:
     if (which := st.session_state["example_digit"]) is not None:
-        _new_drawing(digits.from_picture(digits.example_digits()[which] / 255))
+        _new_drawing(digits.example(which))
+        st.session_state["example_digit"] = None  # so that the same one may be taken again
 
 
 def _take_upload() -> None:

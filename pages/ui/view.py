@@ -2,7 +2,6 @@
 
 import inspect
 import io
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,25 +10,17 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model import Trace
+from model.analysis import Terms
 from model.stages import Stage, stage_of
 from pages.ui import figures, session
 from pages.ui.frame import PAGES, Choice, choice, page_path
+from pages.ui.glossary import glossary_button
 from pages.ui.text import literal, plain, t
 
 
 def shape(values: np.ndarray) -> str:
     """(8, 12, 12) as people write it: 8 × 12 × 12."""
     return " × ".join(str(side) for side in values.shape)
-
-
-def coloured(equation: str, mode: str) -> str:
-    """An equation with Q, K and V (and their matrices) in their colours."""
-    colours = figures.ROLE_COLOURS[mode]
-    return re.sub(
-        r"(?<![A-Za-z\\{_])((?:W_|b_)?([QKV]))(?![A-Za-z])",
-        lambda hit: rf"\textcolor{{{colours[hit[2]]}}}{{{hit[1]}}}",
-        equation,
-    )
 
 
 class View:
@@ -47,8 +38,12 @@ class View:
         with self._strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
+        with st.sidebar:
+            glossary_button(self.trace, self.mode)
         self.font_size = 18 if self.choice.big else 12
-        self._pictures: dict[str, tuple[go.Figure, pd.DataFrame]] = {}
+        self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame]] = {}
+        if self.choice.pipeline == "untrained":
+            st.warning(t("untrained.banner"), icon=":material/shuffle:")
         st.header(plain(f"{name}.title"), anchor=False)
         st.markdown(t(f"{name}.purpose"))
         if equation and self.choice.at_least("formula"):
@@ -79,7 +74,7 @@ class View:
     # -- parts of a page ---------------------------------------------------------------------------
 
     def equation(self, latex: str) -> None:
-        st.latex(coloured(latex, self.mode))
+        st.latex(figures.coloured(latex, self.mode))
 
     def picture(
         self,
@@ -91,20 +86,24 @@ class View:
         table: pd.DataFrame | None = None,
         on_pick: Callable[[int, int], None] | None = None,
         title: str | None = None,
+        equation: str | None = None,
+        values: np.ndarray | None = None,
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence.
 
-        name: unique on the page; its title is the text "{page}.{name}" unless `title` is given. sentence: Markdown,
-        what the picture says in words (it is also the picture's text alternative). stage: the STAGES key
-        it shows. table: the numbers for the CSV. on_pick(row, column): called when a cell is clicked.
+        name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
+        Markdown, what the picture says in words (it is also the picture's text alternative). stage: the STAGES key
+        it shows. equation: LaTeX in place of that row's own. values: what has the shape to print, where no stage says
+        it. table: the numbers for the CSV. on_pick(row, column): called when a cell is clicked.
         """
         row = stage_of(self.key(stage)) if stage else None
-        heading = f"**{title or plain(f'{self.name}.{name}')}**"
-        if stage:
-            heading += f"&ensp;:gray[{shape(self._one_head(stage))}]"
+        heading = f"**{literal(title) if title else plain(f'{self.name}.{name}')}**"
+        shown = self._one_head(stage) if stage else values
+        if shown is not None:
+            heading += f"&ensp;:gray[{shape(shown)}]"
         st.markdown(heading)
-        if row and self.choice.at_least("formula"):
-            self.equation(row.equation)
+        if (row or equation) and self.choice.at_least("formula"):
+            self.equation(equation or row.equation)
         extra: dict = {}
         widget = f"{self.name}.{name}"
         if on_pick:
@@ -124,7 +123,7 @@ class View:
         st.markdown(sentence)
         if table is None:
             table = self._table(figure)
-        self._pictures[name] = (figure, table)
+        self._pictures[name] = (title or plain(f"{self.name}.{name}"), figure, table)
 
     def _one_head(self, stage: str) -> np.ndarray:
         value = self.value(stage)
@@ -148,12 +147,12 @@ class View:
         st.caption(t("common.not_explanation"))
 
     def _downloads(self) -> None:
-        names = {plain(f"{self.name}.{name}"): name for name in self._pictures}
+        names = {title: name for name, (title, _, _) in self._pictures.items()}
         columns = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
         with columns[0]:
             wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
-            figure, table = self._pictures[names[wanted]]
+            _, figure, table = self._pictures[names[wanted]]
             file = f"glass-encoder-{self.name}-{names[wanted]}"
             with columns[1]:
                 st.download_button("CSV", lambda: csv(table), f"{file}.csv", "text/csv", on_click="ignore")
@@ -203,6 +202,35 @@ def pick(name: str, label: str, options: Sequence[str], default: int = 0) -> int
         key=name,
         persist_state="session",
     )
+
+
+def pick_number(name: str, label: str, count: int, default: int = 0) -> int:
+    """A number box over `count` places that have no names and are counted from 0 (dimensions); kept across pages."""
+    if not 0 <= st.session_state.get(name, -1) < count:
+        st.session_state[name] = min(default, count - 1)
+    return st.number_input(label, 0, count - 1, key=name, persist_state="session")
+
+
+def terms_table(terms: Terms, title: str, names: Sequence[str], factors: tuple[str, str]) -> pd.DataFrame:
+    """The arithmetic of x · w + b, one product a row, then the rest, b and the sum. title, names: of the places."""
+    x, w = factors
+    rows = [(name, *values) for name, *values in zip(names, terms.x, terms.w, terms.products, strict=True)]
+    if terms.others:
+        rows.append((plain("queries_keys_values.rest", others=terms.others), None, None, terms.rest))
+    rows.append(("b", None, None, terms.bias))
+    rows.append((plain("queries_keys_values.sum"), None, None, terms.total))
+    table = pd.DataFrame(rows, columns=[title, x, w, f"{x} · {w}"], index=range(1, len(rows) + 1))
+    return table.astype({x: float, w: float})
+
+
+def show_terms(table: pd.DataFrame, key: str, decimals: int = 5) -> None:
+    """A `terms_table` on the screen, in full; a blank (not "None") where there is no factor."""
+    numbers = table.columns[1:]
+    written = table.copy()
+    for name in numbers:
+        written[name] = ["" if np.isnan(value) else f"{value:.{decimals}f}" for value in table[name]]
+    right = {name: st.column_config.TextColumn(alignment="right") for name in numbers}
+    st.dataframe(written, key=key, hide_index=True, height="content", column_config=right)
 
 
 def quoted(token: str) -> str:

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 from model import pipeline as model_pipeline
 from model.stages import STAGES
 from pages.ui import session
-from pages.ui.frame import EXAMPLES, PAGES
+from pages.ui.frame import PAGES
+from pages.ui.sidebar import EXAMPLES
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, open_page, texts
 

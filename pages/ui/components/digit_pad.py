@@ -1,7 +1,8 @@
 """The digit pad: draw with mouse, pen or finger; every finished stroke is sent at once.
 
 The browser holds strokes over a base picture; Python gets the result as 112 × 112 places of four greys,
-packed four to a byte. A new `epoch` replaces what is on the pad with the base picture that Python gives.
+packed four to a byte, and with it the `epoch` that it was drawn over. A new epoch replaces what is on the pad with the
+base picture that Python gives.
 """
 
 import base64
@@ -68,7 +69,7 @@ export default function({ data, parentElement, setStateValue }) {
       const place = row * SIDE + column
       packed[place >> 2] |= Math.round(sum / (PEN * PEN * 85)) << 2 * (place & 3)
     }
-    setStateValue('drawing', btoa(String.fromCharCode(...packed)))
+    setStateValue('drawing', pad.epoch + ':' + btoa(String.fromCharCode(...packed)))
   }
 
   function point(event) {
@@ -78,18 +79,19 @@ export default function({ data, parentElement, setStateValue }) {
   }
 
   canvas.onpointerdown = event => {
+    if (!event.isPrimary || event.button) return  // a second finger or another button draws nothing
     event.preventDefault()
     canvas.setPointerCapture(event.pointerId)
     pad.now = { width: data.width, points: [point(event)] }
     draw()
   }
   canvas.onpointermove = event => {
-    if (!pad.now) return
+    if (!pad.now || !event.isPrimary) return
     for (const part of event.getCoalescedEvents?.() ?? [event]) pad.now.points.push(point(part))
     draw()
   }
-  canvas.onpointerup = canvas.onpointercancel = () => {
-    if (!pad.now) return
+  canvas.onpointerup = canvas.onpointercancel = event => {
+    if (!pad.now || !event.isPrimary) return
     pad.strokes.push(pad.now)
     pad.now = null
     draw()
@@ -114,14 +116,15 @@ _pad = st.components.v2.component("digit_pad", html=HTML, css=CSS, js=JS)
 def digit_pad(key: str, base: bytes, epoch: int, width: int, **words: str) -> bytes | None:
     """The pad. base: the packed drawing to start from (3136 bytes); a new `epoch` puts it there again.
 
-    words: label, undo, clear in the reader's language. Returns the drawing as packed bytes, or None
-    while nothing was drawn since the last mount.
+    words: label, undo, clear in the reader's language. Returns the drawing as packed bytes, or None while nothing was
+    drawn over this base: what was drawn over an earlier one no longer counts.
     """
     data = {"base": base64.b64encode(base).decode(), "epoch": epoch, "width": width, **words}
     result = _pad(key=key, data=data, default={"drawing": None}, on_drawing_change=lambda: None)
-    if not isinstance(result.drawing, str):
+    drawn_over, _, drawing = str(result.drawing or "").partition(":")
+    if drawn_over != str(epoch) or not drawing:
         return None
     try:
-        return base64.b64decode(result.drawing, validate=True)
+        return base64.b64decode(drawing, validate=True)
     except binascii.Error:
         return None

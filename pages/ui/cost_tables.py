@@ -1,0 +1,285 @@
+"""What Shapes and cost shows of a configuration, worked out once for each: tables, curves, pictures.
+
+All arguments are plain, so that Streamlit can keep the results; `lang` tells the results of two languages apart.
+"""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from model.config import EncoderConfig
+from model.cost import (
+    BYTES,
+    Step,
+    attention_cost,
+    attention_memory,
+    crossings,
+    ffn_cost,
+    parameters,
+    recurrent_cost,
+    shape_walk,
+    total,
+)
+from model.measure import LayerTimes, layer_times, real_parameters
+from model.note_claims import NOTE_CLAIMS, Value
+from pages.ui import cost_figures
+from pages.ui.cost_figures import html_math, plain_math, shape_text, short
+from pages.ui.figures import AFTER, Axis, bars
+from pages.ui.text import catalogue, plain
+
+POINTS = 72  # of a curve
+#: English words inside equations, and the texts that stand for them in the reader's language.
+PHRASES = {
+    "i may look at j": "may_look",
+    "otherwise": "otherwise",
+    "all pixels in one row": "one_row",
+    "patches of P × P pixels": "patches",
+    "the first row of Z": "first_row",
+    "= image": "image",
+}
+
+
+def word(name: str, **values: object) -> str:
+    """A text of this page, for tables and figures."""
+    return plain(f"shapes_and_cost.{name}", **values)
+
+
+def table(rows: list, columns: str, **options) -> pd.DataFrame:
+    """A table whose headings are the texts "column_{name}". columns: the names, with spaces between."""
+    return pd.DataFrame(rows, columns=[word(f"column_{name}") for name in columns.split()], **options)
+
+
+def in_words(text: str) -> str:
+    """An equation as text, with its English words in the reader's language."""
+    for english, name in PHRASES.items():
+        text = text.replace(english, word(f"phrase_{name}"))
+    return text
+
+
+def in_bytes(number: int) -> str:
+    """536 B, 27.6 kB, 433 MB."""
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number} B"
+
+
+# -- the shape walk ------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def steps_of(config: EncoderConfig, n: int, batch: int) -> list[Step]:
+    return shape_walk(config, n, batch)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool, lang: str) -> pd.DataFrame:
+    """Every step in numbers, or in letters."""
+    rows = []
+    for step in steps_of(config, n, batch):
+        counts = (step.parameters, step.multiply_adds, step.bytes)
+        rows.append(
+            [
+                plain_math(step.symbol),
+                ", ".join(shape_text(shape, numbers) for shape in step.inputs) or "–",
+                shape_text(step.output, numbers),
+                *(count.number if numbers else count.formula for count in counts),
+                step.times if numbers else "N" if step.key.startswith("layers.") else "1",
+                word(f"kind_{step.kind}"),
+                in_words(plain_math(step.equation)),
+            ]
+        )
+    names = "symbol in out parameters multiply_adds bytes times kind equation"
+    return table(rows, names, index=range(1, len(rows) + 1))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def walk_picture(config: EncoderConfig, n: int, batch: int, mode: str, font_size: int, lang: str) -> go.Figure:
+    words = {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
+    return cost_figures.walk_diagram(
+        steps_of(config, n, batch),
+        words | {"times": word("times", N=config.layers)},
+        mode,
+        font_size=font_size,
+        mathematics=lambda latex: in_words(html_math(latex)),
+    )
+
+
+# -- parameters ----------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def counted(config: EncoderConfig) -> int:
+    """Parameters of the real modules."""
+    return real_parameters(config)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def parameters_table(config: EncoderConfig, lang: str) -> pd.DataFrame:
+    """Each part that has parameters, then all of them."""
+    parts = parameters(config)
+    rows = [
+        (word(f"part_{name}"), part.number, part.formula, part.numbers) for name, part in parts.items() if part.number
+    ]
+    rows.append((word("in_all"), total(parts).number, "", ""))
+    return table(rows, "part parameters formula with_numbers")
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def parameters_picture(config: EncoderConfig, font_size: int, lang: str) -> go.Figure:
+    parts = {name: part.number for name, part in parameters(config).items() if part.number}
+    names = Axis("", [word(f"part_{name}") for name in parts])
+    figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, font_size=font_size)
+    text = [short(number) for number in parts.values()]
+    return figure.update_traces(text=text, hovertemplate="%{y}: %{x:,.0f}<extra></extra>")
+
+
+# -- cost over length ----------------------------------------------------------------------------------------
+
+
+def works(config: EncoderConfig, n: int) -> dict[str, int]:
+    """Multiply–adds of one layer at length n: the curves, by name."""
+    cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
+    projections, squared = cost["projections"].number, cost["scores"].number + cost["weighted_sum"].number
+    return {
+        "attention": projections + squared,
+        "ffn": ffn,
+        "squared": squared,
+        "projections": projections,
+        "projections_and_ffn": projections + ffn,
+        "recurrent": recurrent_cost(config, n).number,
+    }
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def curves(config: EncoderConfig, here: int, lang: str) -> pd.DataFrame:
+    """Over lengths n that reach past every crossing and past `here`: each curve, and the bytes of all weights A."""
+    last = max(here, 2 * max(crossing.number for crossing in crossings(config).values()), 1000)
+    lengths = np.unique(np.geomspace(1, last, POINTS).round().astype(int)).tolist()
+    lines = pd.DataFrame([works(config, n) for n in lengths]).astype(float)
+    lines.insert(0, "n", lengths)
+    lines["memory"] = [float(attention_memory(config, n).number) for n in lengths]
+    return lines
+
+
+def named(lines: pd.DataFrame) -> pd.DataFrame:
+    """Curves under the names that the pictures give them."""
+    names = {name: word("memory_weights" if name == "memory" else f"curve_{name}") for name in lines.columns[1:]}
+    return lines.rename(columns=names)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def cost_picture(
+    config: EncoderConfig, here: int, times: LayerTimes | None, logarithmic: bool, font_size: int, lang: str
+) -> go.Figure:
+    """Multiply–adds of one layer over n, with the crossings, `here`, and what this machine took."""
+    lines = curves(config, here, lang)
+    marks = [
+        (
+            count.number,
+            works(config, count.number)["ffn" if name == "attention_and_ffn" else "squared"],
+            f"crossing_{name}",
+        )
+        for name, count in crossings(config).items()
+        if count.number > 0
+    ]
+    names = {name: word(f"curve_{name}") for name in works(config, 1)}
+    measured = None
+    if times:
+        n, speed = np.array(times.lengths), pace(times, config)
+        seconds = {"attention": np.array(times.attention), "ffn": np.array(times.ffn)}
+        measured = {name: (n, taken * speed, taken * 1e3) for name, taken in seconds.items()}
+        names |= {f"{name}_measured": word(f"curve_{name}_measured") for name in measured}
+    return cost_figures.cost_curves(
+        lines["n"].to_numpy(),
+        {name: lines[name].to_numpy() for name in works(config, 1)},
+        names,
+        (word("axis_n"), word("axis_work")),
+        crossings=[(n, work, word(name)) for n, work, name in marks],
+        here=here,
+        measured=measured,
+        logarithmic=logarithmic,
+        font_size=font_size,
+    )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_size: int, lang: str) -> go.Figure:
+    lines = curves(config, here, lang)
+    return cost_figures.memory_curve(
+        lines["n"].to_numpy(),
+        lines["memory"].to_numpy(),
+        total(parameters(config)).number * BYTES["float32"],
+        (word("memory_weights"), word("memory_parameters")),
+        (word("axis_n"), word("axis_bytes")),
+        here=here,
+        logarithmic=logarithmic,
+        font_size=font_size,
+    )
+
+
+def crossings_table(config: EncoderConfig) -> pd.DataFrame:
+    """What costs the same as what, and at which n."""
+    rows = [
+        (
+            word(f"crossing_{name}"),
+            f"n = {count.formula} = {count.numbers}",
+            f"{count.number:,}" if count.number > 0 else word("never"),
+        )
+        for name, count in crossings(config).items()
+    ]
+    return table(rows, "against formula crossing")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def times_of(layer: EncoderConfig) -> LayerTimes:
+    """Real times of one layer, measured once for each size."""
+    return layer_times(layer)
+
+
+def pace(times: LayerTimes, config: EncoderConfig) -> float:
+    """Multiply–adds a second at the greatest length measured."""
+    work = works(config, times.lengths[-1])
+    return (work["attention"] + work["ffn"]) / (times.attention[-1] + times.ffn[-1])
+
+
+# -- the lecture notes' numbers ------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def claims_table(lang: str) -> pd.DataFrame:
+    """What the lecture notes say in numbers, beside ours."""
+    rows = [
+        (
+            claim.note,
+            as_read(claim.quote),
+            written(claim.says),
+            written(claim.ours),
+            str(claim.formula) if claim.formula else "",
+            word(f"verdict_{claim.verdict}"),
+            reason(claim.key),
+        )
+        for claim in NOTE_CLAIMS
+    ]
+    return table(rows, "note quote says ours formula verdict reason")
+
+
+def reason(claim: str) -> str:
+    """Why a claim gets its verdict, where something needs to be said."""
+    return catalogue(st.session_state["lang"]).get(f"shapes_and_cost.reason.{claim}", "")
+
+
+def as_read(quote: str) -> str:
+    """A note's own words without the marks of Markdown and LaTeX."""
+    return plain_math(quote.replace("$", "").replace("**", "").replace("`", ""))
+
+
+def written(value: Value) -> str:
+    """A number, a letter, or a shape or list of these, as people write it."""
+    if isinstance(value, tuple):
+        inner = ", ".join(written(part) for part in value)
+        return inner if any(isinstance(part, tuple) for part in value) else f"({inner})"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"

@@ -1,0 +1,115 @@
+"""A real server and a real Chromium. Without a Chromium these tests are skipped; where CI is set they fail."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+APP = Path(__file__).parents[2] / "app.py"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = [  # Chromium's own errands would look like the app's
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 45_000  # milliseconds; a busy machine is slow, not broken
+
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
+    """Use the Chromium of the operating system; Playwright's own need not be downloaded."""
+    if CHROMIUM is None:
+        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": QUIET}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict) -> dict:
+    return {**browser_context_args, "locale": "en-US", "viewport": {"width": 1440, "height": 900}}
+
+
+@contextmanager
+def serve() -> Iterator[str]:
+    """The app on a free port of this machine, from first health check to the end of the block: its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(APP), "--server.address", "127.0.0.1"]
+    command += ["--server.port", str(port), "--server.headless", "true"]
+    server = subprocess.Popen(command, cwd=APP.parent, stdout=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for_health(server, url)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def wait_for_health(server: subprocess.Popen, url: str) -> None:
+    for _ in range(600):
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended with code {server.returncode} before it was ready")
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError("the server was not ready within a minute")
+
+
+@pytest.fixture(scope="session")
+def app_url(browser_type_launch_args: dict) -> Iterator[str]:
+    """The server that the tests share."""
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture
+def fresh_url(browser_type_launch_args: dict) -> Iterator[str]:
+    """A server that nobody has visited."""
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture
+def requests() -> list[str]:
+    """The address of everything that a browser asked for during the test."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) -> Iterator[None]:
+    """On every journey: no request and no web socket goes anywhere but to 127.0.0.1."""
+    watch(context, requests)
+    yield
+    outside = [url for url in requests if urlsplit(url).scheme not in ("data", "blob")]
+    outside = [url for url in outside if urlsplit(url).hostname != "127.0.0.1"]
+    assert not outside, f"asked for outside this machine: {outside}"
+
+
+def watch(context: BrowserContext, requests: list[str]) -> None:
+    """Note every request and every web socket of a context."""
+    context.set_default_timeout(PATIENCE)
+    context.on("request", lambda request: requests.append(request.url))
+    context.on("page", lambda page: page.on("websocket", lambda socket: requests.append(socket.url)))

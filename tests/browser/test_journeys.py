@@ -1,0 +1,243 @@
+"""What a visitor does, in a real browser: type, walk, click, switch, share, on a wide screen and on a phone."""
+
+import re
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from model.pipeline import load_tokenizer
+from pages.ui.frame import PAGES
+from pages.ui.text import catalogue
+from tests.browser.conftest import watch
+
+SENTENCE = "she gave the dog a book ."
+PLACES = [f"{place + 1} · {token}" for place, token in enumerate(load_tokenizer().encode(SENTENCE).tokens)]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
+# Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
+WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
+    ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))
+        .map(part => part.scrollWidth - part.clientWidth))"""
+# Where the middle of a cell of the picture lies on the screen.
+MIDDLE = """(chart, [row, column]) => {
+    const {_fullLayout: {xaxis, yaxis}} = chart, {left, top} = chart.getBoundingClientRect();
+    return [left + xaxis._offset + xaxis.l2p(column), top + yaxis._offset + yaxis.l2p(row)];
+}"""
+
+
+# -- small steps ---------------------------------------------------------------------------------------------
+
+
+def settle(page: Page) -> None:
+    """Wait until the server has answered: the script has run, and nothing on the page is of an earlier run."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+
+
+def title(page: Page, name: str, language: str = "en") -> None:
+    """Wait for the page called `name`."""
+    expect(page.get_by_role("heading", level=2)).to_have_text(catalogue(language)[f"{name}.title"])
+    settle(page)
+
+
+def sentence_box(page: Page) -> Locator:
+    return page.locator(".st-key-s input")
+
+
+def slider(page: Page, name: str) -> Locator:
+    return page.locator(f".st-key-{name} input[type=range]")
+
+
+def write(page: Page, sentence: str) -> None:
+    sentence_box(page).fill(sentence)
+    sentence_box(page).press("Enter")
+    page.wait_for_url(lambda url: asked(url).get("s") == sentence)
+    settle(page)
+
+
+def choose(page: Page, layer: int, head: int) -> None:
+    for name, value in (("layer", layer), ("head", head)):
+        for step in range(2, value + 1):
+            slider(page, name).press("ArrowRight")
+            page.wait_for_url(lambda url, name=name, step=step: asked(url).get(name) == str(step))
+    settle(page)
+
+
+def walk_to(page: Page, name: str, language: str = "en") -> None:
+    place = [row.name for row in PAGES].index(name)
+    page.locator(".st-key-strip a").nth(place).click()
+    title(page, name, language)
+
+
+def asked(url: str) -> dict[str, str]:
+    """The query of a URL."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
+    """The sidebar and the link both say so."""
+    expect(sentence_box(page)).to_have_value(sentence)
+    expect(slider(page, "layer")).to_have_value(str(layer))
+    expect(slider(page, "head")).to_have_value(str(head))
+    page.wait_for_url(
+        lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [sentence, str(layer), str(head)]
+    )
+
+
+def expect_heatmap(page: Page) -> None:
+    expect(page.locator(".heatmaplayer image").first).to_be_visible()
+
+
+def click_cell(page: Page, picture: str, row: int, column: int) -> None:
+    """Click as a person does: Plotly reports the cell that the pointer was last seen on."""
+    chart = page.locator(f".st-key-{picture} .js-plotly-plot")
+    expect(chart.locator(".heatmaplayer image")).to_be_visible()
+    chart.scroll_into_view_if_needed()
+    x, y = chart.evaluate(MIDDLE, [row, column])
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(300)
+    page.mouse.click(x, y)
+
+
+def expect_by_hand(page: Page, query: str, key: str) -> None:
+    expect(page.locator(".st-key-query input")).to_have_value(query)
+    expect(page.locator(".st-key-key input")).to_have_value(key)
+
+
+def main_text(page: Page) -> str:
+    return " ".join(page.get_by_test_id("stMain").inner_text().split())
+
+
+# -- journeys ------------------------------------------------------------------------------------------------
+
+
+def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: str) -> None:
+    page.goto(f"{fresh_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&lang=zh")
+    title(page, "attention", "zh")
+    expect_choice(page, SENTENCE, 2, 3)
+    assert asked(page.url)["lang"] == "zh"
+    assert catalogue("zh")["common.where"].format(layer=2, head=3) in main_text(page)
+    expect_heatmap(page)
+
+
+def test_the_first_heatmap_comes_without_any_click(page: Page, app_url: str, requests: list[str]) -> None:
+    page.goto(app_url)
+    title(page, "home")
+    expect_heatmap(page)
+    assert {urlsplit(url).scheme for url in requests} >= {"http", "ws"}, "the watch on requests saw nothing"
+
+
+def test_sentence_layer_and_head_are_kept_on_a_walk_through_all_pages(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    title(page, "home")
+    write(page, SENTENCE)
+    choose(page, layer=2, head=3)
+    for row in [*PAGES[1:], PAGES[0]]:
+        walk_to(page, row.name)
+        expect_choice(page, SENTENCE, 2, 3)
+        assert urlsplit(page.url).path.strip("/") == ("" if row.name == "home" else row.name)
+
+
+def test_a_clicked_cell_is_worked_out_by_hand_and_survives_another_language(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&lang=en")
+    title(page, "attention")
+    click_cell(page, "attention-weights", 4, 6)
+    expect_by_hand(page, PLACES[4], PLACES[6])
+    settle(page)
+    click_cell(page, "attention-scores", 2, 5)
+    expect_by_hand(page, PLACES[2], PLACES[5])
+    settle(page)
+
+    page.locator(".st-key-lang").get_by_text("中文").click()
+    title(page, "attention", "zh")
+    expect_choice(page, SENTENCE, 2, 3)
+    expect_by_hand(page, PLACES[2], PLACES[5])
+    walk_to(page, "answer", "zh")
+    expect_choice(page, SENTENCE, 2, 3)
+    walk_to(page, "attention", "zh")
+    expect_by_hand(page, PLACES[2], PLACES[5])
+
+
+def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&lang=en")
+    title(page, "answer")
+    page.locator(".st-key-answer-hidden").get_by_role("radio").filter(has_text="gave").click()
+    rows = page.locator(".st-key-answer-every_place .yaxislayer-above .ytick text")
+    expect(rows.nth(2)).to_have_text("[MASK]")
+    expect(sentence_box(page)).to_have_value(SENTENCE)
+    settle(page)
+    word = page.locator(".st-key-answer-every_place .xaxislayer-above .xtick text").nth(3).text_content()
+    click_cell(page, "answer-every_place", 6, 3)
+    expect(page.locator(".st-key-answer-place input")).to_have_value(PLACES[6])
+    expect(page.locator(".st-key-answer-output input")).to_have_value(re.compile(rf"^\d+ · {re.escape(word)}$"))
+
+
+def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
+    page: Page, app_url: str, browser: Browser, requests: list[str]
+) -> None:
+    page.goto(app_url)
+    title(page, "home")
+    write(page, SENTENCE)
+    choose(page, layer=2, head=2)
+    walk_to(page, "attention")
+    walk_to(page, "heads")
+    expect_choice(page, SENTENCE, 2, 2)
+
+    page.go_back()
+    title(page, "attention")
+    expect_choice(page, SENTENCE, 2, 2)
+    page.reload()
+    title(page, "attention")
+    expect_choice(page, SENTENCE, 2, 2)
+    expect_heatmap(page)
+
+    with browser.new_context(locale="zh-CN") as elsewhere:  # the link's language wins over the other browser's
+        watch(elsewhere, requests)
+        other = elsewhere.new_page()
+        other.goto(page.url)
+        title(other, "attention")
+        expect_choice(other, SENTENCE, 2, 2)
+        assert main_text(other) == main_text(page)
+
+
+def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
+    app_url: str, browser: Browser, requests: list[str]
+) -> None:
+    with browser.new_context(**PHONE) as phone:
+        watch(phone, requests)
+        page = phone.new_page()
+        page.goto(app_url)
+        title(page, "home")
+        expect_heatmap(page)
+        page.get_by_test_id("stExpandSidebarButton").tap()
+        write(page, SENTENCE)
+        choose(page, layer=2, head=1)
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").tap()
+        expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
+        for place, row in enumerate(PAGES):
+            page.locator(".st-key-strip a").nth(place).tap()
+            title(page, row.name)
+            page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
+            assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
+        page.locator(".st-key-strip a").nth([row.name for row in PAGES].index("attention")).tap()
+        title(page, "attention")
+        click_cell(page, "attention-weights", 4, 6)
+        expect_by_hand(page, PLACES[4], PLACES[6])
+
+
+@pytest.mark.parametrize("name", ["attention", "answer"])
+def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: str) -> None:
+    typed = "<b>x</b> $x$ `x` [MASK]"
+    page.goto(f"{app_url}/{name}?s={quote(typed)}&depth={quote('<b>x</b>$x$`x`')}&lang=en")
+    title(page, name)
+    expect(sentence_box(page)).to_have_value(typed)
+    assert "= <b>x</b>$x$`x`, which does not exist" in main_text(page)
+    expect_heatmap(page)
+    ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()
+    assert {"<", "b", ">", "$", "`", "[MASK]"} <= set(ticks)
+    markdown = page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer")
+    expect(markdown.locator("b")).to_have_count(0)
+    assert not {"x", "$", "`"} & set(markdown.locator(".katex .mathnormal, code").all_inner_texts())

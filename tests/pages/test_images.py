@@ -1,0 +1,232 @@
+"""Drawings as input: every page takes them, pictures over them show the trace's numbers, bad ones get a sentence."""
+
+import numpy as np
+import pytest
+
+from model.analysis import cosine_similarity, rollout
+from pages.ui import digits, session
+from pages.ui.frame import PAGES
+from pages.ui.text import LANGUAGES, catalogue, literal
+from tests.pages.opening import APP, AppTest, assert_fine, figure, numbers, open_page, texts
+
+FOUR = digits.example(4)
+INK = digits.ink(FOUR)
+
+
+def code(app: AppTest) -> str:
+    """The drawing in the address."""
+    value = app.query_params["ink"]
+    return value if isinstance(value, str) else value[0]
+
+
+def begin(**link: str) -> AppTest:
+    """The first page of a link after a single run, with the warnings of that run."""
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", "input": "digit", **link})
+    app.run()
+    assert_fine(app)
+    return app
+
+
+def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
+    """As if a person had drawn this (112 × 112 values 0 to 3)."""
+    app.session_state["drawing"] = digits.pack(drawing)
+    app.session_state["drawing_epoch"] = 99
+    return app.run()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", ["digit", "flat"])
+@pytest.mark.parametrize("name", [row.name for row in PAGES])
+def test_every_page_takes_a_drawing(name: str, kind: str, language: str) -> None:
+    app = open_page(name, input=kind, lang=language, ink=digits.to_code(FOUR))
+    assert app.session_state["choice"].ink == INK
+    assert app.get("plotly_chart") or app.get("bidi_component")
+
+
+@pytest.mark.parametrize("layer", [1, 5])
+@pytest.mark.parametrize("query", [0, 1, 25, 49])
+def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, query: int) -> None:
+    app = open_page("attention", input="digit", ink=digits.to_code(FOUR), layer=str(layer), head="3")
+    app.selectbox(key="attention.from").set_value(query).run()
+    assert_fine(app)
+    assert app.session_state["query"] == query
+    row = session.run("digits", INK)[f"layers.{layer - 1}.attention.weights"][2, query]
+    ink, veil, marks = over(app)["data"]
+    sheet = numbers(veil["z"])
+    np.testing.assert_array_equal(sheet[:, 2:].ravel(), row[1:])
+    assert sheet[0, 0] == row[0]
+    np.testing.assert_array_equal(numbers(marks["customdata"]), row)
+    np.testing.assert_array_equal(numbers(ink["z"]).ravel(), np.frombuffer(INK, np.uint8))
+    said = texts(app)
+    assert literal(f"{row[1:].sum():.3f}") in said and literal(f"{row[0]:.3f}") in said
+
+
+def over(app: AppTest, which: int = 0) -> dict:
+    """The pictures of the page in which weights lie over the drawing, in their order."""
+    specs = [figure(app, i) for i in range(len(app.get("plotly_chart")))]
+    return [spec for spec in specs if [trace["type"] for trace in spec["data"]] == ["heatmap", "heatmap", "scatter"]][
+        which
+    ]
+
+
+def copies(spec: dict, rows: int, columns: int) -> np.ndarray:
+    """The weights over each copy of the drawing: (row, column, 49)."""
+    sheet = numbers(spec["data"][1]["z"])
+    padded = np.pad(sheet, ((0, 1), (0, 1)), constant_values=np.nan).reshape(rows, 8, columns, 8)
+    assert np.isnan(padded[:, 7]).all() and np.isnan(padded[..., 7]).all()
+    return padded[:, :7, :, :7].transpose(0, 2, 1, 3).reshape(rows, columns, 49)
+
+
+def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
+    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
+    trace = session.run("digits", INK)
+    weights = np.stack([trace[f"layers.{i}.attention.weights"] for i in range(5)])
+    np.testing.assert_array_equal(copies(over(app, 1), 5, 4), weights[:, :, 0, 1:])
+    np.testing.assert_allclose(copies(over(app, 2), 1, 5)[0], weights.mean(axis=1)[:, 0, 1:], rtol=1e-6)
+    np.testing.assert_allclose(copies(over(app, 3), 1, 5)[0], rollout(weights)[:, 0, 1:], rtol=1e-6)
+    for spec in (over(app, 1), over(app, 2)):
+        veil = spec["data"][1]
+        assert veil["zmin"] == 0 and veil["zmax"] == pytest.approx(np.nanmax(numbers(veil["z"])))
+
+
+def test_the_copies_lie_where_their_weights_lie() -> None:
+    ink, veil, _ = over(open_page("attention", input="digit", ink=digits.to_code(FOUR)), 1)["data"]
+    pixels = numbers(ink["z"])
+    for row, column in [(0, 0), (4, 3), (2, 1)]:
+        left = ink["x0"] + column * 30 * ink["dx"] - ink["dx"] / 2  # 28 pixels and a gap of 2
+        top = ink["y0"] + row * 30 * ink["dy"] - ink["dy"] / 2
+        assert numbers(veil["x"])[column * 8] == pytest.approx(left, abs=1e-6)
+        assert numbers(veil["x"])[column * 8 + 7] == pytest.approx(left + 28 * ink["dx"], abs=1e-6)
+        assert numbers(veil["y"])[row * 8] == pytest.approx(top, abs=1e-6)
+        copy = pixels[row * 30 : row * 30 + 28, column * 30 : column * 30 + 28]
+        np.testing.assert_allclose(copy.ravel() - 1.0, np.frombuffer(INK, np.uint8) * 254 / 255, atol=0.51)
+
+
+def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
+    app = open_page("tokens", input="digit", ink=digits.to_code(FOUR))
+    raw, scaled, centred, cut, rows, projected = (figure(app, i)["data"][0] for i in range(6))
+    assert numbers(raw["z"]).shape == (112, 112)
+    assert max(numbers(scaled["z"]).shape) == 20
+    for final in (centred, cut):
+        np.testing.assert_array_equal(numbers(final["z"]).ravel(), np.frombuffer(INK, np.uint8))
+    patches = numbers(rows["z"])
+    pixels = np.frombuffer(INK, np.uint8).reshape(28, 28) / 255
+    for place in (0, 10, 24, 48):
+        top, left = 4 * (place // 7), 4 * (place % 7)
+        np.testing.assert_allclose(patches[place], pixels[top : top + 4, left : left + 4].ravel(), rtol=1e-6)
+    embedding = session.pipeline("digits").network.embedding
+    made = patches @ embedding.W_E.weight.numpy().T + embedding.W_E.bias.numpy()
+    np.testing.assert_allclose(numbers(projected["z"])[1:], made, atol=1e-5)
+    np.testing.assert_array_equal(numbers(projected["z"])[0], embedding.cls.numpy())
+
+
+def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
+    app = open_page("tokens", input="digit")
+    alike = cosine_similarity(session.pipeline("digits").network.embedding.positions.table.numpy()[1:])
+    specs = [figure(app, i)["data"][0] for i in range(len(app.get("plotly_chart")))]
+    sheet = next(numbers(data["z"]) for data in specs if data.get("z", {}).get("shape") == "55, 55")  # 7 · 7 + 6 gaps
+    shown = np.pad(sheet, ((0, 1), (0, 1))).reshape(7, 8, 7, 8)[:, :7, :, :7].transpose(0, 2, 1, 3).reshape(49, 49)
+    np.testing.assert_allclose((shown - 1.0) / 254 * 2 - 1, alike, atol=0.005)
+
+
+def test_by_hand_shows_the_pixels_of_the_two_patches() -> None:
+    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
+    before = len(app.get("plotly_chart"))
+    app.selectbox(key="query").set_value(25).run()
+    app.selectbox(key="key").set_value(18).run()
+    assert_fine(app)
+    assert len(app.get("plotly_chart")) == before + 1
+    sheet = numbers(figure(app, before)["data"][0]["z"])
+    pixels = np.frombuffer(INK, np.uint8).reshape(28, 28)
+    for patch, left in ((25, 0), (18, 5)):
+        top, start = 4 * ((patch - 1) // 7), 4 * ((patch - 1) % 7)
+        shown = (sheet[:, left : left + 4] - 1.0) / 254
+        np.testing.assert_allclose(shown, pixels[top : top + 4, start : start + 4] / 255, atol=0.003)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", ["digit", "flat"])
+def test_a_damaged_code_gets_a_sentence_and_a_picture(kind: str, language: str) -> None:
+    app = begin(lang=language, input=kind, ink="eNrt-not-a-drawing")
+    assert [warning.value for warning in app.warning] == [catalogue(language)["error.drawing_code"]]
+    assert app.session_state["choice"].drawing == digits.example()
+
+
+def test_a_damaged_code_later_on_leaves_the_drawing_as_it_was() -> None:
+    app = begin(ink=digits.to_code(FOUR))
+    app.query_params["ink"] = digits.to_code(digits.example(2))[:-20]
+    app.run()
+    assert_fine(app)
+    assert catalogue("en")["error.drawing_code"] in [warning.value for warning in app.warning]
+    assert app.session_state["choice"].drawing == FOUR
+    assert code(app) == digits.to_code(FOUR)
+
+
+def dot() -> np.ndarray:
+    y, x = np.mgrid[:112, :112]
+    return np.where((y - 56) ** 2 + (x - 56) ** 2 < 60, 3, 0)
+
+
+def specks() -> np.ndarray:
+    return np.where(np.random.default_rng(0).random((112, 112)) < 0.05, 3, 0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("drawing", "reason"),
+    [
+        (np.zeros((112, 112)), "blank"),
+        (dot(), "too_small"),
+        (np.full((112, 112), 3), "all_ink"),
+        (specks(), "noise"),
+    ],
+    ids=["blank", "one dot", "all ink", "noise"],
+)
+def test_what_is_no_digit_gets_a_sentence_and_the_last_picture_stays(
+    drawing: np.ndarray, reason: str, language: str
+) -> None:
+    app = open_page("attention", input="digit", lang=language, ink=digits.to_code(FOUR))
+    before = [chart.proto.spec for chart in app.get("plotly_chart")]
+    put_on_the_pad(app, drawing)
+    assert_fine(app)
+    assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.digit_{reason}"]]
+    assert [chart.proto.spec for chart in app.get("plotly_chart")] == before
+    assert app.session_state["choice"].drawing == FOUR
+    put_on_the_pad(app, digits.unpack(digits.example(1)))
+    assert not app.warning and app.session_state["choice"].drawing == digits.example(1)
+
+
+def test_a_blank_pad_on_a_cold_link_shows_an_example() -> None:
+    app = begin(ink=digits.to_code(digits.pack(np.zeros((112, 112)))))
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.digit_blank"]]
+    assert app.session_state["choice"].drawing == digits.example()
+
+
+def test_a_drawing_survives_other_pages_and_other_kinds_of_input() -> None:
+    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
+    for page, kind in (("tokens", "digit"), ("home", "sentence"), ("layers", "flat"), ("answer", "digit")):
+        app.session_state["input"] = kind
+        app.switch_page(f"pages/{page}.py").run()
+        assert_fine(app)
+    assert app.session_state["choice"].drawing == FOUR
+    assert code(app) == digits.to_code(FOUR)
+
+
+def test_the_same_example_may_be_taken_again_after_drawing_over_it() -> None:
+    app = begin(ink=digits.to_code(FOUR))
+    for _ in range(2):
+        app.sidebar.button_group(key="example_digit").set_value(7).run()
+        assert_fine(app)
+        assert app.session_state["choice"].drawing == digits.example(7)
+        put_on_the_pad(app, digits.unpack(FOUR))
+
+
+def test_choosing_who_looks_runs_no_forward_pass(monkeypatch) -> None:
+    from model import pipeline
+
+    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
+    monkeypatch.setattr(pipeline, "record", lambda *a, **k: pytest.fail("the network ran"))
+    app.selectbox(key="attention.from").set_value(30).run()
+    app.sidebar.slider(key="layer").set_value(4).run()
+    assert_fine(app)
