@@ -99,7 +99,10 @@ with columns[0]:
             columns=["PCA 1", "PCA 2"],
         ),
     )
-with columns[1]:
+
+
+def show_guesses() -> None:
+    """What the head would say of the chosen token after each layer, if that layer were the last."""
     probabilities = guesses(name, view.trace, token)
     answer = probabilities.argmax(axis=1)
     known = config.layers  # the first step from which on the best guess is the final one
@@ -142,6 +145,14 @@ with columns[1]:
     if tokens[token] in ("[CLS]", "[SEP]") and config.head == "masked-word":
         sentence += " " + t("layers.never_asked", token=tokens[token])
     view.picture("guess", figure, sentence + " " + t("layers.lens"), table=table)
+
+
+with columns[1]:
+    if config.head == "none":
+        st.markdown(f"**{plain('layers.guess')}**")
+        st.info(t("untrained.no_guess"), icon=":material/shuffle:")
+    else:
+        show_guesses()
 
 # -- who has become alike ------------------------------------------------------------------------------
 alike = cosine_similarity(states)  # (1 + layers, token, token)
@@ -211,7 +222,7 @@ with columns[1]:
             numbered,
             plain("layers.axis_length"),
             font_size=view.font_size,
-            height=260,
+            height=380 if view.choice.big else 260,
         ),
         t(
             "layers.read_norms",
