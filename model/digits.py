@@ -145,7 +145,7 @@ def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
     roughness = edges(cropped) / float(cropped.sum())
     scraps = islands(scaled > 0.25)
     measured = {"filled": filled, "covered": covered, "outline": outline, "roughness": roughness, "islands": scraps}
-    if scraps > 6 or (roughness > 2.5 and covered > 0.55):
+    if scraps > 5 or outline > 2.7 or (roughness > 2.5 and (covered > 0.55 or scraps > 3)):
         raise DigitError("noise", **measured)
     if min(scaled.shape) >= 0.7 * BOX and (filled > 0.8 or (filled > 0.5 and outline < 0.97)):
         dot = max(cropped.shape) < max(raw.shape) / 2

@@ -33,6 +33,14 @@ def main() -> None:
         from model.training import text
 
         text.train(arguments.data, arguments.checkpoints, arguments.tokens, arguments.seed, arguments.start_from)
+    elif arguments.recipe == "digits":
+        from model.training import digits
+
+        digits.train(arguments.data, arguments.checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
+    elif arguments.recipe == "flat":
+        from model.training import flat
+
+        flat.train(arguments.data, arguments.checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
 
 
 if __name__ == "__main__":
