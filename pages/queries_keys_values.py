@@ -46,8 +46,9 @@ def choose(role: str) -> Callable[[int, int], None]:
 def coloured(figure: go.Figure, role: str) -> go.Figure:
     """The figure with its axes in the colour of Q, K or V."""
     colour = ROLE_COLOURS[view.mode][role]
-    axis = {"showline": True, "linewidth": 3, "linecolor": colour, "title_font_color": colour}
-    return figure.update_xaxes(**axis).update_yaxes(**axis)
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        axis.showline, axis.linewidth, axis.linecolor, axis.title.font.color = True, 3, colour, colour
+    return figure
 
 
 def named(i: int) -> str:

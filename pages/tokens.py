@@ -107,6 +107,25 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
     return [vocabulary[i] for i in best], cosines, float(cosine_similarity(E[[piece]], E).mean())
 
 
+@st.cache_resource(max_entries=32, show_spinner=False)
+def whole_table(name: str, place: str, dimension: str, font_size: int) -> dict[str, tuple[np.ndarray, go.Figure]]:
+    """All positions of the sentence model ("sinusoidal") or the digit model ("learned"), and how alike they are.
+
+    The same for every input, so drawn once. place, dimension: titles of axes. Raises WeightsError.
+    """
+    places, look = Axis(place), {"font_size": font_size}
+    if name == "sinusoidal":
+        table = SinusoidalPositions(PRESETS["text"].d_model, PRESETS["text"].max_len).table.numpy()
+    else:
+        table = session.pipeline("digits").network.embedding.positions.table.numpy()
+    figure = heatmap(table, places, Axis(dimension), square=False, height=330, **look)
+    alike = cosine_similarity(table)
+    return {
+        name: (table, lighter(figure) if name == "sinusoidal" else figure),
+        f"similar_{name}": (alike, heatmap(alike, places, places, limit=1.0, height=400, **look)),
+    }
+
+
 # -- 1 · pieces ------------------------------------------------------------------------------------
 
 how_it_is_prepared(view)
@@ -264,11 +283,10 @@ with columns[0]:
         t("tokens.one_place" if N == 1 else f"tokens.read_positions_{config.positions}"),
         SINES if sinusoidal else r"E_{pos} \in \mathbb{R}^{N \times d_{model}} \text{ (learned)}",
     )
-text = PRESETS["text"]
-sine_table = SinusoidalPositions(text.d_model, text.max_len).table.numpy()
 with columns[1]:
     # With a single place there is nothing to draw a line through: then the text model's waves stand for all.
-    table = positions_table if N > 1 else sine_table
+    text = PRESETS["text"]
+    table = positions_table if N > 1 else SinusoidalPositions(text.d_model, text.max_len).table.numpy()
     width = table.shape[1]
     lines = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
     shown = [*lines, dimension] if N > 1 and dimension not in lines else lines
@@ -295,51 +313,30 @@ with columns[1]:
 st.markdown(f"**{plain('tokens.compare')}**")
 st.markdown(t("tokens.about_compare"))
 columns = st.columns(2)
-axis_place = Axis(plain("tokens.axis_place"))
-similar = {"scale": "signed", "limit": 1.0, "font_size": view.font_size, "height": 400}
-table_look = {"square": False, "font_size": view.font_size, "height": 330}
-cosine = r"\cos(PE_{pos}, PE_{pos'})"
-with columns[0]:
-    view.picture(
-        "sinusoidal",
-        lighter(heatmap(sine_table, axis_place, axis_dimension, **table_look)),
-        t("tokens.read_sinusoidal"),
-        values=sine_table,
-    )
-    likeness = cosine_similarity(sine_table)
-    near, far = (float(np.diagonal(likeness, away).mean()) for away in (1, 20))
-    view.picture(
-        "similar_sinusoidal",
-        heatmap(likeness, axis_place, axis_place, **similar),
-        t("tokens.read_similar_sinusoidal", near=f"{near:.2f}", far=f"{far:.2f}"),
-        equation=cosine,
-    )
-with columns[1]:
-    try:
-        digits = session.pipeline("digits")
-    except WeightsError as error:
-        st.info(t("tokens.no_learned", file=error.file), icon=":material/info:")
-    else:
-        learned = digits.network.embedding.positions.table.numpy()
-        view.picture(
-            "learned",
-            heatmap(learned, axis_place, axis_dimension, **table_look),
-            t("tokens.read_learned"),
-            values=learned,
-        )
-        likeness = cosine_similarity(learned)
-        places = token_places(digits.config, len(learned))[1:]  # [CLS] stands nowhere
-        away = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
-        view.picture(
-            "similar_learned",
-            heatmap(likeness, axis_place, axis_place, **similar),
-            t(
-                "tokens.read_similar_learned",
-                near=f"{likeness[1:, 1:][away == 1].mean():.2f}",
-                far=f"{likeness[1:, 1:][away > 1].mean():.2f}",
-            ),
-            equation=cosine,
-        )
+for column, name in zip(st.columns(2), ("sinusoidal", "learned"), strict=True):
+    with column:
+        titles = plain("tokens.axis_place"), plain("tokens.axis_dimension")
+        try:
+            drawn = whole_table(name, *titles, view.font_size)
+        except WeightsError as error:
+            st.info(t("tokens.no_learned", file=error.file), icon=":material/info:")
+            continue
+        alike = drawn[f"similar_{name}"][0]
+        if name == "sinusoidal":
+            near, far = (np.diagonal(alike, distance).mean() for distance in (1, 20))
+        else:
+            places = token_places(PRESETS["digits"], len(alike))[1:]  # [CLS] stands nowhere
+            away = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
+            near, far = alike[1:, 1:][away == 1].mean(), alike[1:, 1:][away > 1].mean()
+        for picture, (values, figure) in drawn.items():
+            view.picture(
+                picture,
+                figure,
+                t(f"tokens.read_{picture}", near=f"{near:.2f}", far=f"{far:.2f}"),
+                values=values,
+                equation=r"\cos(E_{pos}[p],\, E_{pos}[p'])" if picture != name else None,
+                table=pd.DataFrame(values),
+            )
 
 position_maps(view, token)
 

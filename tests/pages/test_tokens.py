@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 from model import WeightsError, load
@@ -179,6 +180,7 @@ def test_a_missing_digit_model_is_explained_on_a_sentence_page(monkeypatch) -> N
             raise WeightsError("missing", "digits.safetensors")
         return real(name)
 
+    streamlit.cache_resource.clear()
     monkeypatch.setattr(session, "pipeline", without_digits)
     app = open_page("tokens", s="the cat .")
     assert any("digits" in note.value for note in app.info)
