@@ -8,7 +8,7 @@ from model.encoder import MultiHeadAttention, ScaledDotProductAttention
 from pages.ui.figures import Axis, attention_lines, bars, heatmap
 from pages.ui.patches import attention_over_drawing, first_query, patch_pair
 from pages.ui.text import plain, t
-from pages.ui.view import View, pick
+from pages.ui.view import View, numbers, pick
 
 KEYS = "layers.{l}.attention."
 EQUATION = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
@@ -140,10 +140,10 @@ with view.by_hand():
         j = pick("key", plain("attention.hand_key"), tokens)
     patch_pair(view, i, j)
     st.markdown(t("attention.hand_products", query=tokens[i], key=tokens[j], d_k=d_k))
-    products = pd.DataFrame({"q": Q[i], "k": K[j], "q · k": Q[i] * K[j]}, index=range(1, d_k + 1)).T
-    st.dataframe(products.style.format("{:.4f}"), key="attention.products")
-    numbers = {"sum": f"{scores[i, j]:.4f}", "root": f"{d_k**0.5:.4f}", "scaled": f"{scaled[i, j]:.4f}"}
-    st.markdown(t("attention.hand_sum", **numbers))
+    products = pd.DataFrame({"q": Q[i], "k": K[j], "q · k": Q[i] * K[j]}, index=map(str, range(1, d_k + 1))).T
+    numbers(products, "attention.products")
+    said = {"sum": f"{scores[i, j]:.4f}", "root": f"{d_k**0.5:.4f}", "scaled": f"{scaled[i, j]:.4f}"}
+    st.markdown(t("attention.hand_sum", **said))
     st.markdown(t("attention.hand_row", query=tokens[i]))
     row = masked[i].astype(np.float64)
     exponentials = np.exp(row - row.max())
@@ -151,8 +151,8 @@ with view.by_hand():
         {"M": row, "M − max": row - row.max(), "exp(M − max)": exponentials, "A": weights[i]},
         index=pd.Index([f"{place} · {token}" for place, token in enumerate(tokens, 1)], name=plain("axis.key")),
     )
-    st.dataframe(table.style.format("{:.4f}"), key="attention.row", height=min(38 * (len(tokens) + 1), 500))
-    numbers = {"top": f"{exponentials[j]:.4f}", "sum": f"{exponentials.sum():.4f}", "weight": f"{weights[i, j]:.4f}"}
-    st.markdown(t("attention.hand_weight", query=tokens[i], key=tokens[j], **numbers))
+    numbers(table, "attention.row", height=min(38 * (len(tokens) + 1), 500))
+    said = {"top": f"{exponentials[j]:.4f}", "sum": f"{exponentials.sum():.4f}", "weight": f"{weights[i, j]:.4f}"}
+    st.markdown(t("attention.hand_weight", query=tokens[i], key=tokens[j], **said))
 
 view.close(ScaledDotProductAttention, MultiHeadAttention)

@@ -30,8 +30,6 @@ from pages.ui.figures import heatmap
 from pages.ui.text import literal, t
 from pages.ui.view import View, pick
 
-COSTS = r"\text{attention} = 4\, n\, d_{model}^2 + 2\, n^2 d_{model} \qquad \text{FFN} = 2\, n\, d_{model}\, d_{ff}"
-
 
 def either(name: str, options: list[str]) -> bool:
     """A choice between two ways to show the same; True for the first."""
@@ -51,7 +49,9 @@ def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
     """A table with all its rows; whole numbers with their thousands apart."""
     whole = values.select_dtypes("integer").columns
     look = {"height": "content", "hide_index": True} | look
-    look["column_config"] = dict.fromkeys(whole, st.column_config.NumberColumn(format="localized"))
+    look["column_config"] = dict.fromkeys(whole, st.column_config.NumberColumn(format="localized")) | {
+        word("column_in"): st.column_config.Column(width=150)
+    }
     st.dataframe(values, key=f"shapes_and_cost.{name}", **look)
 
 
@@ -113,7 +113,11 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
         "multiply_adds": str(step.multiply_adds),
         "bytes": str(step.bytes),
     }
-    st.markdown("\n".join(f"- {word(f'column_{name}')}: {literal(text)}" for name, text in sides.items()))
+    st.markdown(
+        "\n".join(
+            "- " + t("shapes_and_cost.pair", name=word(f"column_{name}"), text=text) for name, text in sides.items()
+        )
+    )
     if work := step.multiply_adds.number:
         cells = step.output.size
         st.markdown(t("shapes_and_cost.hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))
@@ -144,8 +148,8 @@ def show_parameters(config: EncoderConfig) -> None:
         st.markdown(f"**{word('parameters_table')}**")
         show_table("parts", cost_tables.parameters_table(config, view.choice.lang))
         layer = layer_parameters(config)
-        sums = [f"{word(f'layer_{name}')}: {literal(str(part))}" for name, part in layer.items()]
-        sums.append(f"{word('in_all')}: **{total(layer).number:,}**")
+        sums = [t("shapes_and_cost.pair", name=word(f"layer_{name}"), text=part) for name, part in layer.items()]
+        sums.append(t("shapes_and_cost.pair", name=word("in_all"), text=f"{total(layer).number:,}"))
         st.markdown(f"**{word('one_layer')}**\n- " + "\n- ".join(sums))
         slip = next(claim for claim in NOTE_CLAIMS if claim.key == "004.ffn")
         if layer["ffn.weights"].number + layer["ffn.biases"].number == slip.ours:
@@ -157,7 +161,9 @@ def show_cost(now: Settings) -> None:
     config, n = now.config, now.n
     st.subheader(word("cost_title"), anchor=False)
     if view.choice.at_least("formula"):
-        view.equation(COSTS)
+        attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
+        view.equation(rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}")
+        view.equation(rf"{ffn} = 2\, n\, d_{{model}}\, d_{{ff}}")
     layer = EncoderConfig(
         config.d_model, config.heads, 1, config.d_ff, config.activation, config.norm_first, positions="learned"
     )
@@ -166,8 +172,8 @@ def show_cost(now: Settings) -> None:
         asked = st.session_state.setdefault("cost.measured", set())
         if not measurable_lengths(layer):
             st.caption(t("shapes_and_cost.too_large"))
-        elif st.button(word("measure"), icon=":material/timer:", key="cost.measure"):
-            asked.add(layer)
+        else:
+            st.button(word("measure"), icon=":material/timer:", key="cost.measure", on_click=asked.add, args=(layer,))
     times = None
     if layer in asked:
         with st.spinner(word("measuring")):

@@ -256,7 +256,7 @@ if config.input == "words":
                 plain("tokens.axis_cosine"),
                 colours=SLATE,
                 font_size=view.font_size,
-                height=310,
+                height=int(310 * view.font_size / 12),
             ),
             t("tokens.read_neighbours", token=tokens[word], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
             equation=r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}",

@@ -18,8 +18,8 @@ from pages.ui.figures import ACCENT, AFTER, LEGEND, ROLE_COLOURS, finish, label
 _SIGNS = {
     r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\mu": "μ", r"\sigma": "σ", r"\epsilon": "ε", r"\gamma": "γ",
     r"\beta": "β", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈", r"\approx": "≈",
-    r"\div": "÷", r"\|": "|", r"\left": "", r"\right": "", r"\;": " ", r"\,": " ", r"\!": "", r"\quad": " ", r"-\infty": "−∞", " - ": " − ",
-    "->": "→",
+    r"\div": "÷", r"\|": "|", r"\left": "", r"\right": "", r"\;": " ", r"\,": " ", r"\!": "", r"\quad": " ",
+    r"-\infty": "−∞", " - ": " − ", "->": "→",
 }  # fmt: skip
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
 

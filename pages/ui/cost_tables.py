@@ -256,13 +256,13 @@ def claims_table(lang: str) -> pd.DataFrame:
             as_read(claim.quote),
             written(claim.says),
             written(claim.ours),
-            str(claim.formula) if claim.formula else "",
             word(f"verdict_{claim.verdict}"),
             reason(claim.key),
+            str(claim.formula) if claim.formula else "",
         )
         for claim in NOTE_CLAIMS
     ]
-    return table(rows, "note quote says ours formula verdict reason")
+    return table(rows, "note quote says ours verdict reason formula")
 
 
 def reason(claim: str) -> str:

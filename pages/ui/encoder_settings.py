@@ -39,7 +39,7 @@ def encoder_settings(tokens: int) -> Settings:
             st.selectbox(
                 plain("shapes_and_cost.preset"),
                 [*PRESETS, OWN],
-                format_func=lambda name: plain(f"shapes_and_cost.preset_{name}"),
+                format_func={name: plain(f"shapes_and_cost.preset_{name}") for name in [*PRESETS, OWN]}.get,
                 key="cost.preset",
                 on_change=_fill,
                 persist_state="session",

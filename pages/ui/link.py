@@ -1,7 +1,7 @@
 """The URL as part of the page: what a link asks for becomes a widget's value, and the value goes back into the link.
 
-Streamlit's own `bind="query-params"` puts a widget's translated label into the URL; a link must mean the same
-in each language, so for worded choices, the sentence and the drawing this is done here.
+Done here, for two reasons: Streamlit's own `bind="query-params"` puts a widget's translated label into the URL, while
+a link must mean the same in each language; and it drops the value when the link of the page that is open is clicked.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,14 @@ def take(name: str, options: Sequence[str], default: str) -> None:
 
 
 def put(name: str, value: str | None) -> None:
-    """Write `value` into the URL under `name`; None leaves it out."""
+    """Note what shall stand in the URL under `name`; None leaves it out. `write` writes it."""
     st.session_state[f"url_{name}"] = value
-    if value is None:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != value:
-        st.query_params[name] = value
+    st.session_state.setdefault("url_waiting", {})[name] = value
+
+
+def write() -> None:
+    """Write what was put into the URL, all at once: one step for the back button, not one for each value."""
+    now = st.query_params.to_dict()
+    wanted = {name: value for name, value in (now | st.session_state.pop("url_waiting")).items() if value is not None}
+    if wanted != now:
+        st.query_params.from_dict(wanted)

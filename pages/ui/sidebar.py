@@ -122,6 +122,7 @@ def sidebar() -> Choice:
         st.session_state["big"] = asked == "true"
     big = st.toggle(plain("sidebar.big"), key="big", persist_state="session")
     link.put("big", "true" if big else None)
+    link.write()
     st.caption(t("untrained.honest" if paper else "sidebar.honest"))
     return Choice(kind, sentence, layer, head, st.session_state["lang"], depth, big, ink, drawing, paper)
 
@@ -138,7 +139,6 @@ def _worded(name: str, options: tuple[str, ...], default: str, words, always: bo
 
 def _number(name: str, most: int) -> int:
     """A slider from 1 to `most`, or a remark where there is only one; returns the choice counted from 0."""
-    # Not bind="query-params": a click on the link of the page that is open already would drop it from the URL.
     asked = link.asked(name) or ""
     if asked.isascii() and asked.isdigit() and 1 <= int(asked[:6]) <= most:
         st.session_state[name] = int(asked)

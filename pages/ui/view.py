@@ -3,6 +3,7 @@
 import inspect
 import io
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ class View:
         with st.sidebar:
             glossary_button(self.trace, self.mode)
         self.font_size = 18 if self.choice.big else 12
-        self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame]] = {}
+        self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
         if self.choice.pipeline == "untrained":
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         st.header(plain(f"{name}.title"), anchor=False)
@@ -121,8 +122,6 @@ class View:
             **extra,
         )
         st.markdown(sentence)
-        if table is None:
-            table = self._table(figure)
         self._pictures[name] = (title or plain(f"{self.name}.{name}"), figure, table)
 
     def _one_head(self, stage: str) -> np.ndarray:
@@ -141,7 +140,7 @@ class View:
         if code:
             with st.expander(plain("common.code"), expanded=self.choice.at_least("code"), icon=":material/code:"):
                 for thing in code:
-                    st.code(inspect.getsource(thing), language="python")
+                    st.code(source(thing), language="python")
         with st.expander(plain("common.downloads"), icon=":material/download:"):
             self._downloads()
         st.caption(t("common.not_explanation"))
@@ -155,21 +154,19 @@ class View:
             _, figure, table = self._pictures[names[wanted]]
             file = f"glass-encoder-{self.name}-{names[wanted]}"
             with columns[1]:
-                st.download_button("CSV", lambda: csv(table), f"{file}.csv", "text/csv", on_click="ignore")
+                st.download_button(
+                    "CSV",
+                    lambda: csv(figure_table(figure) if table is None else table),
+                    f"{file}.csv",
+                    "text/csv",
+                    on_click="ignore",
+                )
             with columns[2]:
                 st.download_button("HTML", lambda: standalone(figure), f"{file}.html", "text/html", on_click="ignore")
         with columns[3]:
             trace = self.trace
             st.download_button(plain("common.npz"), lambda: npz(trace), "glass-encoder-trace.npz", on_click="ignore")
         st.caption(t("common.downloads_help"))
-
-    def _table(self, figure: go.Figure) -> pd.DataFrame:
-        """The numbers of a heatmap with the names on its axes."""
-        z = next((trace.z for trace in figure.data if trace.type == "heatmap"), None)
-        if z is None:
-            return pd.DataFrame({trace.name or "value": np.asarray(trace.y) for trace in figure.data})
-        rows, columns = figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext
-        return pd.DataFrame(np.asarray(z), index=_unescape(rows), columns=_unescape(columns))
 
     def _strip(self) -> None:
         """The stage strip: every page with the shape of its tensor for this very input; the current one is lit."""
@@ -179,6 +176,12 @@ class View:
                 if row.shape_of and self.choice.key(row.shape_of) in self.trace:
                     label += f"  \n:small[:gray[{shape(self.trace[self.choice.key(row.shape_of)])}]]"
                 st.page_link(page_path(row.name), label=label, icon=row.icon)
+
+
+@cache
+def source(thing: object) -> str:
+    """The source of a class or function, read from its file once."""
+    return inspect.getsource(thing)
 
 
 def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:
@@ -211,6 +214,13 @@ def pick_number(name: str, label: str, count: int, default: int = 0) -> int:
     return st.number_input(label, 0, count - 1, key=name, persist_state="session")
 
 
+def numbers(table: pd.DataFrame, key: str, decimals: int = 4, **look: object) -> None:
+    """A table on the screen, its numbers with that many decimals. (A pandas Styler would take ten times as long.)"""
+    column = st.column_config.NumberColumn(format=f"%.{decimals}f")
+    numeric = table.select_dtypes("number").columns
+    st.dataframe(table, key=key, column_config={str(name): column for name in numeric}, **look)
+
+
 def terms_table(terms: Terms, title: str, names: Sequence[str], factors: tuple[str, str]) -> pd.DataFrame:
     """The arithmetic of x · w + b, one product a row, then the rest, b and the sum. title, names: of the places."""
     x, w = factors
@@ -240,6 +250,15 @@ def quoted(token: str) -> str:
 
 def _unescape(labels: Sequence[str] | None) -> list[str] | None:
     return [figures.html.unescape(text) for text in labels] if labels is not None else None
+
+
+def figure_table(figure: go.Figure) -> pd.DataFrame:
+    """The numbers of a heatmap with the names on its axes."""
+    z = next((trace.z for trace in figure.data if trace.type == "heatmap"), None)
+    if z is None:
+        return pd.DataFrame({trace.name or "value": np.asarray(trace.y) for trace in figure.data})
+    rows, columns = figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext
+    return pd.DataFrame(np.asarray(z), index=_unescape(rows), columns=_unescape(columns))
 
 
 def csv(table: pd.DataFrame) -> bytes:

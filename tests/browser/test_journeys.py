@@ -139,6 +139,8 @@ def test_sentence_layer_and_head_are_kept_on_a_walk_through_all_pages(page: Page
         walk_to(page, row.name)
         expect_choice(page, SENTENCE, 2, 3)
         assert urlsplit(page.url).path.strip("/") == ("" if row.name == "home" else row.name)
+    walk_to(page, "home")  # the page that is open already
+    expect_choice(page, SENTENCE, 2, 3)
 
 
 def test_a_clicked_cell_is_worked_out_by_hand_and_survives_another_language(page: Page, app_url: str) -> None:
@@ -189,6 +191,11 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     page.go_back()
     title(page, "attention")
     expect_choice(page, SENTENCE, 2, 2)
+    slider(page, "layer").press("ArrowRight")
+    page.wait_for_url(lambda url: asked(url)["layer"] == "3")
+    page.go_back()
+    expect_choice(page, SENTENCE, 2, 2)
+    settle(page)
     page.reload()
     title(page, "attention")
     expect_choice(page, SENTENCE, 2, 2)

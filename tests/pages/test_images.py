@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from model import pipeline
 from model.analysis import cosine_similarity, rollout
 from pages.ui import digits, session
 from pages.ui.frame import PAGES
@@ -100,7 +101,7 @@ def test_the_copies_lie_where_their_weights_lie() -> None:
         assert numbers(veil["x"])[column * 8 + 7] == pytest.approx(left + 28 * ink["dx"], abs=1e-6)
         assert numbers(veil["y"])[row * 8] == pytest.approx(top, abs=1e-6)
         copy = pixels[row * 30 : row * 30 + 28, column * 30 : column * 30 + 28]
-        np.testing.assert_allclose(copy.ravel() - 1.0, np.frombuffer(INK, np.uint8) * 254 / 255, atol=0.51)
+        np.testing.assert_allclose(copy.ravel() - 1.0, np.frombuffer(INK, np.uint8) * (254 / 255), atol=0.51)
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
@@ -124,10 +125,17 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
     app = open_page("tokens", input="digit")
     alike = cosine_similarity(session.pipeline("digits").network.embedding.positions.table.numpy()[1:])
-    specs = [figure(app, i)["data"][0] for i in range(len(app.get("plotly_chart")))]
-    sheet = next(numbers(data["z"]) for data in specs if data.get("z", {}).get("shape") == "55, 55")  # 7 · 7 + 6 gaps
-    shown = np.pad(sheet, ((0, 1), (0, 1))).reshape(7, 8, 7, 8)[:, :7, :, :7].transpose(0, 2, 1, 3).reshape(49, 49)
+    specs = [figure(app, i) for i in range(len(app.get("plotly_chart")))]
+    maps = [spec["data"][0] for spec in specs if len(spec["data"]) == 2 and spec["data"][0]["z"]["dtype"] == "u1"]
+    shown = cells(maps[-1], 49, 49).reshape(7, 7, 7, 7).transpose(0, 2, 1, 3).reshape(49, 49)
     np.testing.assert_allclose((shown - 1.0) / 254 * 2 - 1, alike, atol=0.005)
+
+
+def cells(stitched: dict, rows: int, columns: int) -> np.ndarray:
+    """The cells of a picture of tiles without the gaps, which are 0, and without repeats: (rows, columns)."""
+    sheet = numbers(stitched["z"])
+    filled = sheet[sheet.any(axis=1)][:, sheet.any(axis=0)]
+    return filled[:: len(filled) // rows, :: len(filled[0]) // columns]
 
 
 def test_by_hand_shows_the_pixels_of_the_two_patches() -> None:
@@ -137,12 +145,11 @@ def test_by_hand_shows_the_pixels_of_the_two_patches() -> None:
     app.selectbox(key="key").set_value(18).run()
     assert_fine(app)
     assert len(app.get("plotly_chart")) == before + 1
-    sheet = numbers(figure(app, before)["data"][0]["z"])
-    pixels = np.frombuffer(INK, np.uint8).reshape(28, 28)
-    for patch, left in ((25, 0), (18, 5)):
+    shown = (cells(figure(app, before)["data"][0], 4, 8) - 1.0) / 254
+    pixels = np.frombuffer(INK, np.uint8).reshape(28, 28) / 255
+    for patch, left in ((25, 0), (18, 4)):
         top, start = 4 * ((patch - 1) // 7), 4 * ((patch - 1) % 7)
-        shown = (sheet[:, left : left + 4] - 1.0) / 254
-        np.testing.assert_allclose(shown, pixels[top : top + 4, start : start + 4] / 255, atol=0.003)
+        np.testing.assert_allclose(shown[:, left : left + 4], pixels[top : top + 4, start : start + 4], atol=0.003)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -223,8 +230,6 @@ def test_the_same_example_may_be_taken_again_after_drawing_over_it() -> None:
 
 
 def test_choosing_who_looks_runs_no_forward_pass(monkeypatch) -> None:
-    from model import pipeline
-
     app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
     monkeypatch.setattr(pipeline, "record", lambda *a, **k: pytest.fail("the network ran"))
     app.selectbox(key="attention.from").set_value(30).run()

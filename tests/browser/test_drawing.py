@@ -1,0 +1,233 @@
+"""The digit pad in a real browser: ten digits drawn stroke by stroke, kept exactly, and drawn with a finger."""
+
+import statistics
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from pages.ui import digits
+from pages.ui.text import catalogue
+
+Stroke = Sequence[tuple[float, float]]
+#: Each digit as strokes through these points, across and down in hundredths of its height; curves run through them.
+STROKES: dict[int, tuple[Stroke, ...]] = {
+    0: (((55, 4), (32, 14), (20, 42), (24, 74), (44, 95), (66, 86), (78, 54), (72, 20), (55, 4)),),
+    1: (((56, 3), (53, 35), (49, 66), (46, 97)),),
+    2: (((22, 24), (32, 8), (54, 3), (72, 14), (72, 34), (54, 60), (20, 94), (21, 95), (50, 93), (84, 94)),),
+    3: (((22, 12), (46, 3), (68, 12), (66, 34), (42, 46), (68, 54), (77, 72), (62, 92), (40, 97), (19, 88)),),
+    4: (((34, 5), (28, 30), (20, 56), (21, 57), (50, 56), (82, 54)), ((66, 6), (64, 50), (62, 97))),
+    5: (((76, 6), (52, 7), (32, 8), (31, 9), (29, 26), (27, 44), (48, 40), (72, 54), (72, 80), (50, 96), (20, 88)),),
+    6: (((66, 4), (42, 24), (26, 54), (25, 82), (44, 97), (66, 88), (70, 68), (54, 56), (34, 64), (26, 78)),),
+    7: (((18, 8), (50, 7), (80, 6), (81, 7), (64, 42), (50, 70), (42, 97)),),
+    8: (((68, 16), (48, 4), (30, 16), (38, 36), (60, 56), (70, 78), (50, 96), (30, 80), (38, 58), (62, 36), (68, 16)),),
+    9: (((70, 22), (52, 6), (32, 16), (30, 38), (50, 48), (68, 36), (71, 22), (70, 50), (66, 74), (60, 97)),),
+}
+#: Pen, height of the digit and its middle (across, down), as shares of the pad.
+CONDITIONS = {
+    "thick": ("thick", 0.75, (0.5, 0.5)),
+    "thin": ("thin", 0.6, (0.5, 0.5)),
+    "small": ("thin", 0.3, (0.5, 0.5)),
+    "large": ("medium", 0.88, (0.5, 0.5)),
+    "off-centre": ("medium", 0.48, (0.28, 0.7)),
+}
+# The pad's picture as it is sent: 112 × 112 places of four greys.
+PLACES = """canvas => {
+    const {data} = canvas.getContext('2d').getImageData(0, 0, 336, 336), places = []
+    for (let row = 0; row < 112; row++) for (let column = 0; column < 112; column++) {
+        let sum = 0
+        for (let y = 0; y < 3; y++) for (let x = 0; x < 3; x++)
+            sum += data[4 * ((row * 3 + y) * 336 + column * 3 + x)]
+        places.push(Math.round(sum / 765))
+    }
+    return places
+}"""
+# From now on, note how long after each lifting of the pen the sidebar says something new.
+WATCH = """() => {
+    window.waits = []
+    let lifted = null, before = ''
+    const said = () => document.querySelector('[data-testid=stSidebar]').innerText.match(/reads (\\\\w+)/)?.[1]
+    addEventListener('pointerup', () => { lifted = performance.now(); before = said() }, true)
+    new MutationObserver(() => {
+        if (lifted === null || said() === before || !said()) return
+        const start = lifted
+        lifted = null
+        requestAnimationFrame(() => requestAnimationFrame(() => waits.push(performance.now() - start)))
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+}"""
+
+
+def smooth(points: Stroke, steps: int = 5) -> np.ndarray:
+    """A Catmull-Rom curve through the points: (place, 2)."""
+    p = np.array([points[0], *points, points[-1]], dtype=float)
+    t = np.linspace(0, 1, steps, endpoint=False)[:, None]
+    pieces = [
+        0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
+        for a, b, c, d in zip(p, p[1:], p[2:], p[3:], strict=False)
+    ]
+    return np.concatenate([*pieces, p[-1:]])
+
+
+def pad(page: Page) -> Locator:
+    return page.locator(".pad canvas")
+
+
+def places(page: Page) -> bytes:
+    """What stands on the pad."""
+    return digits.pack(np.array(pad(page).evaluate(PLACES)))
+
+
+def drawing_in(url: str) -> bytes | None:
+    code = parse_qs(urlsplit(url).query).get("ink")
+    return digits.from_code(code[0]) if code else None
+
+
+def settle(page: Page) -> None:
+    """Wait until the address holds what stands on the pad, and the page has been drawn for it."""
+    expect(pad(page)).to_be_visible()
+    page.wait_for_url(lambda url: drawing_in(url) == places(page))
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def open_pad(page: Page, app_url: str, name: str = "answer", **link: str) -> None:
+    """A page with the pad beside it."""
+    query = "&".join(f"{key}={value}" for key, value in {"lang": "en", "input": "digit", **link}.items())
+    page.goto(f"{app_url}/{name}?{query}")
+    settle(page)
+
+
+def draw(page: Page, digit: int, height: float = 0.7, middle: tuple[float, float] = (0.5, 0.5)) -> None:
+    """The digit's strokes with the mouse. height and middle: shares of the pad."""
+    pad(page).scroll_into_view_if_needed()
+    box = pad(page).bounding_box()
+    for stroke in STROKES[digit]:
+        path = (smooth(stroke) / 100 - 0.5) * height + middle
+        across, down = box["x"] + path[:, 0] * box["width"], box["y"] + path[:, 1] * box["height"]
+        page.mouse.move(across[0], down[0])
+        page.mouse.down()
+        for x, y in zip(across[1:], down[1:], strict=True):
+            page.mouse.move(x, y)
+        page.mouse.up()
+
+
+def press(page: Page, name: str) -> None:
+    page.locator(".pad button").filter(has_text=catalogue("en")[f"sidebar.{name}"]).click()
+
+
+def verdict(page: Page) -> str:
+    """What the sidebar says that the network reads."""
+    return page.get_by_test_id("stSidebar").get_by_text("The network reads").locator("strong").inner_text()
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_nine_of_ten_digits_are_recognised(condition: str, page: Page, app_url: str) -> None:
+    pen, height, middle = CONDITIONS[condition]
+    open_pad(page, app_url)
+    page.locator(".st-key-pen button").filter(has_text=catalogue("en")[f"sidebar.pen_{pen}"]).click()
+    settle(page)
+    read = {}
+    for digit in STROKES:
+        press(page, "clear")
+        draw(page, digit, height, middle)
+        settle(page)
+        read[digit] = verdict(page)
+    right = [digit for digit in STROKES if read[digit] == str(digit)]
+    print(f"{condition}: {len(right)} of 10", {digit: said for digit, said in read.items() if digit not in right})
+    assert len(right) >= 9, read
+
+
+def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: str, browser_context_args: dict) -> None:
+    open_pad(page, app_url)
+    press(page, "clear")
+    draw(page, 3)
+    settle(page)
+    drawn, said = places(page), verdict(page)
+    assert any(drawn)
+
+    page.get_by_test_id("stPageLink-NavLink").filter(has_text=catalogue("en")["tokens.short"]).first.click()
+    expect(page.get_by_role("heading", level=2)).to_have_text(catalogue("en")["tokens.title"])
+    settle(page)
+    assert places(page) == drawn
+    kinds = page.locator(".st-key-input button")
+    kinds.filter(has_text=catalogue("en")["sidebar.input_sentence"]).click()
+    expect(pad(page)).to_have_count(0)
+    kinds.filter(has_text=catalogue("en")["sidebar.input_digit"]).click()
+    settle(page)
+    assert (places(page), verdict(page)) == (drawn, said)
+    page.reload()
+    settle(page)
+    assert (places(page), verdict(page)) == (drawn, said)
+
+    elsewhere = browser.new_context(**browser_context_args).new_page()
+    elsewhere.goto(page.url)
+    settle(elsewhere)
+    assert (places(elsewhere), verdict(elsewhere)) == (drawn, said)
+    elsewhere.context.close()
+
+
+def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> None:
+    open_pad(page, app_url, ink=digits.to_code(digits.example(6)))
+    assert places(page) == digits.example(6)
+    draw(page, 1)
+    settle(page)
+    assert places(page) != digits.example(6)
+    press(page, "undo")
+    settle(page)
+    assert places(page) == digits.example(6)
+    for _ in range(2):  # the same picture twice: cleared, an example, cleared again
+        press(page, "clear")
+        settle(page)
+        assert not any(places(page))
+        expect(page.get_by_text(catalogue("en")["error.digit_blank"])).to_be_visible()
+        page.locator(".st-key-example_digit button").filter(has_text="6").click()
+        page.wait_for_url(lambda url: drawing_in(url) == digits.example(6))
+        settle(page)
+        assert verdict(page) == "6"
+
+
+def test_the_answer_follows_each_stroke(page: Page, app_url: str) -> None:
+    open_pad(page, app_url)
+    page.evaluate(WATCH)
+    for turn in range(10):
+        press(page, "clear")
+        settle(page)
+        draw(page, 0 if turn % 2 else 1)
+        settle(page)
+    waits = page.evaluate("waits")
+    assert len(waits) >= 9
+    print(f"pointer-up to new answer: median {statistics.median(waits):.0f} ms, slowest {max(waits):.0f} ms")
+
+
+def test_a_finger_draws_and_does_not_scroll(browser: Browser, app_url: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(f"{app_url}/answer?lang=en&input=digit")
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    settle(page)
+    pad(page).scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the sidebar slides in
+    box, before = pad(page).bounding_box(), places(page)
+    finger = context.new_cdp_session(page)
+
+    def swipe(x: float, start: float, end: float) -> None:
+        """One finger straight down or up the screen."""
+        for kind, y in [("touchStart", start), *(("touchMove", y) for y in np.linspace(start, end, 12))]:
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": float(y)}]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    scrolled = """() => [...document.querySelectorAll('*')].map(part => part.scrollTop).reduce((a, b) => a + b, 0)
+        + scrollY"""
+    still = page.evaluate(scrolled)
+    swipe(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.9, box["y"] + box["height"] * 0.1)
+    settle(page)
+    assert page.evaluate(scrolled) == still
+    assert places(page) != before
+    bottom = box["y"] + box["height"]
+    swipe(box["x"] + box["width"] / 2, bottom + 130, bottom - 200)  # the same movement, begun below the pad
+    page.wait_for_function(f"({scrolled})() > {still}")
+    context.close()

@@ -1,0 +1,128 @@
+"""What is counted, timed and checked on real modules, the untrained pipeline, and settings that no encoder can have."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.config import PRESETS, ConfigError, EncoderConfig
+from model.cost import parameters, total
+from model.heads import network_for
+from model.measure import (
+    MOST_WEIGHTS,
+    LayerTimes,
+    layer_properties,
+    layer_times,
+    measurable_lengths,
+    real_parameters,
+)
+from model.pipeline import load, untrained
+from tests.networks import ALL, trace_of
+
+presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
+
+
+@presets
+def test_counting_without_numbers_equals_the_formulas(config: EncoderConfig) -> None:
+    assert real_parameters(config) == total(parameters(config)).number
+
+
+@pytest.mark.parametrize("name", ["000", "002", "003", "text", "digits", "flat"])
+def test_counting_without_numbers_equals_counting_with_them(name: str) -> None:
+    network = network_for(PRESETS[name])
+    assert real_parameters(PRESETS[name]) == sum(parameter.numel() for parameter in network.parameters())
+
+
+def test_the_largest_network_is_counted_without_memory() -> None:
+    huge = EncoderConfig(16_384, 128, 96, 65_536, vocab_size=500_000, max_len=1_000_000)  # 1.3 TB of weights
+    assert real_parameters(huge) == total(parameters(huge)).number > 3e11
+
+
+@presets
+def test_what_is_measured_stays_small(config: EncoderConfig) -> None:
+    lengths = measurable_lengths(config)
+    assert lengths == tuple(sorted(lengths)) and lengths
+    assert all(config.heads * n**2 <= MOST_WEIGHTS for n in lengths)
+    longer = measurable_lengths(replace(config, d_model=config.d_model * 2, d_ff=config.d_ff * 2))
+    assert set(longer) <= set(lengths)
+
+
+def test_a_gigantic_layer_is_not_measured() -> None:
+    gigantic = EncoderConfig(16_384, 128, 1, 65_536)
+    assert layer_times(gigantic) == LayerTimes((), (), ())
+
+
+def test_a_layer_takes_time_and_more_for_more_tokens() -> None:
+    config = EncoderConfig(16, 2, 1, 32)
+    times = layer_times(config)
+    assert times.lengths == measurable_lengths(config)
+    assert min(times.attention + times.ffn) > 0
+    assert times.attention[-1] > times.attention[0]
+    assert times.ffn[-1] > times.ffn[0]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_properties_of_lecture_note_004_hold_in_each_layer(name: str) -> None:
+    trace = trace_of(name)
+    for layer in range(trace.config.layers):
+        found = layer_properties(trace, layer)
+        assert found.shape_in == found.shape_out == trace["embedding.sum"].shape
+        assert found.smallest_sum == pytest.approx(1, abs=1e-5) and found.largest_sum == pytest.approx(1, abs=1e-5)
+        head, i, j = found.gap_at
+        A = trace[f"layers.{layer}.attention.weights"]
+        assert A[head, i, j] - A[head, j, i] == found.largest_gap
+        assert (np.abs(A - A.swapaxes(1, 2)) <= found.largest_gap).all()
+        assert (found.largest_gap > 0) == (A.shape[-1] > 1)
+
+
+# The paper's base size with random weights.
+
+
+def test_untrained_is_the_papers_base_size_without_an_answer() -> None:
+    pipeline = untrained()
+    config = pipeline.config
+    assert (config.d_model, config.layers, config.heads, config.d_ff) == (512, 6, 8, 2048)
+    assert config.vocab_size == len(pipeline.reader.vocabulary) == load("text").config.vocab_size
+    trace = pipeline("the cat sat on the [MASK] .")
+    assert trace.tokens == load("text")("the cat sat on the [MASK] .").tokens
+    assert trace.answer == ()
+    assert "logits" not in trace
+    assert trace["layers.5.norm_2"].shape == (len(trace.tokens), 512)
+    assert len(pipeline("cat " * 100).tokens) == 64
+
+
+def test_untrained_is_the_same_each_time_and_leaves_the_dice_alone() -> None:
+    torch.manual_seed(7)
+    first = torch.rand(1)
+    torch.manual_seed(7)
+    again, other = untrained.__wrapped__(), untrained.__wrapped__(seed=1)
+    assert torch.equal(torch.rand(1), first)
+    assert untrained() is untrained()
+    sentence = "i love you ."
+    np.testing.assert_array_equal(again(sentence)["layers.0.norm_1"], untrained()(sentence)["layers.0.norm_1"])
+    assert not np.allclose(other(sentence)["layers.0.norm_1"], again(sentence)["layers.0.norm_1"])
+
+
+# Settings.
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"heads": 7}, "heads_do_not_divide"),
+        ({"d_model": 511, "heads": 7}, "odd_d_model"),
+        ({"layers": 0}, "not_positive"),
+        ({"channels": 0}, "not_positive"),
+        ({"image_size": 0}, "not_positive"),
+        ({"image_size": 28, "patch_size": 5}, "patches_do_not_fit"),
+        ({"input": "flat", "channels": 3}, "flat_has_one_channel"),
+        ({"input": "patches", "head": "masked-word"}, "masked_word_needs_words"),
+        ({"input": "flat", "head": "masked-word"}, "masked_word_needs_words"),
+        ({"head": "classifier"}, "no_classes"),
+    ],
+)
+def test_a_setting_that_no_encoder_can_have(settings: dict, reason: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        EncoderConfig(**settings)
+    assert error.value.reason == reason

@@ -1,0 +1,341 @@
+"""Shapes and cost: tables that add up, formulas that give their numbers, notes checked, and the paper's base size."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.config import PRESETS
+from model.cost import count, crossings, letters, multiply_adds, parameters, shape_walk, total
+from model.measure import LayerTimes, real_parameters
+from model.note_claims import NOTE_CLAIMS
+from model.pipeline import load_tokenizer
+from pages.ui import cost_tables, session
+from pages.ui.cost_figures import html_math, plain_math, walk_diagram
+from pages.ui.encoder_settings import SIZES
+from pages.ui.frame import PAGES
+from pages.ui.text import LANGUAGES, catalogue
+from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+
+SENTENCE = "the dog chased the cat ."
+N = len(load_tokenizer().encode(SENTENCE).ids)
+
+
+def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
+    """The table on the page that has these columns, by their text names."""
+    wanted = {catalogue(lang)[f"shapes_and_cost.column_{name}"] for name in columns}
+    return next(frame.value for frame in app.dataframe if wanted <= set(frame.value.columns))
+
+
+def steps(app: AppTest) -> pd.DataFrame:
+    return table(app, "symbol", "multiply_adds", "bytes")
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def said(app: AppTest) -> str:
+    """All text, as a person reads it."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", texts(app))
+
+
+@pytest.fixture(scope="module")
+def walked() -> dict[str, tuple[pd.DataFrame, pd.DataFrame, str]]:
+    """For each preset: the steps in numbers, the parameters part by part, and all text."""
+    app, seen = open_page("shapes_and_cost", s=SENTENCE), {}
+    for preset in PRESETS:
+        app.selectbox(key="cost.preset").set_value(preset).run()
+        assert_fine(app)
+        seen[preset] = steps(app), table(app, "part", "with_numbers"), said(app)
+    return seen
+
+
+def length(preset: str) -> int:
+    return N if PRESETS[preset].input == "words" else PRESETS[preset].max_tokens
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_steps_shown_add_up_to_the_network(preset: str, walked: dict) -> None:
+    rows, parts, text = walked[preset]
+    times = rows["Times"]
+    everything = real_parameters(PRESETS[preset])
+    assert (rows["Parameters"] * times).sum() == everything
+    assert (rows["Multiply–adds"] * times).sum() == total(multiply_adds(PRESETS[preset], length(preset))).number
+    assert parts["Parameters"].iloc[:-1].sum() == parts["Parameters"].iloc[-1] == everything
+    assert f"have {everything:,} parameters" in text and "Not equal" not in text
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_each_part_is_its_formula_with_the_numbers_put_in(preset: str, walked: dict) -> None:
+    values = letters(PRESETS[preset])
+    for _, row in walked[preset][1].iloc[:-1].iterrows():
+        counted = count(row["Formula"], values)
+        assert (counted.numbers, counted.number) == (row["With the numbers"], row["Parameters"])
+
+
+def test_letters_stand_for_the_numbers(walked: dict) -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    app.session_state["cost.written"] = "letters"
+    app.run()
+    shown, values = steps(app), letters(PRESETS["004"], N)
+    for column in ("Parameters", "Multiply–adds", "Bytes written", "Times"):
+        assert [count(formula, values).number for formula in shown[column]] == list(walked["004"][0][column])
+    for column in ("In", "Out"):
+        for formulas, shape in zip(shown[column], walked["004"][0][column], strict=True):
+            sides = [count(side.strip("()"), values).number for side in re.split(" × |, ", formulas.strip("–")) if side]
+            assert sides == [number(side) for side in re.split(r" × |, ", shape.strip("–")) if side]
+
+
+def test_any_length_and_batch_change_the_shapes() -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    app.session_state["cost.length"] = "any"
+    app.run()
+    app.number_input(key="cost.n").set_value(100)
+    app.number_input(key="cost.batch").set_value(3).run()
+    rows = steps(app)
+    assert (rows["Multiply–adds"] * rows["Times"]).sum() == 3 * total(multiply_adds(PRESETS["004"], 100)).number
+    assert rows["Out"].iloc[-1] == "3 × 100 × 512"
+
+
+def test_by_hand_re_adds() -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    walk = shape_walk(PRESETS["004"], N)
+    for place in (5, 11, 15, 20):
+        app.selectbox(key="cost.step").set_value(place).run()
+        cells, each, work = map(
+            number, re.search(r"sum of .*: ([\d,]+) · ([\d,]+) = \*\*([\d,]+)\*\*", said(app)).groups()
+        )
+        assert cells * each == work == walk[place].multiply_adds.number
+        assert cells == walk[place].output.size
+
+
+# Settings.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_impossible_setting_is_explained_and_the_last_tables_stay(language: str) -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE, lang=language)
+    before = [frame.value for frame in app.dataframe]
+    app.number_input(key="cost.heads").set_value(7).run()
+    assert_fine(app)
+    (warning,) = app.warning
+    assert "512" in warning.value and "4 " in warning.value and "518" in warning.value  # 4 heads, or 518 wide
+    for old, new in zip(before, [frame.value for frame in app.dataframe], strict=True):
+        pd.testing.assert_frame_equal(old, new)
+    app.number_input(key="cost.d_model").set_value(518).run()
+    assert_fine(app)
+    assert not app.warning
+    assert app.selectbox(key="cost.preset").value == "own"
+
+
+def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    app.number_input(key="cost.heads").set_value(7)
+    app.number_input(key="cost.d_model").set_value(511).run()
+    assert "odd" in app.warning[0].value
+    app.selectbox(key="cost.preset").set_value("bert-base").run()
+    assert not app.warning
+    app.session_state["cost.length"] = "any"
+    app.run()
+    app.number_input(key="cost.n").set_value(513).run()
+    assert "512 places" in app.warning[0].value
+    app.selectbox(key="cost.preset").set_value("004").run()  # a table of sines has no end
+    assert not app.warning
+
+
+def test_the_largest_and_the_smallest_settings_open() -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    for largest in (True, False):
+        for name, most in SIZES.items():
+            app.number_input(key=f"cost.{name}").set_value(most if largest else 2)
+        app.run()
+        assert_fine(app)
+        assert not app.warning
+        everything = table(app, "part", "with_numbers")["Parameters"].iloc[-1]
+        assert everything > 3e11 if largest else everything < 100
+        assert ("too large to be measured" in said(app)) == largest
+
+
+def test_every_reason_that_can_be_met_has_its_words() -> None:
+    for language in LANGUAGES:
+        for reason in ("heads_do_not_divide", "odd_d_model", "too_long"):
+            assert f"shapes_and_cost.error_{reason}" in catalogue(language)
+
+
+# Cost over length.
+
+
+def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    drawn = figure(app, 2)
+    *curves, rings = drawn["data"]
+    found = crossings(PRESETS["004"])
+    np.testing.assert_array_equal(numbers(rings["x"]), [crossing.number for crossing in found.values()])
+    lines = {curve["name"]: (numbers(curve["x"]), numbers(curve["y"])) for curve in curves}
+    for (x, y), (name, _) in zip(
+        zip(numbers(rings["x"]), numbers(rings["y"]), strict=True), found.items(), strict=True
+    ):
+        through = {
+            line for line, (n, work) in lines.items()
+            if np.exp(np.interp(np.log(x), np.log(n), np.log(work))) == pytest.approx(y, rel=0.02)
+        }  # fmt: skip
+        assert len(through) >= 2, name
+    assert any(mark["x0"] == N == mark["x1"] for mark in drawn["layout"]["shapes"])
+
+
+def test_measured_times_lie_on_one_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = LayerTimes((16, 64), (1e-3, 4e-3), (2e-3, 3e-3))
+    monkeypatch.setattr(cost_tables, "layer_times", lambda layer: times)
+    cost_tables.times_of.clear()
+    try:
+        app = open_page("shapes_and_cost", s=SENTENCE)
+        assert "one layer only" not in said(app)
+        app.button(key="cost.measure").click().run()
+        assert_fine(app)
+        assert "one layer only" in said(app)
+        points = [trace for trace in figure(app, 2)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
+        work = np.concatenate([numbers(trace["y"]) for trace in points])
+        np.testing.assert_allclose(work / np.array(times.attention + times.ffn), work[1] / 4e-3, rtol=1e-5)
+        expected = cost_tables.works(PRESETS["004"], 64)
+        assert work[1] + work[3] == pytest.approx(expected["attention"] + expected["ffn"])
+        app.selectbox(key="cost.preset").set_value("text").run()
+        assert "one layer only" not in said(app)  # another layer, not measured yet
+    finally:
+        cost_tables.times_of.clear()
+
+
+# Properties and notes.
+
+
+@pytest.mark.parametrize("link", [{"s": SENTENCE}, {"s": "i"}, {"input": "digit"}, {"input": "flat"}])
+def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> None:
+    app = open_page("shapes_and_cost", **link)
+    choice = app.session_state["choice"]
+    trace = session.run(choice.pipeline, choice.subject)
+    A = trace["layers.0.attention.weights"]
+    np.testing.assert_array_equal(numbers(figure(app, 4)["data"][0]["z"]), A[0] - A[0].T)
+    rows = table(app, "A_ij", "A_ji")
+    assert len(rows) == trace.config.layers
+    for layer, row in enumerate(rows.itertuples(index=False)):
+        _, shapes, sums, head, i, j, a_ij, a_ji = row
+        assert len(set(shapes.split(" → "))) == 1
+        assert [float(value) for value in sums.split(" … ")] == pytest.approx([1, 1], abs=1e-5)
+        i, j = (int(place.split(" · ")[0]) - 1 for place in (i, j))
+        weights = trace[f"layers.{layer}.attention.weights"][head - 1]
+        assert (a_ij, a_ji) == (f"{weights[i, j]:.4f}", f"{weights[j, i]:.4f}")
+    sizes = re.search(r"d_k · h = (\d+) · (\d+) = (\d+) = d_model", said(app)).groups()
+    assert int(sizes[0]) * int(sizes[1]) == int(sizes[2]) == trace.config.d_model
+
+
+def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> None:
+    for language in LANGUAGES:
+        app = open_page("shapes_and_cost", s=SENTENCE, lang=language)
+        rows = table(app, "quote", "verdict", lang=language)
+        assert list(rows.iloc[:, 0]) == [claim.note for claim in NOTE_CLAIMS]
+        assert list(rows.iloc[:, 5].astype(bool)) == [bool(claim.reason) for claim in NOTE_CLAIMS]
+    english, chinese = (
+        {key: text for key, text in catalogue(language).items() if key.startswith("shapes_and_cost.reason.")}
+        for language in LANGUAGES
+    )
+    assert english == {f"shapes_and_cost.reason.{claim.key}": claim.reason for claim in NOTE_CLAIMS if claim.reason}
+    for key, text in english.items():
+        assert sorted(re.findall(r"[\d,.]*\d", text)) == sorted(re.findall(r"[\d,.]*\d", chinese[key])), key
+
+
+def test_the_slip_of_lecture_note_004_is_said_where_it_belongs(walked: dict) -> None:
+    assert "2,101,248" in walked["004"][2].split("Every number")[0]
+    assert "= 2,099,712" in walked["004"][2]
+    assert "That is a slip" not in walked["text"][2]
+
+
+def test_the_statement_about_n_below_d_model_is_examined_with_this_encoders_numbers(walked: dict) -> None:
+    for preset in ("004", "text", "bert-base"):
+        here = cost_tables.works(PRESETS[preset], N)
+        assert f"{here['squared']:,} against {here['recurrent']:,}" in walked[preset][2]
+        assert f"= {crossings(PRESETS[preset])['attention_and_ffn'].number:,}. Most" in walked[preset][2]
+
+
+# Pictures.
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_drawing_has_a_box_for_each_step_and_none_lies_on_another(preset: str) -> None:
+    walk = shape_walk(PRESETS[preset], length(preset))
+    drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"}, "light")
+    frame, *boxes = drawn.layout.shapes
+    assert len(boxes) == len(walk) == len(drawn.data[2].text)
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            assert a.x1 <= b.x0 or b.x1 <= a.x0 or a.y1 <= b.y0 or b.y1 <= a.y0
+    for step, box, text in zip(walk, boxes, drawn.data[2].text, strict=True):
+        assert (frame.y0 < box.y0 and box.y1 < frame.y1) == step.key.startswith("layers.")
+        assert text.endswith(" × ".join(f"{size:,}" for size in step.output.sizes))
+
+
+def test_equations_become_text_without_marks() -> None:
+    for preset, config in PRESETS.items():
+        for step in shape_walk(config, length(preset)):
+            for text in (plain_math(step.symbol), plain_math(step.equation)):
+                assert text and not re.search(r"[\\{}$&]", text), step.equation
+    assert plain_math(r"\hat S = \frac{S}{\sqrt{d_k}}") == "Ŝ = S / √d_k"
+    assert html_math("X^{(l+1)} = W_O") == "X⁽ˡ⁺¹⁾ = W<sub>O</sub>"
+    for claim in NOTE_CLAIMS:
+        assert not re.search(r"[\\{}$`]", cost_tables.as_read(claim.quote)), claim.quote
+
+
+# The paper's base size, untrained.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", [row.name for row in PAGES])
+def test_every_page_opens_with_the_papers_base_size_and_says_that_it_is_untrained(name: str, language: str) -> None:
+    app = open_page(name, s=SENTENCE, model="paper", lang=language)
+    banner = catalogue(language)["untrained.banner"]
+    assert banner in [warning.value for warning in app.warning]
+    choice = app.session_state["choice"]
+    assert choice.pipeline == "untrained"
+    assert session.run(choice.pipeline, choice.subject).config.d_ff == 2048
+    assert catalogue(language)["untrained.honest"] in [caption.value for caption in app.caption]
+    assert catalogue(language)["sidebar.honest"] not in [caption.value for caption in app.caption]
+
+
+def test_the_button_sends_the_sentence_through_the_papers_base_size_and_back() -> None:
+    app = open_page("shapes_and_cost", input="digit")
+    assert not app.warning
+    app.button(key="cost.paper").click().run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    assert (choice.input, choice.pipeline) == ("sentence", "untrained")
+    assert app.sidebar.toggle(key="paper").value
+    assert len(app.warning) == 1
+    app.button(key="cost.paper").click().run()
+    assert app.session_state["choice"].pipeline == "text"
+    assert not app.warning
+
+
+def test_the_papers_base_size_is_for_sentences_only() -> None:
+    app = open_page("attention", input="digit", model="paper")
+    assert app.session_state["choice"].pipeline == "digits"
+    assert not [toggle for toggle in app.sidebar.toggle if toggle.key == "paper"]
+
+
+def test_a_link_to_an_unknown_model_is_answered_with_a_sentence() -> None:
+    app = open_page("attention", s=SENTENCE)
+    assert app.session_state["choice"].pipeline == "text"
+    app = AppTest.from_file(app._script_path, default_timeout=60)
+    app.query_params.update({"lang": "en", "model": "gpt"})
+    app.run()
+    assert "gpt" in app.warning[0].value and app.session_state["choice"].pipeline == "text"
+
+
+def test_settings_come_back_after_another_page() -> None:
+    app = open_page("shapes_and_cost", s=SENTENCE)
+    app.number_input(key="cost.d_ff").set_value(1000).run()
+    app.switch_page("pages/attention.py").run()
+    app.switch_page("pages/shapes_and_cost.py").run()
+    assert_fine(app)
+    assert app.number_input(key="cost.d_ff").value == 1000
+    assert total(parameters(PRESETS["004"])).number != table(app, "part", "with_numbers")["Parameters"].iloc[-1]
