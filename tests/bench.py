@@ -22,12 +22,12 @@ from model.trace import record
 from pages.ui.frame import PAGES
 from tests.pages.opening import open_page
 
-WORDS = "the small dog and the old cat sat near a big house and saw many people on their way home . ".split()
+STORY = "the small dog and the old cat sat near a big house and saw many people on their way home . "
 
 
 def sentence(tokens: int) -> str:
     """A sentence of that many pieces, [CLS] and [SEP] included."""
-    return " ".join((WORDS * 8)[: tokens - 2])
+    return " ".join((STORY * 8).split()[: tokens - 2])
 
 
 def alternate(first: Callable, second: Callable, times: int) -> tuple[float, float]:
@@ -59,7 +59,7 @@ def bench_tracing() -> None:
 def bench_pages() -> None:
     """One rerun as a server does it: AppTest would compile every script anew, which a server does once."""
     compiled = ScriptCache()
-    print("Server CPU of one warm rerun (median of 15, AppTest)")
+    print("Server CPU of one warm rerun (median of 15, AppTest), and the weight of the page's pictures")
     with patch("streamlit.testing.v1.app_test.ScriptCache", lambda: compiled):
         measure_pages()
 
@@ -81,7 +81,7 @@ def measure_pages() -> None:
             costs.append(statistics.median(seconds[3:]) * 1e3)
         charts = sum(len(chart.proto.spec) for chart in open_page(row.name, s=sentence(32)).get("plotly_chart"))
         print(
-            f"  {row.name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   pictures at N = 32: {charts // 1000} kB"
+            f"  {row.name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   N = 32: {charts // 1000:4} kB"
         )
 
 

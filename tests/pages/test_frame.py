@@ -156,5 +156,5 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
         app.sidebar.slider(key="head").set_value(head).run()
         assert_fine(app)
     assert not runs
-    app.sidebar.text_input(key="s").set_value("a sentence that nobody typed before .").run()
+    app.sidebar.text_input(key="s").set_value(f"a sentence that nobody typed on {name} before .").run()
     assert runs
