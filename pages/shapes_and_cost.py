@@ -79,9 +79,10 @@ def show_walk(now: Settings) -> None:
     steps = cost_tables.steps_of(*size)
     numbers = either("written", ["numbers", "letters"])
     rows = cost_tables.steps_table(*size, numbers, view.choice.lang)
-    columns = st.columns([2, 3], gap="medium")
+    columns = st.columns([1, 1] if view.choice.big else [2, 3], gap="medium")
     with columns[0]:
-        figure = cost_tables.walk_picture(*size, view.mode, view.font_size, view.choice.lang)
+        font_size = min(view.font_size, 15)  # as much as a box holds
+        figure = cost_tables.walk_picture(*size, view.mode, font_size, view.choice.lang)
         view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows)
     with columns[1]:
         st.markdown(f"**{word('walk_table')}**")
@@ -105,7 +106,8 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
     names = [f"{plain_math(step.symbol)} · {word(f'kind_{step.kind}')}" for step in steps]
     scores = next(i for i, step in enumerate(steps) if step.key.endswith("scores"))
     step = steps[pick("cost.step", word("hand_which"), names, default=scores)]
-    view.equation(step.equation)
+    if view.choice.at_least("formula"):
+        view.equation(step.equation)
     sides = {
         "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
         "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
@@ -173,7 +175,14 @@ def show_cost(now: Settings) -> None:
         if not measurable_lengths(layer):
             st.caption(t("shapes_and_cost.too_large"))
         else:
-            st.button(word("measure"), icon=":material/timer:", key="cost.measure", on_click=asked.add, args=(layer,))
+            st.button(
+                word("measure"),
+                icon=":material/timer:",
+                key="cost.measure",
+                on_click=asked.add,
+                args=(layer,),
+                disabled=layer in asked,
+            )
     times = None
     if layer in asked:
         with st.spinner(word("measuring")):
@@ -223,14 +232,17 @@ def read_times(times: LayerTimes, config: EncoderConfig) -> None:
         word("curve_ffn_measured"): np.array(times.ffn) * 1e3,
     }
     show_table("times", pd.DataFrame(milliseconds).round(3))
-    first, last, speed = times.lengths[0], times.lengths[-1], cost_tables.pace(times, config)
+    first, last = works(config, times.lengths[0]), works(config, times.lengths[-1])
     st.markdown(
         t(
             "shapes_and_cost.read_times",
-            last=f"{last:,}",
-            speed=short(int(speed)),
-            first=f"{first:,}",
-            slower=f"{times.attention[0] * speed / works(config, first)['attention']:.1f}",
+            last=f"{times.lengths[-1]:,}",
+            speed=short(int(cost_tables.pace(times, config))),
+            first=f"{times.lengths[0]:,}",
+            attention_first=short(int(first["attention"] / times.attention[0])),
+            attention_last=short(int(last["attention"] / times.attention[-1])),
+            ffn_first=short(int(first["ffn"] / times.ffn[0])),
+            ffn_last=short(int(last["ffn"] / times.ffn[-1])),
         )
     )
 

@@ -154,14 +154,20 @@ def walk_diagram(
         hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
     )
-    alone = [step for step in steps if not re.search(r"W_[QKV]$", step.key)]  # the three stand side by side: no room
-    notes = [(step, note) for step in alone if (note := _note(step, words))]
+    notes = []
+    for step in steps:
+        x, y = place[step.key]
+        if (note := _note(step, words)) and not re.search(r"W_[QKV]$", step.key):  # those stand too close together
+            if _column(step) == 1:  # on its left; for a norm above the residual line
+                notes.append((x - _WIDTH / 2 - 0.04, y, note, "top left" if step.kind == "norm" else "middle left"))
+            else:
+                notes.append((x, y - _HALF_HEIGHT, note, "top center"))
     figure.add_scatter(
-        x=np.full(len(notes), _MIDDLE[1] - _WIDTH / 2 - 0.04, np.float32),
-        y=np.array([levels[step.key] for step, _ in notes], np.float32),
+        x=np.array([note[0] for note in notes], np.float32),
+        y=np.array([note[1] for note in notes], np.float32),
         mode="text",
-        text=[note for _, note in notes],
-        textposition=["top left" if step.kind == "norm" else "middle left" for step, _ in notes],  # clear of the line
+        text=[note[2] for note in notes],
+        textposition=[note[3] for note in notes],
         textfont={"size": font_size - 2, "color": _GREY},
         hoverinfo="skip",
     )

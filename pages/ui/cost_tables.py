@@ -132,7 +132,8 @@ def parameters_picture(config: EncoderConfig, font_size: int, lang: str) -> go.F
     names = Axis("", [word(f"part_{name}") for name in parts])
     figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, font_size=font_size)
     text = [short(number) for number in parts.values()]
-    return figure.update_traces(text=text, hovertemplate="%{y}: %{x:,.0f}<extra></extra>")
+    inside = ["inside" if number > max(parts.values()) / 3 else "outside" for number in parts.values()]
+    return figure.update_traces(text=text, textposition=inside, hovertemplate="%{y}: %{x:,.0f}<extra></extra>")
 
 
 # -- cost over length ----------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ def encoder_settings(tokens: int) -> Settings:
     with st.container(border=True):
         columns = st.columns([6, 5, 3, 3], vertical_alignment="bottom")
         with columns[0]:
+            st.session_state["cost.preset"] = st.session_state["cost.name"]  # said anew, as in `pick`
             st.selectbox(
                 plain("shapes_and_cost.preset"),
                 [*PRESETS, OWN],
@@ -77,13 +78,13 @@ def encoder_settings(tokens: int) -> Settings:
     except ConfigError as error:
         st.warning(_explained(error), icon=":material/block:")
     else:
-        st.session_state["cost.good"] = Settings(st.session_state["cost.preset"], config, n, batch)
+        st.session_state["cost.good"] = Settings(st.session_state["cost.name"], config, n, batch)
     return st.session_state["cost.good"]
 
 
 def _fill() -> None:
     """Take over the chosen preset's sizes."""
-    name = st.session_state["cost.preset"]
+    name = st.session_state["cost.name"] = st.session_state["cost.preset"]
     if name == OWN:
         return
     config = PRESETS[name]
@@ -95,7 +96,7 @@ def _fill() -> None:
 
 
 def _changed() -> None:
-    st.session_state["cost.preset"] = OWN
+    st.session_state["cost.name"] = OWN
 
 
 def _number(name: str, most: int, start: int, disabled: bool = False) -> int:

@@ -196,8 +196,11 @@ def pick(name: str, label: str, options: Sequence[str], default: int = 0) -> int
 
     Its session key is `name`: a click on a picture may set it too. Options that read alike stay apart.
     """
-    if not 0 <= st.session_state.get(name, -1) < len(options):
-        st.session_state[name] = min(default, len(options) - 1)
+    place = st.session_state.get(name)
+    if not isinstance(place, int) or not 0 <= place < len(options):
+        place = min(default, len(options) - 1)
+    # Said anew in each run: the browser knows only the wording, and would go on sending that of another sentence.
+    st.session_state[name] = place
     return st.selectbox(
         label,
         range(len(options)),

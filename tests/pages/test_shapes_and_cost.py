@@ -112,6 +112,14 @@ def test_by_hand_re_adds() -> None:
         assert cells == walk[place].output.size
 
 
+def test_a_place_that_the_browser_still_calls_by_an_old_name_is_forgotten() -> None:
+    app = open_page("attention", s=SENTENCE)
+    app.session_state["cost.step"] = "12 · an option of another encoder"
+    app.switch_page("pages/shapes_and_cost.py").run()
+    assert_fine(app)
+    assert isinstance(app.session_state["cost.step"], int)
+
+
 # Settings.
 
 
