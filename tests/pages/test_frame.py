@@ -158,3 +158,9 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
     assert not runs
     app.sidebar.text_input(key="s").set_value(f"a sentence that nobody typed on {name} before .").run()
     assert runs
+
+
+def test_bold_chinese_is_bold() -> None:
+    # Markdown does not close ** between a full-width stop and a character: the stop belongs outside.
+    for key, text in catalogue("zh").items():
+        assert not re.search(r"\*\*[^*\n]+[。，：；？！]\*\*\w", text), key
