@@ -33,6 +33,8 @@ def put(name: str, value: str | None) -> None:
 def write() -> None:
     """Write what was put into the URL, all at once: one step for the back button, not one for each value."""
     now = st.query_params.to_dict()
-    wanted = {name: value for name, value in (now | st.session_state.pop("url_waiting")).items() if value is not None}
-    if wanted != now:
+    waiting = st.session_state.pop("url_waiting")
+    # Always in the same order: the same values in another order would be one more step for the back button.
+    wanted = {name: value for name, value in (waiting | now | waiting).items() if value is not None}
+    if list(wanted.items()) != list(now.items()):
         st.query_params.from_dict(wanted)
