@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from model.digits import DigitError, Steps, prepare
+from model.digits import DigitError, Steps
 from model.digits import steps as steps_of
 
 SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than what the network reads
@@ -78,6 +78,15 @@ def from_picture(picture: np.ndarray) -> bytes:
     return pack((np.asarray(scaled, dtype=np.float32) / 255 * 3).round())
 
 
+def framed(ink: np.ndarray) -> np.ndarray:
+    """The ink's box (height, width) in the middle of a square with room round it, as on the pad."""
+    side = int(1.4 * max(ink.shape)) + 2
+    square = np.zeros((side, side), np.float32)
+    top, left = ((side - length) // 2 for length in ink.shape)
+    square[top : top + ink.shape[0], left : left + ink.shape[1]] = ink
+    return square
+
+
 def from_file(content: bytes) -> bytes:
     """An uploaded PNG or JPEG -> a packed drawing of its ink. Raises DrawingError or DigitError.
 
@@ -94,7 +103,7 @@ def from_file(content: bytes) -> bytes:
         if isinstance(error, DrawingError):
             raise
         raise DrawingError("file") from error
-    return from_picture(prepare(pixels))
+    return from_picture(framed(steps_of(pixels).cropped))
 
 
 @cache

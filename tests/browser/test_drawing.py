@@ -1,6 +1,7 @@
 """The digit pad in a real browser: ten digits drawn stroke by stroke, kept exactly, and drawn with a finger."""
 
 import statistics
+import time
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,7 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.ui import digits
+from pages.ui.frame import PAGES
 from pages.ui.text import catalogue
+from tests.browser.conftest import PATIENCE
 
 Stroke = Sequence[tuple[float, float]]
 #: Each digit as strokes through these points, across and down in hundredths of its height; curves run through them.
@@ -48,7 +51,7 @@ PLACES = """canvas => {
 WATCH = """() => {
     window.waits = []
     let lifted = null, before = ''
-    const said = () => document.querySelector('[data-testid=stSidebar]').innerText.match(/reads (\\\\w+)/)?.[1]
+    const said = () => document.querySelector('[data-testid=stSidebar] p strong')?.textContent
     addEventListener('pointerup', () => { lifted = performance.now(); before = said() }, true)
     new MutationObserver(() => {
         if (lifted === null || said() === before || !said()) return
@@ -87,7 +90,10 @@ def drawing_in(url: str) -> bytes | None:
 def settle(page: Page) -> None:
     """Wait until the address holds what stands on the pad, and the page has been drawn for it."""
     expect(pad(page)).to_be_visible()
-    page.wait_for_url(lambda url: drawing_in(url) == places(page))
+    until = time.monotonic() + PATIENCE / 1000
+    while drawing_in(page.url) != places(page):
+        assert time.monotonic() < until, "the address does not follow the pad"
+        page.wait_for_timeout(50)
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[data-stale=true]")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -148,8 +154,8 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
     drawn, said = places(page), verdict(page)
     assert any(drawn)
 
-    page.get_by_test_id("stPageLink-NavLink").filter(has_text=catalogue("en")["tokens.short"]).first.click()
-    expect(page.get_by_role("heading", level=2)).to_have_text(catalogue("en")["tokens.title"])
+    page.locator(".st-key-strip a").nth([row.name for row in PAGES].index("tokens")).click()
+    page.wait_for_url(lambda url: urlsplit(url).path == "/tokens")
     settle(page)
     assert places(page) == drawn
     kinds = page.locator(".st-key-input button")

@@ -79,6 +79,7 @@ def test_by_hand_adds_up_to_what_is_shown(language: str) -> None:
         products = table(app, "products")
         q, k, qk = (products.loc[name].to_numpy() for name in ("q", "k", "q · k"))
         np.testing.assert_allclose(q * k, qk, atol=0.6e-5)
+        assert qk.sum() == pytest.approx(table(app, "heads")["q · k"].iloc[head], abs=2e-4)
         said = texts(app)
         total, scaled = round(float(qk.sum()), 5), round(float(qk.sum()) / 4, 5)
         assert str(f"{total:.5f}").replace(".", r"\.").replace("-", r"\-") in said

@@ -50,9 +50,11 @@ def test_a_damaged_code_is_refused(code: str) -> None:
 def test_a_picture_file_gives_nearly_the_same_ink_on_either_ground(which: int, paper: str) -> None:
     pixels = np.kron(digits.example_digits()[which], np.ones((8, 8), np.uint8))
     packed = digits.from_file(png(pixels if paper == "black" else 255 - pixels))
-    ink = np.frombuffer(digits.ink(packed), np.uint8).astype(float) / 255
-    original = digits.example_digits()[which].ravel() / 255
-    assert np.corrcoef(ink, original)[0, 1] > 0.8
+    ink = np.frombuffer(digits.ink(packed), np.uint8).reshape(28, 28) / 255
+    original = digits.example_digits()[which] / 255
+    # The centre of mass may round to the pixel beside it.
+    shifted = [np.roll(ink, (down, across), (0, 1)) for down in (-1, 0, 1) for across in (-1, 0, 1)]
+    assert max(np.corrcoef(moved.ravel(), original.ravel())[0, 1] for moved in shifted) > 0.95
 
 
 def test_what_is_no_picture_of_a_digit_is_refused() -> None:
