@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
@@ -61,6 +61,14 @@ def load_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim
                 saved["state"].setdefault(int(parameter), {})[name] = value
         optimizer.load_state_dict(saved)
     return progress
+
+
+def load_shipped(path: Path, network: nn.Module) -> None:
+    """Start from finished weights, as `ship` wrote them."""
+    weights = {name: value.float() for name, value in load_file(path).items()}
+    if "embedding.E.weight" in weights:
+        weights["logits.weight"] = weights["embedding.E.weight"]  # tied: stored once
+    network.load_state_dict(weights)
 
 
 def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:

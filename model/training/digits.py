@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel
@@ -27,6 +26,7 @@ from model.training.checkpoint import (
     half_precision,
     learning_rate,
     load_checkpoint,
+    load_shipped,
     save_checkpoint,
     ship,
 )
@@ -237,7 +237,7 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
 
     network = network_for(CONFIG).to(where).train()
     if start_from:
-        network.load_state_dict({name: value.float() for name, value in load_file(start_from).items()})
+        load_shipped(start_from, network)
     average = AveragedModel(network, multi_avg_fn=running_average)
     both = nn.ModuleDict({"network": network, "average": average})
     optimizers = optimizers_for(network)

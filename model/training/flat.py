@@ -6,14 +6,13 @@ The same images, distortions and figures as for the digit encoder; a fraction of
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional
 from tqdm import tqdm
 
 from model.config import PRESETS
 from model.heads import network_for
-from model.training.checkpoint import device, learning_rate, load_checkpoint, save_checkpoint, ship
+from model.training.checkpoint import device, learning_rate, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.digits import accuracy, batches, mnist, moved, split
 
 CONFIG = PRESETS["flat"]
@@ -29,7 +28,7 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
 
     network = network_for(CONFIG).to(where).train()
     if start_from:
-        network.load_state_dict({name: value.float() for name, value in load_file(start_from).items()})
+        load_shipped(start_from, network)
     optimizer = torch.optim.AdamW(network.parameters(), lr=PEAK_RATE, weight_decay=0.01)
     checkpoint, epoch = checkpoints / "flat.safetensors", 0
     if checkpoint.exists():

@@ -25,6 +25,7 @@ from model.training.checkpoint import (
     half_precision,
     learning_rate,
     load_checkpoint,
+    load_shipped,
     save_checkpoint,
     ship,
 )
@@ -172,7 +173,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
         progress = load_checkpoint(checkpoint, network, optimizers)
         seen, step = progress["tokens"], int(progress["step"])
     elif start_from:
-        load_checkpoint(start_from, network, [])
+        load_shipped(start_from, network)
     dice = torch.Generator().manual_seed(seed + step)
     streams = [batches(train_set[language], dice) for language in LANGUAGES]
     encode_fast = torch.compile(partial(encode_batch, network), dynamic=True)
