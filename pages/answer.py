@@ -30,7 +30,8 @@ if words:
 else:
     logits_equation = r"y = Z_L W + b" if single else r"y = Z_L^{[\text{CLS}]}\, W + b"
 if view.choice.at_least("formula"):
-    view.equation(logits_equation + r", \qquad p = \operatorname{softmax}(y)")
+    view.equation(logits_equation)
+    view.equation(r"p = \operatorname{softmax}(y)")
 st.caption(t("answer.no_layer"))
 
 
@@ -322,6 +323,8 @@ def answer_with_class() -> None:
     logits, probabilities = view.trace["logits"], softmax(view.trace["logits"])
     order = (-logits).argsort()
     best, second = int(order[0]), int(order[1])
+    low, high = min(0.0, float(logits.min())), max(0.0, float(logits.max()))
+    room = (high - low) / 6  # for the numbers beside the bars
     axis = Axis(plain("answer.axis_class"), names)
     table = pd.DataFrame({"y": logits, "p": probabilities}, index=names)
     left, right = st.columns(2)
@@ -350,7 +353,7 @@ def answer_with_class() -> None:
     with right:
         view.picture(
             "logits",
-            bars(logits, axis, "y", font_size=view.font_size),
+            bars(logits, axis, "y", font_size=view.font_size).update_xaxes(range=[low - room, high + room]),
             t("answer.read_logits", best=names[best], logit=f"{logits[best]:.2f}"),
             stage="logits",
             equation=logits_equation,
@@ -360,7 +363,7 @@ def answer_with_class() -> None:
     trained_on()
     with view.by_hand():
         st.markdown(t("answer.hand_single_intro" if single else "answer.hand_class_intro", token=view.trace.tokens[0]))
-        output = pick("answer.class", plain("answer.hand_class"), names, default=best)
+        output = pick("answer.class", plain("answer.hand_class"), names, default=best, numbered=False)
         st.markdown(t("answer.hand_class_dot", token=view.trace.tokens[0], word=names[output]))
         dot_product(names[output], output, 0, ("z", "W", "b"))
         st.markdown(t("answer.hand_softmax_class", n=len(names)))

@@ -191,10 +191,11 @@ def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:
         on_pick(int(points[0]["y"]), int(points[0]["x"]))
 
 
-def pick(name: str, label: str, options: Sequence[str], default: int = 0) -> int:
+def pick(name: str, label: str, options: Sequence[str], default: int = 0, numbered: bool = True) -> int:
     """A select box over places (tokens, neurons, …) that keeps its place across pages; returns the index.
 
-    Its session key is `name`: a click on a picture may set it too. Options that read alike stay apart.
+    Its session key is `name`: a click on a picture may set it too. Options that read alike stay apart while they
+    are `numbered`.
     """
     place = st.session_state.get(name)
     if not isinstance(place, int) or not 0 <= place < len(options):
@@ -204,7 +205,7 @@ def pick(name: str, label: str, options: Sequence[str], default: int = 0) -> int
     return st.selectbox(
         label,
         range(len(options)),
-        format_func=lambda i: f"{i + 1} · {options[i]}",
+        format_func=lambda i: f"{i + 1} · {options[i]}" if numbered else options[i],
         key=name,
         persist_state="session",
     )
