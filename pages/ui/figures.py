@@ -1083,8 +1083,7 @@ def over_drawings(
         hovertemplate="%{text}<extra></extra>",
     )
     layout: dict = {
-        "xaxis": _side(columns, n_columns, font_size)
-        | {"range": [-0.52, n_columns - 0.48], "constrain": "domain"},
+        "xaxis": _side(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48], "constrain": "domain"},
         "yaxis": _side(rows, n_rows, font_size)
         | {"range": [n_rows - 0.48, -0.52], "scaleanchor": "x", "constrain": "domain"},
     }

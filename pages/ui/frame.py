@@ -90,6 +90,8 @@ def frame() -> None:
         check_link()
         with st.sidebar:
             st.session_state["choice"] = sidebar()
+        # A long equation scrolls on a phone; a brace under one keeps its foot.
+        st.html("<style>.katex-display{overflow-x:auto;overflow-y:hidden;padding:.2rem 0 .6rem}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html("<style>:root{font-size:21px!important}</style>")
