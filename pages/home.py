@@ -13,7 +13,7 @@ from model.trace import Guess
 from pages.ui import digits, session
 from pages.ui.components.diagram import diagram, show
 from pages.ui.figures import ACCENT, ROLE_COLOURS, Axis, Thumbnail, heatmap, thumbnails
-from pages.ui.frame import page_path
+from pages.ui.frame import go_to
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View, shape
 
@@ -87,7 +87,7 @@ def drawing() -> None:
     )
     if page:
         # Without query_params=, Streamlit refuses to go while widgets are bound to the URL; there they write it again.
-        st.switch_page(page_path(page), query_params={})
+        go_to(page)
     st.caption(t("home.diagram_help", **words))
 
 

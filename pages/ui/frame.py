@@ -65,8 +65,18 @@ def choice() -> Choice:
 
 
 def page_path(name: str) -> str:
-    """A page's file, as st.page_link and st.switch_page want it."""
+    """A page's file, as st.Page wants it."""
     return str(PAGES_FOLDER / f"{name}.py")
+
+
+def page_link(name: str, label: str, icon: str) -> None:
+    """A link to another page that keeps the choice: with its query it is one step for the back button, not two."""
+    st.page_link(page_path(name), label=label, icon=icon, query_params=st.query_params.to_dict())
+
+
+def go_to(name: str) -> None:
+    """Open another page and keep the choice."""
+    st.switch_page(page_path(name), query_params=st.query_params.to_dict())
 
 
 def _navigation() -> list:

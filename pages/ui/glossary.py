@@ -6,7 +6,7 @@ import streamlit as st
 
 from model import Trace
 from pages.ui.figures import coloured
-from pages.ui.frame import page_path
+from pages.ui.frame import page_link
 from pages.ui.text import literal, plain, t
 
 
@@ -120,7 +120,7 @@ def glossary_button(trace: Trace, mode: str) -> None:
 def _glossary(trace: Trace, mode: str) -> None:
     st.markdown(t("glossary.purpose"))
     for page in dict.fromkeys(entry.page for entry in ENTRIES):
-        st.page_link(page_path(page), label=f"**{plain(f'{page}.title')}**", icon=":material/arrow_forward:")
+        page_link(page, f"**{plain(f'{page}.title')}**", ":material/arrow_forward:")
         heads = [plain(f"glossary.{column}") for column in ("symbol", "meaning", "here")]
         rows = ["| " + " | ".join(heads) + " |", "|:--|:--|:--|"]
         for entry in ENTRIES:

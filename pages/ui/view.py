@@ -14,7 +14,7 @@ from model import Trace
 from model.analysis import Terms
 from model.stages import Stage, stage_of
 from pages.ui import figures, session
-from pages.ui.frame import PAGES, Choice, choice, page_path
+from pages.ui.frame import PAGES, Choice, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.text import literal, plain, t
 
@@ -175,7 +175,7 @@ class View:
                 label = plain(f"{row.name}.short")
                 if row.shape_of and self.choice.key(row.shape_of) in self.trace:
                     label += f"  \n:small[:gray[{shape(self.trace[self.choice.key(row.shape_of)])}]]"
-                st.page_link(page_path(row.name), label=label, icon=row.icon)
+                page_link(row.name, label, row.icon)
 
 
 @cache
