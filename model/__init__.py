@@ -1,6 +1,7 @@
 """A Transformer encoder that shows its work: `load("text")("I love you")` is a run with every number kept."""
 
-from model.pipeline import InputError, Pipeline, WeightsError, load
+from model.loading import WeightsError, load
+from model.pipeline import InputError, Pipeline
 from model.trace import Edit, EditError, Trace
 
 __all__ = ["Edit", "EditError", "InputError", "Pipeline", "Trace", "WeightsError", "load"]

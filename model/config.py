@@ -1,6 +1,6 @@
 """What decides an encoder's shapes: one frozen dataclass and the named presets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -110,3 +110,6 @@ PRESETS: dict[str, EncoderConfig] = {
         head="classifier", classes=1000,
     ),
 }  # fmt: skip
+
+#: The translator's decoder: the text encoder's sizes, half as deep.
+DECODER = replace(PRESETS["text"], layers=3, dropout=0.1, head="none")

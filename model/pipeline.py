@@ -1,24 +1,19 @@
-"""load(name): a reader for the input, a trained network, and the way from one to a Trace."""
+"""A reader for the input, a network, and the way from one to a Trace."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from model.config import PRESETS, EncoderConfig
+from model.config import EncoderConfig
 from model.encoder import Encoder
-from model.heads import MaskedWordNetwork, network_for
+from model.heads import MaskedWordNetwork
 from model.trace import Edit, Guess, Note, Trace, record
 
-WEIGHTS = Path(__file__).parent / "weights"
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -30,15 +25,6 @@ class InputError(ValueError):
         super().__init__(f"{reason}: {values}")
         self.reason = reason
         self.values = values
-
-
-class WeightsError(RuntimeError):
-    """A file under model/weights that is missing or damaged: `file` and `reason` ("missing", "damaged")."""
-
-    def __init__(self, reason: str, file: str) -> None:
-        super().__init__(f"model/weights/{file} is {reason}; bring it back with: git checkout -- model/weights/{file}")
-        self.reason = reason
-        self.file = file
 
 
 @dataclass(frozen=True)
@@ -181,65 +167,3 @@ class Pipeline:
             return None
         _, values = record(self.network, self.reader.read(edit.source).tensor)
         return values.get(edit.key)
-
-
-def load_tokenizer() -> Tokenizer:
-    path = WEIGHTS / "tokenizer.json"
-    if not path.exists():
-        raise WeightsError("missing", path.name)
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises bare Exception for a damaged file
-        raise WeightsError("damaged", path.name) from error
-
-
-def load_weights(name: str, network: Encoder) -> dict[str, float]:
-    """Fill a network from model/weights/NAME.safetensors; returns the figures measured when it was trained."""
-    path = WEIGHTS / f"{name}.safetensors"
-    if not path.exists():
-        raise WeightsError("missing", path.name)
-    try:
-        with safe_open(path, framework="pt") as file:
-            weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
-            measured = json.loads((file.metadata() or {}).get("measured", "{}"))
-        if network.config.head == "masked-word":
-            weights["logits.weight"] = weights["embedding.E.weight"]  # tied: stored once
-        network.load_state_dict(weights)
-    except (SafetensorError, OSError, KeyError, RuntimeError, ValueError) as error:
-        raise WeightsError("damaged", path.name) from error
-    return measured
-
-
-def reader_for(config: EncoderConfig) -> Reader:
-    if config.input == "words":
-        return TextReader(load_tokenizer(), config.max_len)
-    return ImageReader(config, ["even", "odd"] if config.classes == 2 else [str(i) for i in range(config.classes)])
-
-
-@cache
-def load(name: str) -> Pipeline:
-    """The trained pipeline "text", "digits" or "flat", loaded once per process.
-
-    Raises WeightsError if its file is missing or damaged. Weights are safetensors: nothing is unpickled.
-    """
-    if name not in ("text", "digits", "flat"):
-        raise ValueError(f"no pipeline is called {name!r}: there are text, digits and flat")
-    config = PRESETS[name]
-    reader = reader_for(config)
-    network = network_for(config)
-    return Pipeline(name, network, reader, load_weights(name, network))
-
-
-@cache
-def untrained(name: str = "004", seed: int = 0) -> Pipeline:
-    """A preset for words at its full size with random weights: it computes everything and knows nothing.
-
-    It reads with our tokenizer, so it has our vocabulary and our longest sentence; it has no head, and so no answer.
-    """
-    tokenizer = load_tokenizer()
-    longest = PRESETS["text"].max_len
-    config = replace(PRESETS[name], vocab_size=tokenizer.get_vocab_size(), max_len=longest, head="none")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = network_for(config)
-    return Pipeline("untrained", network, TextReader(tokenizer, longest))

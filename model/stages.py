@@ -4,7 +4,7 @@ Pages, captions, downloads and tests are driven by this table. `{l}` stands for 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -76,9 +76,54 @@ STAGES: tuple[Stage, ...] = (
     Stage("logits", "y", r"y", ()),
 )
 
-_BY_KEY = {stage.key: stage for stage in STAGES}
+_ATTENTION = [stage for stage in _LAYER if stage.key.startswith("attention.")]
+_FFN = [stage for stage in _LAYER if stage.key.startswith("ffn.")]
+
+
+def _renamed(stage: Stage, key: str, *letters: tuple[str, str], source: str = "") -> Stage:
+    """A row of the encoder as the decoder has it: the tokens are the target's, but for quantities named in `source`."""
+    symbol, equation = stage.symbol, stage.equation
+    for old, new in letters:
+        symbol, equation = symbol.replace(old, new), equation.replace(old, new)
+    axes = stage.axes if stage.symbol in source else tuple("target" if a == "token" else a for a in stage.axes)
+    return Stage(key, symbol, equation, axes, stage.scale)
+
+
+def _cross(stage: Stage) -> Stage:
+    """A row of cross-attention: Q comes from the target, K and V from the encoder's Z."""
+    reads = "Z" if stage.symbol in "KV" else "Y'"
+    return _renamed(stage, stage.key.replace("attention", "cross"), ("X", reads), source="KV")
+
+
+_NORM = r"\gamma \odot \frac{%s - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta"
+
+
+def _add_and_norm(number: int, result: str, before: str, output: str) -> list[Stage]:
+    residual = before + r"_{\text{res}}"
+    return [
+        Stage(f"add_{number}", f"{before} + {output}", f"{residual} = {before} + {output}", ("target", "d_model")),
+        Stage(f"norm_{number}", result, f"{result} = " + _NORM % residual, ("target", "d_model")),
+    ]
+
+
+_DECODER_LAYER = [
+    *(_renamed(stage, stage.key, ("X", "Y")) for stage in _ATTENTION),
+    *_add_and_norm(1, "Y'", "Y", "O"),
+    *map(_cross, _ATTENTION),
+    *_add_and_norm(2, "Y''", "Y'", "O"),
+    *(_renamed(stage, stage.key, ("X'", "Y''")) for stage in _FFN),
+    *_add_and_norm(3, "Y^{(l+1)}", "Y''", "F"),
+]
+
+#: The translator's decoder: the same quantities for the target's tokens, and cross-attention from target to source.
+DECODER_STAGES: tuple[Stage, ...] = (
+    *(_renamed(stage, "decoder." + stage.key, ("X", "Y")) for stage in STAGES if stage.key.startswith("embedding.")),
+    *(replace(stage, key="decoder.layers.{l}." + stage.key) for stage in _DECODER_LAYER),
+)
+
+_BY_KEY = {stage.key: stage for stage in STAGES + DECODER_STAGES}
 
 
 def stage_of(key: str) -> Stage | None:
     """The row that describes a trace key ("layers.3.add_1" -> the row "layers.{l}.add_1"), or None."""
-    return _BY_KEY.get(re.sub(r"^layers\.\d+\.", "layers.{l}.", key))
+    return _BY_KEY.get(re.sub(r"(^|\.)layers\.\d+\.", r"\1layers.{l}.", key))

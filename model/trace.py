@@ -47,9 +47,12 @@ def places(network: nn.Module) -> dict[str, nn.Module]:
 
 
 def record(
-    network: nn.Module, *inputs: Tensor, edits: Iterable[tuple[str, Change]] = ()
+    network: nn.Module,
+    *inputs: Tensor,
+    edits: Iterable[tuple[str, Change]] = (),
+    run: Callable[..., Tensor] | None = None,
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Run the network once. Returns its output and {key: value}, in order of computation.
+    """Run the network (or `run`, a part of it) once. Returns the output and {key: value}, in order of computation.
 
     `edits` are pairs of a key and a function of the value there; they are applied before recording, so
     what is kept is what the rest of the network used. Raises EditError for a key that nothing answers to.
@@ -80,7 +83,7 @@ def record(
     with _one_run_at_a_time, ExitStack() as stack, torch.inference_mode():
         for key, module in places(network).items():
             stack.callback(module.register_forward_hook(keeper(key)).remove)
-        return network(*inputs), kept
+        return (run or network)(*inputs), kept
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Edit:
     operation: Literal["zero", "scale", "set", "noise", "patch"]
     value: float = 0.0
     head: int | None = None
-    token: int | None = None  # for scores and weights: the query, the one that looks
+    token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
     looked_at: int | None = None  # for scores and weights: the key
     neuron: int | None = None  # the place along d_model, d_k or d_ff
     source: Hashable = None
@@ -107,7 +110,7 @@ class Edit:
         if stage is None:
             raise EditError("key", key=self.key)
         axes = stage.axes or ("token", "word")[: value.dim() - 1]
-        names = {"head": "head", "token": "token", "query": "token", "key": "looked_at"}
+        names = {"head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at"}
         wanted = [names.get(axis, "neuron") for axis in axes]
         index: list[slice | int] = [slice(None)] * value.dim()
         for name in ("head", "token", "looked_at", "neuron"):

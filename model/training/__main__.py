@@ -1,8 +1,9 @@
 """The command line of the recipes.
 
-    python -m model.training text   --data DIR [--tokens 60e6]
-    python -m model.training digits --data DIR [--epochs 60]
-    python -m model.training flat   --data DIR [--epochs 30]
+    python -m model.training text        --data DIR [--tokens 60e6]
+    python -m model.training translation --data DIR [--tokens 60e6] --from model/weights/text.safetensors
+    python -m model.training digits      --data DIR [--epochs 60]
+    python -m model.training flat        --data DIR [--epochs 30]
 
 Stop it at any time and start it again: it goes on from its last checkpoint.
 """
@@ -17,11 +18,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m model.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", choices=["text", "digits", "flat"])
-    parser.add_argument("--data", type=Path, required=True, help="folder with text/ and mnist/")
+    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat"])
+    parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/ and mnist/")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder for unfinished runs")
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
-    parser.add_argument("--tokens", type=float, default=60e6, help="text: how many pieces to read in all")
+    parser.add_argument("--tokens", type=float, default=60e6, help="text, translation: how many pieces in all")
     parser.add_argument("--epochs", type=int, default=60, help="digits, flat: how many times through the images")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, help="CPU threads (default: all)")
@@ -33,6 +34,10 @@ def main() -> None:
         from model.training import text
 
         text.train(arguments.data, arguments.checkpoints, arguments.tokens, arguments.seed, arguments.start_from)
+    elif arguments.recipe == "translation":
+        from model.training import translation
+
+        translation.train(arguments.data, arguments.checkpoints, arguments.tokens, arguments.seed, arguments.start_from)
     elif arguments.recipe == "digits":
         from model.training import digits
 

@@ -9,6 +9,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from model.decoder import TranslationNetwork
+
 WEIGHTS = Path(__file__).parents[1] / "weights"
 
 
@@ -72,10 +74,17 @@ def load_shipped(path: Path, network: nn.Module) -> None:
 
 
 def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:
-    """Write model/weights/NAME.safetensors in float16, with the last validation's figures inside."""
-    tensors = {key: value.detach().cpu().half().contiguous() for key, value in network.state_dict().items()}
-    if "embedding.E.weight" in tensors:
-        tensors.pop("logits.weight", None)  # tied to the embedding matrix
+    """Write model/weights/NAME.safetensors in float16, with the last validation's figures inside.
+
+    What is tied to the embedding matrix is stored once; of a translator, only what its encoder's file lacks.
+    """
+    state = network.state_dict()
+    if isinstance(network, TranslationNetwork):
+        state = {key: value for key, value in state.items() if key == "logits.bias" or key.startswith("decoder.")}
+        del state["decoder.embedding.E.weight"]
+    elif "embedding.E.weight" in state:
+        state.pop("logits.weight", None)
+    tensors = {key: value.detach().cpu().half().contiguous() for key, value in state.items()}
     path = WEIGHTS / f"{name}.safetensors"
     save_file(tensors, path, metadata={"measured": json.dumps(measured)})
     return path

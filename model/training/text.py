@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from tqdm import tqdm
 
@@ -138,14 +138,26 @@ def validate(network: MaskedWordNetwork, held: dict[str, list[Tensor]], where: t
     return measured
 
 
-def optimizers_for(network: MaskedWordNetwork) -> list[torch.optim.Optimizer]:
+def optimizers_for(network: nn.Module) -> list[torch.optim.Optimizer]:
     """Muon (Jordan et al. 2024) for the matrices inside the layers, AdamW for all the rest."""
-    matrices = [p for name, p in network.named_parameters() if name.startswith("layers") and p.dim() == 2]
-    rest = [p for name, p in network.named_parameters() if not (name.startswith("layers") and p.dim() == 2)]
+    matrices, rest = [], []
+    for name, parameter in network.named_parameters():
+        inside = "layers" in name.split(".") and parameter.dim() == 2
+        (matrices if inside else rest).append(parameter)
     return [
         torch.optim.Muon(matrices, lr=PEAK_RATE, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(rest, lr=PEAK_RATE, betas=(0.9, 0.98), weight_decay=0.01),
     ]
+
+
+def step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
+    """One step down the gradients, which are cut to length 1 and then forgotten."""
+    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
 
 
 def prepare_data(data: Path, tokenizer: Tokenizer) -> tuple[dict[str, list[Tensor]], dict[str, list[Tensor]]]:
@@ -168,38 +180,33 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
 
     network = MaskedWordNetwork(CONFIG).to(where).train()
     optimizers = optimizers_for(network)
-    checkpoint, seen, step = checkpoints / "text.safetensors", 0.0, 0
+    checkpoint, seen, steps = checkpoints / "text.safetensors", 0.0, 0
     if checkpoint.exists():
         progress = load_checkpoint(checkpoint, network, optimizers)
-        seen, step = progress["tokens"], int(progress["step"])
+        seen, steps = progress["tokens"], int(progress["step"])
     elif start_from:
         load_shipped(start_from, network)
-    dice = torch.Generator().manual_seed(seed + step)
+    dice = torch.Generator().manual_seed(seed + steps)
     streams = [batches(train_set[language], dice) for language in LANGUAGES]
     encode_fast = torch.compile(partial(encode_batch, network), dynamic=True)
     loss_fast = torch.compile(partial(guess_loss, network), dynamic=True)
 
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
-            ids = next(streams[step % 2])
+            ids = next(streams[steps % 2])
             hidden, chosen = hide(ids, dice)
             rate = learning_rate(seen / tokens) * PEAK_RATE
             with half_precision(where):
                 # The head reads only the places where a guess is asked for: that saves most of its time.
                 loss = loss_fast(encode_fast(hidden.to(where))[chosen.to(where)], ids[chosen].to(where))
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            for optimizer in optimizers:
-                for group in optimizer.param_groups:
-                    group["lr"] = rate
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+            step(network, optimizers, rate)
             count = int((ids != PAD).sum())
-            seen, step = seen + count, step + 1
+            seen, steps = seen + count, steps + 1
             bar.update(count)
-            if step % 20 == 0:
+            if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", rate=f"{rate:.1e}")
-            if step % 400 == 0 or seen >= tokens:
-                bar.write(f"{step} steps, {seen / 1e6:.1f} M tokens: {validate(network, held, where)}")
-                save_checkpoint(checkpoint, network, optimizers, tokens=seen, step=step)
+            if steps % 400 == 0 or seen >= tokens:
+                bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {validate(network, held, where)}")
+                save_checkpoint(checkpoint, network, optimizers, tokens=seen, step=steps)
     ship("text", network, {**validate(network, held, where), "tokens": seen})

@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 
 from model import InputError, Pipeline, Trace, load
-from model.pipeline import untrained
+from model.loading import untrained
 from model.trace import Edit
 from pages.ui.text import t
 

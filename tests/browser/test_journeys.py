@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from model.pipeline import load_tokenizer
+from model.loading import load_tokenizer
 from pages.ui.frame import PAGES
 from pages.ui.text import catalogue
 from tests.browser.conftest import watch

@@ -9,6 +9,7 @@ import torch
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.cost import parameters, total
 from model.heads import network_for
+from model.loading import load, untrained
 from model.measure import (
     MOST_WEIGHTS,
     LayerTimes,
@@ -17,7 +18,6 @@ from model.measure import (
     measurable_lengths,
     real_parameters,
 )
-from model.pipeline import load, untrained
 from tests.networks import ALL, trace_of
 
 presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())

@@ -5,6 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model import loading
 from model import pipeline as model_pipeline
 from model.stages import STAGES
 from pages.ui import session
@@ -118,7 +119,7 @@ def test_a_good_link_opens_exactly_that() -> None:
 @pytest.mark.parametrize("damage", ["missing", "truncated"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypatch, tmp_path) -> None:
-    for file in model_pipeline.WEIGHTS.iterdir():
+    for file in loading.WEIGHTS.iterdir():
         if file.suffix in (".safetensors", ".json"):
             content = file.read_bytes()
             if file.name == "text.safetensors":
@@ -126,7 +127,7 @@ def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypa
                     continue
                 content = content[: len(content) // 2]
             (tmp_path / file.name).write_bytes(content)
-    monkeypatch.setattr(model_pipeline, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(loading, "WEIGHTS", tmp_path)
     _forget()
     try:
         app = AppTest.from_file(str(APP), default_timeout=60)
@@ -140,7 +141,7 @@ def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypa
 
 
 def _forget() -> None:
-    model_pipeline.load.cache_clear()
+    loading.load.cache_clear()
     session.pipeline.clear()
     session.run.clear()
 

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from model.config import PRESETS
 from model.cost import count, crossings, letters, multiply_adds, parameters, shape_walk, total
+from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
-from model.pipeline import load_tokenizer
 from pages.ui import cost_tables, session
 from pages.ui.cost_figures import html_math, plain_math, walk_diagram
 from pages.ui.encoder_settings import SIZES

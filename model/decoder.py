@@ -1,0 +1,95 @@
+"""The Transformer decoder: it writes a target sentence while reading what the encoder made of the source.
+
+Figure 1, right, of "Attention Is All You Need". Each layer looks at the target written so far (masked self-attention),
+then at the encoder's Z (cross-attention: Q from the decoder, K and V from the encoder), then thinks (FFN).
+"""
+
+import torch
+from torch import Tensor, nn
+
+from model.config import EncoderConfig
+from model.embedding import TokenEmbedding
+from model.encoder import Encoder, FeedForward, MultiHeadAttention, causal_mask
+from model.tap import Tap
+
+#: The first target token says which language to write; they stand behind the vocabulary, in this order.
+TARGET_LANGUAGES = {"en": "[EN]", "zh": "[ZH]"}
+
+
+class TargetEmbedding(TokenEmbedding):
+    """The encoder's matrix E once more (section 3.4), and one trained row for each language to write."""
+
+    def __init__(self, config: EncoderConfig, E: nn.Embedding) -> None:
+        super().__init__(config)
+        self.E = E
+        self.language = nn.Embedding(len(TARGET_LANGUAGES), config.d_model)
+        nn.init.normal_(self.language.weight, std=config.d_model**-0.5)
+
+    def look(self, x: Tensor) -> Tensor:
+        """x: target ids (batch, target), each beginning with vocab_size + the place in TARGET_LANGUAGES."""
+        first, words = x[:, :1] - self.E.num_embeddings, x[:, 1:]
+        return torch.cat([self.language(first), self.E(words)], dim=1) * self.scale
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention and FFN, each followed by add & norm  (section 3.1)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config.d_model, config.heads)
+        self.add_1, self.norm_1 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        self.cross = MultiHeadAttention(config.d_model, config.heads)
+        self.add_2, self.norm_2 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        self.ffn = FeedForward(config.d_model, config.d_ff, config.activation, config.dropout)
+        self.add_3, self.norm_3 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, y: Tensor, Z: Tensor, mask: Tensor, source_mask: Tensor | None = None) -> Tensor:
+        """y: (batch, target, d_model), in and out; Z: (batch, source, d_model)."""
+        y = self.norm_1(self.add_1(y + self.dropout(self.attention(y, y, mask))))
+        y = self.norm_2(self.add_2(y + self.dropout(self.cross(y, Z, source_mask))))
+        return self.norm_3(self.add_3(y + self.dropout(self.ffn(y))))
+
+
+class Decoder(nn.Module):
+    """Embedding and positions, then identical layers, each reading Z  (figure 1, right)."""
+
+    def __init__(self, config: EncoderConfig, E: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding = TargetEmbedding(config, E)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+
+    def forward(self, y: Tensor, Z: Tensor, source_mask: Tensor | None = None) -> Tensor:
+        """y: target ids (batch, target); Z: (batch, source, d_model). Returns (batch, target, d_model)."""
+        mask = causal_mask(y.size(1)).to(y.device)
+        y = self.dropout(self.embedding(y))
+        for layer in self.layers:
+            y = layer(y, Z, mask, source_mask)
+        return y
+
+
+class TranslationNetwork(Encoder):
+    """The encoder, and a decoder that reads it: the whole of figure 1.
+
+    An Encoder like the other networks, so its paths carry no prefix; the decoder's begin with `decoder.`
+    """
+
+    def __init__(self, config: EncoderConfig, decoder: EncoderConfig) -> None:
+        """decoder: the sizes of the decoder's layers; d_model and the vocabulary are the encoder's."""
+        super().__init__(config)
+        self.decoder = Decoder(decoder, self.embedding.E)
+        self.logits = nn.Linear(config.d_model, config.vocab_size)
+        self.logits.weight = self.embedding.E.weight  # one matrix for source, target and answer (section 3.4)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """Source ids x, target ids y so far -> at each target place, the scores of the piece after it."""
+        return self.decode(y, self.encode(x))
+
+    def encode(self, x: Tensor, source_mask: Tensor | None = None) -> Tensor:
+        """Source ids (batch, source) -> Z (batch, source, d_model)."""
+        return super().forward(x, source_mask)
+
+    def decode(self, y: Tensor, Z: Tensor, source_mask: Tensor | None = None) -> Tensor:
+        """Target ids (batch, target) and Z -> logits (batch, target, vocabulary)."""
+        return self.logits(self.decoder(y, Z, source_mask))

@@ -1,0 +1,114 @@
+"""load(name): from the files under model/weights to a pipeline that is ready to run."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from model.config import DECODER, PRESETS, EncoderConfig
+from model.decoder import TranslationNetwork
+from model.heads import network_for
+from model.pipeline import ImageReader, Pipeline, Reader, TextReader
+from model.translator import Translator
+
+WEIGHTS = Path(__file__).parent / "weights"
+
+
+#: Uses of the embedding matrix under other names.
+TIED = {"logits.weight", "decoder.embedding.E.weight"}
+
+
+class WeightsError(RuntimeError):
+    """A file under model/weights that is missing or damaged: `file` and `reason` ("missing", "damaged")."""
+
+    def __init__(self, reason: str, file: str) -> None:
+        super().__init__(f"model/weights/{file} is {reason}; bring it back with: git checkout -- model/weights/{file}")
+        self.reason = reason
+        self.file = file
+
+
+def load_tokenizer() -> Tokenizer:
+    path = WEIGHTS / "tokenizer.json"
+    if not path.exists():
+        raise WeightsError("missing", path.name)
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises bare Exception for a damaged file
+        raise WeightsError("damaged", path.name) from error
+
+
+def read_weights(name: str) -> tuple[dict[str, Tensor], dict[str, float]]:
+    """The tensors of model/weights/NAME.safetensors as float32, and the figures measured when it was trained."""
+    path = WEIGHTS / f"{name}.safetensors"
+    if not path.exists():
+        raise WeightsError("missing", path.name)
+    try:
+        with safe_open(path, framework="pt") as file:
+            weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
+            return weights, json.loads((file.metadata() or {}).get("measured", "{}"))
+    except (SafetensorError, OSError, ValueError) as error:
+        raise WeightsError("damaged", path.name) from error
+
+
+def fill(network: torch.nn.Module, weights: dict[str, Tensor], name: str) -> None:
+    """Put the weights in. What is tied to the embedding matrix is stored once."""
+    tied = {key: weights["embedding.E.weight"] for key in TIED & network.state_dict().keys() if key not in weights}
+    try:
+        network.load_state_dict(weights | tied)
+    except RuntimeError as error:  # torch's word for names or shapes that do not fit
+        raise WeightsError("damaged", f"{name}.safetensors") from error
+
+
+def reader_for(config: EncoderConfig) -> Reader:
+    if config.input == "words":
+        return TextReader(load_tokenizer(), config.max_len)
+    return ImageReader(config, ["even", "odd"] if config.classes == 2 else [str(i) for i in range(config.classes)])
+
+
+@cache
+def load(name: str) -> Pipeline:
+    """The trained pipeline "text", "translation", "digits" or "flat", loaded once per process.
+
+    Raises WeightsError if its file is missing or damaged. Weights are safetensors: nothing is unpickled.
+    """
+    if name == "translation":
+        return _load_translator()
+    if name not in ("text", "digits", "flat"):
+        raise ValueError(f"no pipeline is called {name!r}: there are text, translation, digits and flat")
+    config = PRESETS[name]
+    reader = reader_for(config)
+    network = network_for(config)
+    weights, measured = read_weights(name)
+    fill(network, weights, name)
+    return Pipeline(name, network, reader, measured)
+
+
+def _load_translator() -> Translator:
+    """The text encoder with its own weights, and the decoder that was trained to read it."""
+    config = replace(PRESETS["text"], head="none")
+    network = TranslationNetwork(config, DECODER)
+    encoder, _ = read_weights("text")
+    decoder, measured = read_weights("translation")
+    encoder = {key: value for key, value in encoder.items() if key.startswith(("embedding.", "layers."))}
+    fill(network, encoder | decoder, "translation")
+    return Translator("translation", network, TextReader(load_tokenizer(), config.max_len), measured)
+
+
+@cache
+def untrained(name: str = "004", seed: int = 0) -> Pipeline:
+    """A preset for words at its full size with random weights: it computes everything and knows nothing.
+
+    It reads with our tokenizer, so it has our vocabulary and our longest sentence; it has no head, and so no answer.
+    """
+    tokenizer = load_tokenizer()
+    longest = PRESETS["text"].max_len
+    config = replace(PRESETS[name], vocab_size=tokenizer.get_vocab_size(), max_len=longest, head="none")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = network_for(config)
+    return Pipeline("untrained", network, TextReader(tokenizer, longest))

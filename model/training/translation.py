@@ -1,0 +1,207 @@
+"""The translator, and the text encoder that it shares: two tasks in turn, one set of encoder weights.
+
+In turn: a batch of English hidden words and one of Chinese, as in the recipe `text`, then a batch of sentence pairs to
+translate, from English and from Chinese by turns. Start it with `--from` the text weights; it ships both files anew.
+"""
+
+import lzma
+import random
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
+from tqdm import tqdm
+
+from model.config import DECODER
+from model.decoder import TARGET_LANGUAGES, TranslationNetwork
+from model.encoder import padding_mask
+from model.heads import MaskedWordNetwork
+from model.training import text
+from model.training.checkpoint import (
+    WEIGHTS,
+    device,
+    half_precision,
+    learning_rate,
+    load_checkpoint,
+    load_shipped,
+    save_checkpoint,
+    ship,
+)
+from model.training.text import CONFIG, LANGUAGES, PAD, PEAK_RATE, SEP
+
+Pair = dict[str, str]  # language -> sentence
+LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
+SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
+
+
+def read_pairs(data: Path) -> tuple[list[Pair], list[Pair]]:
+    """(training, held out): no English sentence of one is in the other, and no Chinese sentence either."""
+    with lzma.open(data / "pairs" / "pairs.tsv.xz", "rt", encoding="utf-8") as file:
+        pairs = [dict(zip(LANGUAGES, line.rstrip("\n").split("\t"), strict=True)) for line in file]
+    held = [pair for pair in pairs if text.held_out(pair["en"])]
+    seen = {pair["zh"] for pair in held}
+    return [pair for pair in pairs if not text.held_out(pair["en"]) and pair["zh"] not in seen], held
+
+
+def encode(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, list[Tensor]]:
+    """Each language's sentences as ids with [CLS] and [SEP], pairs in step; pairs that are too long are left out."""
+    ids = {language: tokenizer.encode_batch([pair[language] for pair in pairs]) for language in LANGUAGES}
+    short = [i for i in range(len(pairs)) if all(len(ids[language][i].ids) <= LONGEST for language in LANGUAGES)]
+    return {language: [torch.tensor(ids[language][i].ids, dtype=torch.int16) for i in short] for language in LANGUAGES}
+
+
+def as_batch(sources: list[Tensor], targets: list[Tensor], into: str) -> tuple[Tensor, Tensor]:
+    """Padded source ids (pair, source) and target ids (pair, target), whose [CLS] gives way to the language."""
+    x = pad_sequence([ids.long() for ids in sources], batch_first=True, padding_value=PAD)
+    y = pad_sequence([ids.long() for ids in targets], batch_first=True, padding_value=PAD)
+    y[:, 0] = CONFIG.vocab_size + list(TARGET_LANGUAGES).index(into)
+    return x, y
+
+
+def batches(encoded: dict[str, list[Tensor]], dice: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Endless batches of about text.BATCH_TOKENS pieces, both sides counted, into the one language and the other."""
+    longer = torch.tensor([max(map(len, pair)) for pair in zip(*encoded.values(), strict=True)])
+    while True:
+        # Sorting by a blurred length keeps padding small and the mixture random.
+        order = (longer + 2 * torch.rand(len(longer), generator=dice)).argsort()
+        groups = order.split_with_sizes(list(_sizes(longer[order])))
+        for turn, number in enumerate(torch.randperm(len(groups), generator=dice)):
+            source, into = LANGUAGES if turn % 2 else LANGUAGES[::-1]
+            group = groups[number].tolist()
+            yield as_batch([encoded[source][i] for i in group], [encoded[into][i] for i in group], into)
+
+
+def _sizes(longer: Tensor) -> Iterator[int]:
+    """How many pairs, taken in order of their longer side, make up each batch."""
+    start = 0
+    while start < len(longer):
+        size = min(text.BATCH_TOKENS // (2 * int(longer[start]) + 2), len(longer) - start)
+        yield size
+        start += size
+
+
+def translation_loss(network: TranslationNetwork, x: Tensor, y: Tensor, smoothing: float = SMOOTHING) -> Tensor:
+    """Cross-entropy of each next target piece, given the source and the true pieces before it."""
+    mask = padding_mask(x)
+    states = network.decoder(y[:, :-1], network.encode(x, mask), mask)
+    asked = y[:, 1:] != PAD
+    logits = network.logits(states[asked]).float()
+    return functional.cross_entropy(logits, y[:, 1:][asked], label_smoothing=smoothing)
+
+
+def two_networks() -> nn.ModuleDict:
+    """The masked-word network and the translator on one and the same encoder."""
+    translator, words = TranslationNetwork(CONFIG, DECODER), MaskedWordNetwork(CONFIG)
+    words.embedding, words.layers = translator.embedding, translator.layers
+    words.logits.weight = translator.embedding.E.weight
+    return nn.ModuleDict({"text": words, "translation": translator})
+
+
+@torch.no_grad()
+def write(network: TranslationNetwork, x: Tensor, into: str, longest: int = LONGEST) -> list[list[int]]:
+    """Greedy translations of a batch of sources (pair, source): the target ids without language and [SEP]."""
+    mask = padding_mask(x)
+    Z = network.encode(x, mask)
+    y = torch.full((len(x), 1), CONFIG.vocab_size + list(TARGET_LANGUAGES).index(into), device=x.device)
+    while y.size(1) < longest and not (y == SEP).any(dim=1).all():
+        best = network.logits(network.decoder(y, Z, mask)[:, -1]).argmax(-1)
+        y = torch.cat([y, best[:, None]], dim=1)
+    return [row[: row.index(SEP)] if SEP in row else row for row in y[:, 1:].tolist()]
+
+
+@torch.no_grad()
+def bleu(
+    network: TranslationNetwork, tokenizer: Tokenizer, pairs: list[Pair], where: torch.device
+) -> tuple[dict[str, float], dict[str, list[str]]]:
+    """sacreBLEU of greedy translations into each language, and the translations themselves.
+
+    Lower-cased, since the vocabulary is; Chinese is compared character by character (sacreBLEU's `zh`).
+    """
+    import sacrebleu
+
+    measured, written = {}, {}
+    for source, into in (LANGUAGES, LANGUAGES[::-1]):
+        lines: list[str] = []
+        for start in range(0, len(pairs), 100):
+            some = [torch.tensor(tokenizer.encode(pair[source]).ids) for pair in pairs[start : start + 100]]
+            x = pad_sequence(some, batch_first=True, padding_value=PAD).to(where)
+            lines += [tokenizer.decode(ids) for ids in write(network, x, into)]
+        truth = [pair[into].lower() for pair in pairs]
+        score = sacrebleu.corpus_bleu(lines, [truth], tokenize="zh" if into == "zh" else "13a", lowercase=True)
+        measured[f"bleu_{source}_{into}"], written[into] = score.score, lines
+    return measured, written
+
+
+def validate(
+    networks: nn.ModuleDict, held: dict[str, list[Tensor]], pairs: dict[str, list[Tensor]], where: torch.device
+) -> dict[str, float]:
+    """Hidden words guessed right, and the translator's cross-entropy (nats a piece) in each direction."""
+    measured = text.validate(networks["text"], held, where)
+    translator = networks["translation"].eval()
+    for source, into in (LANGUAGES, LANGUAGES[::-1]):
+        x, y = as_batch(pairs[source][:500], pairs[into][:500], into)
+        with torch.no_grad(), half_precision(where):
+            measured[f"nats_{source}_{into}"] = translation_loss(translator, x.to(where), y.to(where), 0.0).item()
+    translator.train()
+    return measured
+
+
+def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: Path | None) -> None:
+    """Train both on `tokens` pieces in all (padding not counted), resuming from `checkpoints` if it holds a run."""
+    torch.manual_seed(seed)
+    where = device()
+    tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
+    train_set, held = text.prepare_data(data, tokenizer)
+    train_pairs, held_pairs = read_pairs(data)
+    random.Random(seed).shuffle(held_pairs)
+    encoded, encoded_held = encode(tokenizer, train_pairs), encode(tokenizer, held_pairs)
+
+    networks = two_networks().to(where).train()
+    words, translator = networks["text"], networks["translation"]
+    optimizers = text.optimizers_for(networks)
+    checkpoint, seen, steps = checkpoints / "translation.safetensors", 0.0, 0
+    if checkpoint.exists():
+        progress = load_checkpoint(checkpoint, networks, optimizers)
+        seen, steps = progress["tokens"], int(progress["step"])
+    elif start_from:
+        load_shipped(start_from, words)
+    dice = torch.Generator().manual_seed(seed + steps)
+    streams = [text.batches(train_set[language], dice) for language in LANGUAGES]
+    pair_stream = batches(encoded, dice)
+    encode_fast = torch.compile(partial(text.encode_batch, words), dynamic=True)
+    guess_fast = torch.compile(partial(text.guess_loss, words), dynamic=True)
+    translate_fast = torch.compile(partial(translation_loss, translator), dynamic=True)
+
+    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
+        while seen < tokens:
+            rate = learning_rate(seen / tokens) * PEAK_RATE
+            if turn := steps % 3:
+                ids = next(streams[turn - 1])
+                hidden, chosen = text.hide(ids, dice)
+                count = int((ids != PAD).sum())
+                with half_precision(where):
+                    loss = guess_fast(encode_fast(hidden.to(where))[chosen.to(where)], ids[chosen].to(where))
+            else:
+                x, y = next(pair_stream)
+                count = int((x != PAD).sum() + (y != PAD).sum())
+                with half_precision(where):
+                    loss = translate_fast(x.to(where), y.to(where))
+            loss.backward()
+            text.step(networks, optimizers, rate)
+            seen, steps = seen + count, steps + 1
+            bar.update(count)
+            if steps % 20 == 0:
+                bar.set_postfix(loss=f"{loss.item():.3f}", rate=f"{rate:.1e}")
+            if steps % 400 == 0 or seen >= tokens:
+                figures = validate(networks, held, encoded_held, where)
+                bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {figures}")
+                save_checkpoint(checkpoint, networks, optimizers, tokens=seen, step=steps)
+    figures = validate(networks, held, encoded_held, where)
+    scores, _ = bleu(translator.eval(), tokenizer, held_pairs, where)
+    ship("text", words, {k: v for k, v in figures.items() if k.startswith("masked_word")})
+    ship("translation", translator, scores)

@@ -1,0 +1,127 @@
+"""The translator: the encoder reads a sentence, the decoder writes it in the other language, and all of it is kept."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from model.decoder import TARGET_LANGUAGES, TranslationNetwork
+from model.pipeline import Pipeline, Reading, TextReader
+from model.search import Hypothesis, beam_search
+from model.trace import Change, Edit, Trace, record
+
+Language = Literal["en", "zh"]
+CHINESE = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One way to say it: the pieces written ([SEP] included), as a sentence, and how likely the decoder found it."""
+
+    tokens: tuple[str, ...]
+    text: str
+    log_probability: float
+    score: float  # log_probability / length^0.6, by which beams are compared
+
+
+class TranslationTrace(Trace):
+    """A Trace whose keys go on through the decoder: `decoder.layers.{l}.attention.…`, `.cross.…`, `.ffn.…`.
+
+    `tokens` are the source's. `target_tokens` are what the decoder read, one row each in its keys, beginning with the
+    language; the logits at each of them chose the next, so `answer` holds one Guess for each. `greedy` and `beams`
+    are the translations found; the trace is of the first beam.
+    """
+
+    target_tokens: list[str]
+    target_ids: list[int]
+    greedy: Translation
+    beams: tuple[Translation, ...]
+
+    @property
+    def translation(self) -> str:
+        return self.beams[0].text
+
+
+class Translator(Pipeline):
+    """Reader, encoder and decoder: call it with a sentence. Safe to share among threads."""
+
+    network: TranslationNetwork
+    reader: TextReader
+
+    def __call__(  # type: ignore[override]
+        self, x: object, edits: Sequence[Edit] = (), into: Language | None = None, beams: int = 4
+    ) -> TranslationTrace:
+        """x: a sentence; into: the language to write, or None for the other one than the sentence's.
+
+        Raises InputError for a sentence that cannot be read, EditError for an edit that does not fit. Edits hold for
+        every step of the writing, so they change what is written. A patch fits in the encoder only: the target grows.
+        """
+        edits = tuple(edits)
+        reading = self.reader.read(x)
+        start = self._start(into or language_after(reading))
+        changes = [(edit, edit.change(self._source(edit))) for edit in edits]
+        greedy = self._search(reading, start, changes, 1)[0]
+        found = self._search(reading, start, changes, beams) if beams > 1 else (greedy,)
+        # What the decoder reads is what it wrote, but for the last piece, which it does not read any more.
+        y = torch.tensor([[start, *found[0].ids[:-1]]])
+        output, values = record(self.network, reading.tensor, y, edits=[(edit.key, c) for edit, c in changes])
+        guesses = tuple(self.reader.guess(row, place) for place, row in enumerate(output[0]))
+        trace = TranslationTrace(values, self.config, reading.tokens, reading.ids, guesses, reading.notes, edits)
+        trace.target_ids = y[0].tolist()
+        trace.target_tokens = [self._word(i) for i in trace.target_ids]
+        trace.greedy = self._translation(greedy)
+        trace.beams = tuple(map(self._translation, found))
+        return trace
+
+    @torch.inference_mode()
+    def _search(
+        self, reading: Reading, start: int, changes: list[tuple[Edit, Change]], beams: int
+    ) -> tuple[Hypothesis, ...]:
+        """Write step by step under the edits. The encoder runs once, the decoder once for each step."""
+        encoder = [(edit.key, change) for edit, change in changes if not _after_encoder(edit)]
+        Z, _ = record(self.network, reading.tensor, edits=encoder, run=self.network.encode)
+
+        def step(y: Tensor) -> Tensor:
+            here = [(e.key, change) for e, change in changes if _after_encoder(e) and _last_target(e) < y.size(1)]
+            logits, _ = record(self.network, y, Z.expand(len(y), -1, -1), edits=here, run=self.network.decode)
+            return logits[:, -1].log_softmax(-1)
+
+        return beam_search(step, start, self.reader.vocabulary.index("[SEP]"), beams, self.config.max_len - 1)
+
+    def _source(self, edit: Edit) -> Tensor | None:
+        """What a patch puts in: the value at the same key while another sentence is encoded."""
+        if edit.operation != "patch":
+            return None
+        _, values = record(self.network, self.reader.read(edit.source).tensor, run=self.network.encode)
+        return values.get(edit.key)
+
+    def _start(self, into: Language) -> int:
+        return self.config.vocab_size + list(TARGET_LANGUAGES).index(into)
+
+    def _word(self, i: int) -> str:
+        return [*self.reader.vocabulary, *TARGET_LANGUAGES.values()][i]
+
+    def _translation(self, hypothesis: Hypothesis) -> Translation:
+        tokens = tuple(map(self._word, hypothesis.ids))
+        text = self.reader.tokenizer.decode(list(hypothesis.ids))
+        if any(map(CHINESE.search, tokens)):
+            text = text.replace(" ", "")
+        return Translation(tokens, text, hypothesis.log_probability, hypothesis.score)
+
+
+def language_after(reading: Reading) -> Language:
+    """The language to write: English for a sentence with Chinese characters in it, else Chinese."""
+    return "en" if any(map(CHINESE.search, reading.tokens)) else "zh"
+
+
+def _after_encoder(edit: Edit) -> bool:
+    return edit.key.startswith("decoder.") or edit.key == "logits"
+
+
+def _last_target(edit: Edit) -> int:
+    """The latest place in the target that an edit speaks of: before it is written, the edit has nothing to change."""
+    looked_at = edit.looked_at if ".attention." in edit.key else None  # in cross-attention, it is one of the source
+    return max(edit.token or 0, looked_at or 0)
