@@ -35,9 +35,9 @@ def beam_search(
     while len(ended) < beams and alive.size(1) <= longest:
         totals = scores[:, None] + step(alive)
         # Of twice as many candidates at most half can be ends, so the beam stays full.
-        best = totals.flatten().topk(2 * beams)
+        best = totals.flatten().topk(min(2 * beams, totals.numel()))
         rows, ids = best.indices // totals.size(1), best.indices % totals.size(1)
-        for rank in range(beams):
+        for rank in range(min(beams, len(ids))):
             if ids[rank] == end:
                 ended.append(Hypothesis((*alive[rows[rank], 1:].tolist(), end), float(best.values[rank])))
         going = (ids != end).nonzero().flatten()[:beams]

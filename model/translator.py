@@ -40,6 +40,9 @@ class TranslationTrace(Trace):
     greedy: Translation
     beams: tuple[Translation, ...]
 
+    def axes(self, key: str) -> tuple[str, ...]:
+        return ("target", "word") if key == "logits" else super().axes(key)
+
     @property
     def translation(self) -> str:
         return self.beams[0].text
