@@ -12,7 +12,7 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m pytest
 
-train: $(VENV)/run
+train: $(VENV)/train
 	$(BIN)/python -m model.training $(RECIPE) --data $(DATA)
 
 bench: $(VENV)/test
@@ -29,4 +29,8 @@ $(VENV)/run: requirements.txt
 
 $(VENV)/test: $(VENV)/run tests/requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+$(VENV)/train: $(VENV)/run model/training/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r model/training/requirements.txt
 	touch $@

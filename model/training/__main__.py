@@ -4,8 +4,10 @@
     python -m model.training translation --data DIR [--tokens 60e6] --from model/weights/text.safetensors
     python -m model.training digits      --data DIR [--epochs 60]
     python -m model.training flat        --data DIR [--epochs 30]
+    python -m model.training evaluate    --data DIR
 
-Stop it at any time and start it again: it goes on from its last checkpoint.
+The first four train: stop one at any time and start it again, and it goes on from its last checkpoint.
+The last prints the model card's figures again, from the shipped weights.
 """
 
 import argparse
@@ -18,8 +20,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m model.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat"])
-    parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/ and mnist/")
+    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat", "evaluate"])
+    parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/, mnist/ and ud/")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder for unfinished runs")
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
     parser.add_argument("--tokens", type=float, default=60e6, help="text, translation: how many pieces in all")
@@ -46,6 +48,10 @@ def main() -> None:
         from model.training import flat
 
         flat.train(arguments.data, arguments.checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
+    elif arguments.recipe == "evaluate":
+        from model.training.evaluate import evaluate
+
+        evaluate(arguments.data)
 
 
 if __name__ == "__main__":

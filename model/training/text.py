@@ -160,13 +160,15 @@ def step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: floa
         optimizer.zero_grad(set_to_none=True)
 
 
-def prepare_data(data: Path, tokenizer: Tokenizer) -> tuple[dict[str, list[Tensor]], dict[str, list[Tensor]]]:
-    train, held = {}, {}
-    for language in LANGUAGES:
-        lines = sentences(data, language)
-        train[language] = encode(tokenizer, [line for line in lines if not held_out(line)])
-        held[language] = encode(tokenizer, [line for line in lines if held_out(line)])[:VALIDATION_SENTENCES]
-    return train, held
+def held_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
+    """For each language, the first VALIDATION_SENTENCES of those that training never sees."""
+    held = {language: [line for line in sentences(data, language) if held_out(line)] for language in LANGUAGES}
+    return {language: encode(tokenizer, lines)[:VALIDATION_SENTENCES] for language, lines in held.items()}
+
+
+def training_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
+    kept = {language: [line for line in sentences(data, language) if not held_out(line)] for language in LANGUAGES}
+    return {language: encode(tokenizer, lines) for language, lines in kept.items()}
 
 
 def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: Path | None) -> None:
@@ -176,7 +178,8 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     vocabulary = WEIGHTS / "tokenizer.json"
     if not vocabulary.exists():
         train_tokenizer(data).save(str(vocabulary))
-    train_set, held = prepare_data(data, Tokenizer.from_file(str(vocabulary)))
+    tokenizer = Tokenizer.from_file(str(vocabulary))
+    train_set, held = training_sentences(data, tokenizer), held_sentences(data, tokenizer)
 
     network = MaskedWordNetwork(CONFIG).to(where).train()
     optimizers = optimizers_for(network)

@@ -80,7 +80,9 @@ def _sizes(longer: Tensor) -> Iterator[int]:
     """How many pairs, taken in order of their longer side, make up each batch."""
     start = 0
     while start < len(longer):
-        size = min(text.BATCH_TOKENS // (2 * int(longer[start]) + 2), len(longer) - start)
+        most = text.BATCH_TOKENS // (2 * int(longer[start]))
+        size = text.BATCH_TOKENS // (2 * int(longer[start : start + most].max()))
+        size = min(size, len(longer) - start)
         yield size
         start += size
 
@@ -156,7 +158,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     torch.manual_seed(seed)
     where = device()
     tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
-    train_set, held = text.prepare_data(data, tokenizer)
+    train_set, held = text.training_sentences(data, tokenizer), text.held_sentences(data, tokenizer)
     train_pairs, held_pairs = read_pairs(data)
     random.Random(seed).shuffle(held_pairs)
     encoded, encoded_held = encode(tokenizer, train_pairs), encode(tokenizer, held_pairs)

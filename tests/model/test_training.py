@@ -1,14 +1,21 @@
 """Training's shared parts: a run that was stopped goes on as if it had not been, and shipped weights load again."""
 
+import lzma
+import shutil
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
+from model import Edit, load, loading
 from model.config import PRESETS
 from model.heads import MaskedWordNetwork
-from model.training import checkpoint, text
+from model.training import checkpoint, relations, text, translation
 
+TOKENIZER = loading.WEIGHTS / "tokenizer.json"
+SENTENCE_OF_FOUR = "the big dog sleeps"
 SMALL = replace(PRESETS["text"], d_model=32, heads=4, layers=1, d_ff=64, vocab_size=200)
 
 
@@ -79,3 +86,107 @@ def test_a_sentence_is_held_out_whatever_its_case_and_stops() -> None:
     )
     letters = [f"{a}{b}{c}" for a in "abcdefghij" for b in "klmnopqrst" for c in "uvwxyz"]
     assert 0 < sum(map(text.held_out, letters)) < 0.03 * len(letters)
+
+
+# -- sentence pairs ------------------------------------------------------------------------------------------
+
+
+def test_no_held_out_pair_shares_a_sentence_with_training(tmp_path) -> None:
+    lines = [f"this is sentence {word} .\t这是第{i % 90}句。" for i, word in enumerate(map(chr, range(0x4E00, 0x5200)))]
+    (tmp_path / "pairs").mkdir()
+    with lzma.open(tmp_path / "pairs" / "pairs.tsv.xz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    train, held = translation.read_pairs(tmp_path)
+    assert held and train and len(train) + len(held) < len(lines)  # some fit neither: their Chinese side is held out
+    for language in ("en", "zh"):
+        assert not {pair[language] for pair in train} & {pair[language] for pair in held}
+
+
+def test_a_batch_begins_with_the_language_and_every_pair_comes_once_an_epoch() -> None:
+    dice = torch.Generator().manual_seed(0)
+    lengths = torch.randint(3, 30, (300, 2), generator=dice)
+    # The last piece but one of both sides is the pair's number, so that partners can be told.
+    encoded = {
+        language: [torch.tensor([2, *[9] * int(n), 100 + i, 3]) for i, n in enumerate(lengths[:, side])]
+        for side, language in enumerate(text.LANGUAGES)
+    }
+    seen = torch.zeros(300)
+    for x, y in translation.batches(encoded, dice):
+        assert y[:, 0].unique().tolist() in ([12_000], [12_001])
+        assert (x[:, 0] == 2).all() and x.numel() + y.numel() <= 1.2 * text.BATCH_TOKENS
+        source, target = (part.max(1).values if part is x else part[:, 1:].max(1).values for part in (x, y))
+        assert torch.equal(source, target)
+        seen[source - 100] += 1
+        if seen.sum() >= 300:
+            break
+    assert (seen == 1).all()
+
+
+def test_both_networks_learn_on_one_encoder() -> None:
+    networks = translation.two_networks()
+    words, translator = networks["text"], networks["translation"]
+    assert words.layers is translator.layers and words.embedding is translator.embedding
+    E = words.embedding.E.weight
+    assert words.logits.weight is translator.logits.weight is translator.decoder.embedding.E.weight is E
+    x, y = translation.as_batch([torch.tensor([2, 50, 3])], [torch.tensor([2, 60, 61, 3])], "zh")
+    translation.translation_loss(translator, x, y).backward()
+    assert words.layers[0].attention.W_Q.weight.grad.abs().max() > 0
+    assert translation.translation_loss(translator, x, y, 0.0).isfinite()
+
+
+def test_the_shipped_halves_make_the_translator_again(tmp_path, monkeypatch) -> None:
+    torch.manual_seed(0)
+    monkeypatch.setattr(checkpoint, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(loading, "WEIGHTS", tmp_path)
+    shutil.copy(TOKENIZER, tmp_path)
+    networks = translation.two_networks().eval()
+    checkpoint.ship("text", networks["text"], {})
+    path = checkpoint.ship("translation", networks["translation"], {"bleu_en_zh": 1.0})
+    assert path.stat().st_size < 2 * 3.3e6, "the decoder alone is stored"
+    again = loading.load.__wrapped__("translation")
+    assert again.measured == {"bleu_en_zh": 1.0}
+    x, y = torch.tensor([[2, 50, 51, 3]]), torch.tensor([[12_001, 60, 61]])
+    with torch.no_grad():
+        torch.testing.assert_close(again.network(x, y), networks["translation"](x, y), atol=0.02, rtol=0.02)
+
+
+# -- relations -----------------------------------------------------------------------------------------------
+
+TREE = """# text = the dog sleeps
+1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_
+2-3\tdogs\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdog\t_\t_\t_\t_\t3\tnsubj\t_\t_
+3\tunhappily\t_\t_\t_\t_\t0\troot\t_\t_
+"""
+
+
+def test_a_treebank_is_read_and_words_find_their_pieces(tmp_path) -> None:
+    with lzma.open(tmp_path / "tree.xz", "wt", encoding="utf-8") as file:
+        file.write(f"{TREE}\n{TREE}\n")
+    sentence, twin = relations.treebank(tmp_path / "tree.xz")
+    assert sentence == twin == relations.Sentence(["the", "dog", "unhappily"], [1, 2, -1], ["det", "nsubj", "root"])
+    trace, places = relations.read(load("text"), sentence)
+    assert ["".join(trace.tokens[i].removeprefix("##") for i in place) for place in places] == sentence.words
+    weights = relations.word_weights(trace, 0, places)
+    assert weights.shape == (8, 3, 3)
+    outside = trace["layers.0.attention.weights"][:, :, [0, -1]].sum(-1)
+    rest = np.stack([outside[:, place].mean(1) for place in places], axis=1)
+    np.testing.assert_allclose(weights.sum(-1) + rest, 1, atol=1e-5)
+
+
+def test_a_head_that_follows_a_relation_is_found(monkeypatch) -> None:
+    monkeypatch.setattr(relations, "FEWEST", 1)
+    sentence = relations.Sentence(["the", "big", "dog", "sleeps"], [2, 2, 3, -1], ["det", "amod", "nsubj", "root"])
+    # Heads made to order: in layer 3, head 5 each word looks at its own head and at nothing else.
+    looks = [(1, 3), (2, 3), (3, 4)]
+    follow = [Edit("layers.2.attention.weights", "zero", head=4, token=query) for query, _ in looks]
+    follow += [
+        Edit("layers.2.attention.weights", "set", 1.0, head=4, token=query, looked_at=key) for query, key in looks
+    ]
+    edited = partial(load("text"), edits=tuple(follow))
+    edited.config, edited.reader = load("text").config, load("text").reader
+    found = {row.relation: row for row in relations.relation_table(edited, [sentence])}
+    assert all(row.accuracy == 1 and row.count == 1 for row in found.values())
+    assert found["det"].baseline == 1 and found["det"].offset == 2
+    _, places = relations.read(edited, sentence)
+    assert relations.word_weights(edited(SENTENCE_OF_FOUR), 2, places)[4].argmax(-1)[:3].tolist() == [2, 2, 3]
