@@ -110,10 +110,10 @@ def guess_chart(place: int, truth: int | None) -> None:
         Axis(plain("answer.axis_word"), [f"{r} · {name}" for r, name in zip(ranks, names, strict=True)]),
         plain("answer.axis_probability"),
         colours=[ORANGE if i == truth else BLUE for i in shown],
+        texts=[show(probabilities[i]) for i in shown],
+        value_range=(0, min(1.0, 1.2 * float(probabilities.max()))),
         font_size=view.font_size,
     )
-    figure.update_traces(text=[show(probabilities[i]) for i in shown])
-    figure.update_xaxes(range=[0, min(1.0, 1.2 * float(probabilities.max()))])
     values = {"best": names[0], "first": show(probabilities[shown[0]]), "place": place + 1}
     if truth is None:
         sentence = t("answer.read_guess", **values, second=names[1], then=show(probabilities[shown[1]]))
@@ -336,10 +336,10 @@ def answer_with_class() -> None:
                 axis,
                 plain("answer.axis_probability"),
                 colours=[ORANGE if i == best else BLUE for i in range(len(names))],
+                texts=[show(p) for p in probabilities],
+                value_range=(0, 1),
                 font_size=view.font_size,
-            )
-            .update_traces(text=[show(p) for p in probabilities])
-            .update_xaxes(range=[0, 1]),
+            ),
             t(
                 "answer.read_class",
                 best=names[best],
@@ -353,7 +353,7 @@ def answer_with_class() -> None:
     with right:
         view.picture(
             "logits",
-            bars(logits, axis, "y", font_size=view.font_size).update_xaxes(range=[low - room, high + room]),
+            bars(logits, axis, "y", value_range=(low - room, high + room), font_size=view.font_size),
             t("answer.read_logits", best=names[best], logit=f"{logits[best]:.2f}"),
             stage="logits",
             equation=logits_equation,

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import Terms, largest_terms
@@ -186,12 +185,6 @@ with columns[1]:
     )
 
 
-def undimmed(figure: go.Figure) -> go.Figure:
-    """A click on one bar shall not fade the others: the colours already say which is chosen."""
-    figure.data[0].unselected.marker.opacity = 1
-    return figure
-
-
 def choose_neuron(place: int, _length: int) -> None:
     st.session_state["neuron"] = int(best[place]) + 1
 
@@ -200,14 +193,12 @@ columns = st.columns(2)
 with columns[0]:
     view.picture(
         "best",
-        undimmed(
-            bars(
-                activation[chosen, best],
-                Axis(plain("feed_forward.a_neuron"), [str(place + 1) for place in best]),
-                plain("feed_forward.axis_activation"),
-                colours=[ACCENT if place == neuron else AFTER for place in best],
-                font_size=view.font_size,
-            )
+        bars(
+            activation[chosen, best],
+            Axis(plain("feed_forward.a_neuron"), [str(place + 1) for place in best]),
+            plain("feed_forward.axis_activation"),
+            colours=[ACCENT if place == neuron else AFTER for place in best],
+            font_size=view.font_size,
         ),
         t(
             "feed_forward.read_best",
@@ -223,16 +214,14 @@ with columns[1]:
     fires = activation[:, neuron]
     view.picture(
         "fires",
-        undimmed(
-            bars(
-                fires,
-                view.tokens("axis.token"),
-                plain("feed_forward.axis_activation"),
-                colours=[ACCENT if place == chosen else AFTER for place in range(n)],
-                horizontal=False,
-                font_size=view.font_size,
-                height=int(440 * view.font_size / 12),
-            )
+        bars(
+            fires,
+            view.tokens("axis.token"),
+            plain("feed_forward.axis_activation"),
+            colours=[ACCENT if place == chosen else AFTER for place in range(n)],
+            horizontal=False,
+            font_size=view.font_size,
+            height=int(440 * view.font_size / 12),
         ),
         t(
             "feed_forward.read_fires",

@@ -6,13 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import streamlit as st
+from plotly.colors import get_colorscale
 
 from model import Trace, WeightsError
 from model.encoder import Encoder, EncoderLayer
 from model.trace import Guess
 from pages.ui import digits, session
 from pages.ui.components.diagram import diagram, show
-from pages.ui.figures import ACCENT, ROLE_COLOURS, Axis, Thumbnail, heatmap, thumbnails
+from pages.ui.figures import ACCENT, ROLE_COLOURS, Axis, Thumbnail, figure_of, heatmap_parts, thumbnails
 from pages.ui.frame import go_to
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View, shape
@@ -176,15 +177,16 @@ def side_by_side() -> None:
 
 def patches(picture: np.ndarray, size: int):
     """A drawing, cut where the patches are cut."""
-    figure = heatmap(picture, Axis(""), Axis(""), scale="share", font_size=view.font_size, height=240)
-    figure.update_traces(colorscale="Greys_r", showscale=False, xgap=0, ygap=0)
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
+    look = {"scale": "share", "gaps": False, "font_size": view.font_size, "height": 240}
+    traces, layout = heatmap_parts(picture, Axis(""), Axis(""), **look)
+    traces[0] |= {"colorscale": get_colorscale("Greys_r"), "showscale": False}
     line, end = {"color": ACCENT, "width": 1}, len(picture) - 0.5
     cuts = [place - 0.5 for place in range(0, len(picture) + 1, size)]
     across = [{"type": "line", "x0": -0.5, "x1": end, "y0": cut, "y1": cut, "line": line} for cut in cuts]
     down = [{"type": "line", "x0": cut, "x1": cut, "y0": -0.5, "y1": end, "line": line} for cut in cuts]
-    return figure.update_layout(shapes=across + down)
+    for side in ("xaxis", "yaxis"):
+        layout[side]["visible"] = False
+    return figure_of(traces, layout | {"shapes": across + down})
 
 
 #: The rows of the table: what the last layer held, and its symbol.

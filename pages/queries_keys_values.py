@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import head_slice, largest_terms, pca
@@ -43,14 +42,6 @@ def choose(role: str) -> Callable[[int, int], None]:
     return chosen
 
 
-def coloured(figure: go.Figure, role: str) -> go.Figure:
-    """The figure with its axes in the colour of Q, K or V."""
-    colour = ROLE_COLOURS[view.mode][role]
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        axis.showline, axis.linewidth, axis.linecolor, axis.title.font.color = True, 3, colour, colour
-    return figure
-
-
 def named(i: int) -> str:
     """A token; with its place where it occurs more than once."""
     return f"{tokens[i]} ({i + 1})" if tokens.count(tokens[i]) > 1 else tokens[i]
@@ -67,17 +58,15 @@ for column, name in zip(st.columns(3), ROLES, strict=True):
         strongest = tuple(int(i) for i in np.unravel_index(np.abs(values).argmax(), values.shape))
         view.picture(
             name,
-            coloured(
-                heatmap(
-                    values,
-                    view.tokens("axis.token"),
-                    axis_component,
-                    cell=(token, component) if name == role else None,
-                    clickable=True,
-                    square=False,
-                    font_size=view.font_size,
-                ),
-                name,
+            heatmap(
+                values,
+                view.tokens("axis.token"),
+                axis_component,
+                cell=(token, component) if name == role else None,
+                clickable=True,
+                square=False,
+                line_colour=ROLE_COLOURS[view.mode][name],
+                font_size=view.font_size,
             ),
             t(
                 f"queries_keys_values.read_{name}",
@@ -96,16 +85,15 @@ for column, name in zip(st.columns(3), ROLES, strict=True):
     with column:
         view.picture(
             f"W_{name}",
-            coloured(
-                heatmap(
-                    weights[name],
-                    Axis(plain("queries_keys_values.axis_input")),
-                    axis_component,
-                    square=False,
-                    font_size=view.font_size,
-                    height=360,
-                ).update_traces(xgap=0),
-                name,
+            heatmap(
+                weights[name],
+                Axis(plain("queries_keys_values.axis_input")),
+                axis_component,
+                square=False,
+                gaps=False,
+                line_colour=ROLE_COLOURS[view.mode][name],
+                font_size=view.font_size,
+                height=360,
             ),
             t(
                 "queries_keys_values.read_weights",

@@ -13,7 +13,7 @@ from model.config import PRESETS
 from model.embedding import FlatEmbedding, LearnedPositions, PatchEmbedding, SinusoidalPositions, TokenEmbedding
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import session
-from pages.ui.figures import Axis, bars, heatmap, tiles, waves
+from pages.ui.figures import Axis, bars, figure_of, heatmap, heatmap_parts, tiles, waves
 from pages.ui.patches import how_it_is_prepared, position_maps
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View, pick, pick_number, show_terms, terms_table
@@ -63,7 +63,7 @@ def length(vectors: np.ndarray) -> str:
 
 def matrix(values: np.ndarray) -> go.Figure:
     """A (token, d_model) picture with the chosen cell outlined."""
-    figure = heatmap(
+    traces, layout = heatmap_parts(
         values,
         axis_token,
         axis_dimension,
@@ -74,8 +74,8 @@ def matrix(values: np.ndarray) -> go.Figure:
         font_size=view.font_size,
         height=int(min(520, max(190, 110 + N * 18 * view.font_size / 12))),
     )
-    figure.data[0].colorbar.nticks = 6  # these scales run to odd numbers; with fewer only the 0 may be named
-    return figure
+    traces[0]["colorbar"]["nticks"] = 6  # these scales run to odd numbers; with fewer only the 0 may be named
+    return figure_of(traces, layout)
 
 
 def matrix_picture(name: str, values: np.ndarray, sentence: str, equation: str) -> None:

@@ -11,7 +11,7 @@ from plotly.colors import get_colorscale
 
 #: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
 SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]
-SHARE = "Cividis"
+SHARES = [list(stop) for stop in get_colorscale("Cividis")]
 #: Q, K and V wherever they appear, on a light and on a dark ground.
 ROLE_COLOURS = {
     "light": {"Q": "#0072B2", "K": "#C25B00", "V": "#00795A"},
@@ -44,7 +44,23 @@ def coloured(equation: str, mode: str) -> str:
     )
 
 
-def heatmap(
+def figure_of(traces: dict | list[dict], layout: dict) -> go.Figure:
+    """A Plotly figure of plain data, which Plotly takes as it stands.
+
+    To check every property would cost more than all the rest of a page. The tests do it, where they open a page.
+    """
+    return go.Figure(traces, layout, _validate=False)
+
+
+def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> go.Figure:
+    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged.
+
+    options: those of `heatmap_parts`.
+    """
+    return figure_of(*heatmap_parts(values, rows, columns, **options))
+
+
+def heatmap_parts(
     values: np.ndarray,
     rows: Axis,
     columns: Axis,
@@ -54,14 +70,17 @@ def heatmap(
     cell: tuple[int, int] | None = None,
     clickable: bool = False,
     square: bool = True,
+    gaps: bool = True,
+    line_colour: str | None = None,
     font_size: int = 12,
     height: int | None = None,
-) -> go.Figure:
-    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged.
+) -> tuple[list[dict], dict]:
+    """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
 
     scale: "signed" (two colours, symmetric about 0), "share" (0 to 1) or "positive" (0 to the largest).
     limit: the value of the strongest colour, for a range shared among pictures. cell: outlined.
     clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit.
+    gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
     Infinite cells (hidden by a mask) stay blank.
     """
     values = np.asarray(values, dtype=np.float32)
@@ -71,13 +90,14 @@ def heatmap(
     low, high = {"signed": (-largest, largest), "share": (0.0, limit or 1.0), "positive": (0.0, largest)}[scale]
     clickable = clickable and max(n_rows, n_columns) <= MOST_CLICKABLE
     hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
-    cells = go.Heatmap(
+    cells = dict(
+        type="heatmap",
         z=finite,
         zmin=low,
         zmax=high,
-        colorscale=SIGNED if scale == "signed" else SHARE,
-        xgap=1 if n_columns <= 32 else 0,
-        ygap=1 if n_rows <= 32 else 0,
+        colorscale=SIGNED if scale == "signed" else SHARES,
+        xgap=1 if gaps and n_columns <= 32 else 0,
+        ygap=1 if gaps and n_rows <= 32 else 0,
         hoverinfo="skip" if clickable else None,
         hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
         colorbar={
@@ -98,7 +118,8 @@ def heatmap(
     if clickable:
         y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
         traces.append(
-            go.Scatter(
+            dict(
+                type="scatter",
                 x=x.ravel(),
                 y=y.ravel(),
                 customdata=finite.ravel(),
@@ -110,11 +131,14 @@ def heatmap(
                 hovertemplate=hover + "%{customdata:.4f}<extra></extra>",
             )
         )
-    # The layout is given at once: Plotly's update_… methods cost several milliseconds each.
     layout: dict = {
         "xaxis": _side(columns, n_columns, font_size) | {"range": [-0.5, n_columns - 0.5]},
         "yaxis": _side(rows, n_rows, font_size) | {"range": [n_rows - 0.5, -0.5]},
     }
+    if line_colour is not None:
+        for side in layout.values():
+            side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
+            side["title"]["font"] = {"color": line_colour}
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         row, column = cell
         corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
@@ -124,7 +148,7 @@ def heatmap(
         layout["xaxis"] |= {"constrain": "domain"}
     if height is None:
         height = int(min(620, max(230, 90 + n_rows * (26 if square else 22) * font_size / 12)))
-    return go.Figure(traces, layout | look(height, font_size))
+    return traces, layout | look(height, font_size)
 
 
 def _side(axis: Axis, n: int, font_size: int) -> dict:
@@ -152,28 +176,37 @@ def bars(
     value_title: str,
     *,
     colours: Sequence[str] | str = "#0072B2",
+    texts: Sequence[str] | None = None,
+    value_range: tuple[float, float] | None = None,
     horizontal: bool = True,
     font_size: int = 12,
     height: int | None = None,
 ) -> go.Figure:
-    """One bar for each name, in the order given (the first on top, where horizontal)."""
+    """One bar for each name, in the order given (the first on top, where horizontal).
+
+    texts: what stands at each bar, if not its value with three decimals.
+    """
     places = np.arange(len(values), dtype=np.float32)
     values = np.asarray(values, dtype=np.float32)
     kind = {"orientation": "h", "x": values, "y": places} if horizontal else {"x": places, "y": values}
     value_letter, name_letter = ("x", "y") if horizontal else ("y", "x")
-    bar = go.Bar(
+    bar = dict(
+        type="bar",
         **kind,
         marker={"color": colours},
-        text=[f"{value:.3f}" for value in values],
+        unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
+        text=[f"{value:.3f}" for value in values] if texts is None else list(texts),
         textposition="auto",
         hovertemplate=f"%{{{name_letter}}}: %{{{value_letter}:.4f}}<extra></extra>",
     )
     ends = [-0.6, len(values) - 0.4]
     side = _side(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
     scale = {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True}
+    if value_range:
+        scale["range"] = value_range
     rows = len(values) if horizontal else 9
     height = height or int(min(720, 80 + rows * 24 * font_size / 12))
-    return go.Figure(bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | look(height, font_size))
+    return figure_of(bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | look(height, font_size))
 
 
 def attention_lines(
@@ -185,7 +218,7 @@ def attention_lines(
     """
     n_rows, n_columns = weights.shape
     colour = ROLE_COLOURS[mode]["Q"]
-    figure = go.Figure()
+    traces: list = []
     bundles = np.clip((weights * 10).astype(int), 0, 9)
     for bundle in range(10):
         for lit in (False, True):
@@ -193,38 +226,46 @@ def attention_lines(
             if not pairs:
                 continue
             share = (bundle + 0.5) / 10
-            figure.add_scatter(
-                x=np.array([x for _ in pairs for x in (0, 1, np.nan)], np.float32),
-                y=np.array([y for i, j in pairs for y in (i, j, np.nan)], np.float32),
-                mode="lines",
-                line={"width": 1 + 8 * share, "color": ACCENT if lit else colour},
-                opacity=min(1.0, (0.35 if lit else 0.1) + share),
-                hoverinfo="skip",
-                showlegend=False,
+            traces.append(
+                dict(
+                    type="scatter",
+                    x=np.array([x for _ in pairs for x in (0, 1, np.nan)], np.float32),
+                    y=np.array([y for i, j in pairs for y in (i, j, np.nan)], np.float32),
+                    mode="lines",
+                    line={"width": 1 + 8 * share, "color": ACCENT if lit else colour},
+                    opacity=min(1.0, (0.35 if lit else 0.1) + share),
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
             )
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
-        figure.add_scatter(
-            x=np.full(n, x, np.float32),
-            y=np.arange(n, dtype=np.float32),
-            mode="text",
-            text=[f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels],
-            textposition=side,
-            textfont={"size": font_size if n <= 24 else max(7, font_size - 4)},
-            hoverinfo="skip",
-            showlegend=False,
-            cliponaxis=False,
+        traces.append(
+            dict(
+                type="scatter",
+                x=np.full(n, x, np.float32),
+                y=np.arange(n, dtype=np.float32),
+                mode="text",
+                text=[f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels],
+                textposition=side,
+                textfont={"size": font_size if n <= 24 else max(7, font_size - 4)},
+                hoverinfo="skip",
+                showlegend=False,
+                cliponaxis=False,
+            )
         )
-    figure.update_xaxes(
-        range=[-0.6, 1.6],
-        tickvals=[0, 1],
-        ticktext=[label(rows.title), label(columns.title)],
-        side="top",
-        showgrid=False,
-        zeroline=False,
-        automargin=True,
-    )
-    figure.update_yaxes(range=[max(n_rows, n_columns) - 0.5, -0.5], visible=False)
-    return finish(figure, int(min(900, 70 + max(n_rows, n_columns) * 24 * font_size / 12)), font_size)
+    layout = {
+        "xaxis": {
+            "range": [-0.6, 1.6],
+            "tickvals": [0, 1],
+            "ticktext": [label(rows.title), label(columns.title)],
+            "side": "top",
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": True,
+        },
+        "yaxis": {"range": [max(n_rows, n_columns) - 0.5, -0.5], "visible": False},
+    }
+    return figure_of(traces, layout | look(int(min(900, 70 + max(n_rows, n_columns) * 24 * font_size / 12)), font_size))
 
 
 def look(height: int, font_size: int) -> dict:
@@ -274,21 +315,21 @@ def wide_heatmap(
     labels = [str(number) for number in (range(1, n_columns + 1) if numbers is None else numbers)]
     height = int(min(640, 96 + max(n_rows, 2) * 15 * font_size / 12))
     options = {"cell": cell, "clickable": clickable, "font_size": font_size, "height": height, "square": False}
-    figure = heatmap(values, rows, Axis(title, labels), limit=limit, **options)
-    figure.layout.xaxis.showticklabels = False
-    figure.layout.xaxis.title.standoff = font_size + 8  # without tick labels it would lie on the cells
+    traces, layout = heatmap_parts(values, rows, Axis(title, labels), limit=limit, **options)
+    layout["xaxis"]["showticklabels"] = False
+    layout["xaxis"]["title"]["standoff"] = font_size + 8  # without tick labels it would lie on the cells
     if one:
-        for part in figure.data:
-            part.hovertemplate = part.hovertemplate and part.hovertemplate.replace(label(title), label(one))
+        for part in traces:
+            part["hovertemplate"] = part["hovertemplate"] and part["hovertemplate"].replace(label(title), label(one))
     if not exact:
-        cells = figure.data[0]
-        largest = cells.zmax
+        cells = traces[0]
+        largest = cells["zmax"]
         # Symmetric about 127, so that zero has a colour of its own.
-        cells.z = np.rint(np.clip(np.asarray(values) / largest, -1, 1) * 127 + 127).astype(np.uint8)
-        cells.zmin, cells.zmax = 0, 254
-        cells.colorbar.tickvals, cells.colorbar.ticktext = [0, 127, 254], [f"−{largest:.3g}", "0", f"{largest:.3g}"]
-        cells.hovertemplate = cells.hovertemplate.replace("%{z:.4f}", "")
-    return figure
+        cells["z"] = np.rint(np.clip(np.asarray(values) / largest, -1, 1) * 127 + 127).astype(np.uint8)
+        cells["zmin"], cells["zmax"] = 0, 254
+        cells["colorbar"] |= {"tickvals": [0, 127, 254], "ticktext": [f"−{largest:.3g}", "0", f"{largest:.3g}"]}
+        cells["hovertemplate"] = cells["hovertemplate"].replace("%{z:.4f}", "")
+    return figure_of(traces, layout)
 
 
 def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font_size: int) -> dict:
@@ -314,7 +355,8 @@ def grouped_bars(
 ) -> go.Figure:
     """For each place, one upright bar of every series, side by side or on top of each other."""
     traces = [
-        go.Bar(
+        dict(
+            type="bar",
             x=np.arange(len(values), dtype=np.float32),
             y=np.asarray(values, dtype=np.float32),
             name=label(title),
@@ -325,8 +367,9 @@ def grouped_bars(
         for (title, values), colour in zip(series.items(), colours, strict=True)
     ]
     layout = _named(series, names, value_title, font_size)
-    layout["yaxis"] |= {"range": value_range}
-    return go.Figure(traces, layout | {"barmode": "stack" if stacked else "group", "bargap": 0.25})
+    if value_range:
+        layout["yaxis"]["range"] = value_range
+    return figure_of(traces, layout | {"barmode": "stack" if stacked else "group", "bargap": 0.25})
 
 
 def spreads(
@@ -338,8 +381,10 @@ def spreads(
         low, q1, median, q3, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95], axis=1).astype(np.float32)
         box = {"lowerfence": low, "q1": q1, "median": median, "q3": q3, "upperfence": high}
         places = np.arange(len(values), dtype=np.float32)
-        traces.append(go.Box(x=places, **box, name=label(title), marker={"color": colour}, line={"width": 1.5}))
-    return go.Figure(traces, _named(series, names, value_title, font_size) | {"boxmode": "group"})
+        traces.append(
+            dict(type="box", x=places, **box, name=label(title), marker={"color": colour}, line={"width": 1.5})
+        )
+    return figure_of(traces, _named(series, names, value_title, font_size) | {"boxmode": "group"})
 
 
 def outlines(
@@ -355,7 +400,8 @@ def outlines(
     edges = np.histogram_bin_edges(np.concatenate([np.ravel(values) for values in series.values()]), bins)
     middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
     traces = [
-        go.Scatter(
+        dict(
+            type="scatter",
             x=middles,
             y=np.histogram(values, edges)[0].astype(np.float32),
             mode="lines",
@@ -373,7 +419,7 @@ def outlines(
         "showlegend": True,
         "legend": LEGEND,
     }
-    return go.Figure(traces, layout | look(int(330 * font_size / 12), font_size))
+    return figure_of(traces, layout | look(int(330 * font_size / 12), font_size))
 
 
 def activation_curve(
@@ -397,16 +443,26 @@ def activation_curve(
     counts, edges = np.histogram(x, 40)
     middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
     traces = [
-        go.Scatter(
+        dict(
+            type="scatter",
             x=curve[0].astype(np.float32),
             y=curve[1].astype(np.float32),
             mode="lines",
             line={"color": BEFORE, "width": 2},
             hoverinfo="skip",
         ),
-        go.Scatter(x=x, y=y, customdata=numbers, mode="markers", marker=dots, hovertemplate=hover),
-        go.Scatter(x=x[one], y=y[one], customdata=numbers[one], mode="markers", marker=large, hovertemplate=hover),
-        go.Bar(
+        dict(type="scatter", x=x, y=y, customdata=numbers, mode="markers", marker=dots, hovertemplate=hover),
+        dict(
+            type="scatter",
+            x=x[one],
+            y=y[one],
+            customdata=numbers[one],
+            mode="markers",
+            marker=large,
+            hovertemplate=hover,
+        ),
+        dict(
+            type="bar",
             x=middles,
             y=counts.astype(np.float32),
             marker={"color": AFTER},
@@ -421,7 +477,7 @@ def activation_curve(
         "yaxis": {"title": {"text": after}, "domain": [0.3, 1], "zeroline": True, "automargin": True},
         "yaxis2": {"domain": [0, 0.2], "showticklabels": False, "showgrid": False},
     }
-    return go.Figure(traces, layout | look(int(400 * font_size / 12), font_size))
+    return figure_of(traces, layout | look(int(400 * font_size / 12), font_size))
 
 
 #: The lowest of 255 colours is kept for the gaps between tiles: bytes have no NaN.
@@ -458,7 +514,8 @@ def tiles(
     sheet[:, :n, :, :m] = 1 + np.rint(shares * _STEPS).transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
     dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
-    cells = go.Heatmap(
+    cells = dict(
+        type="heatmap",
         z=sheet,
         x0=-0.5 + dx * (gap_x + 1) / 2,
         dx=dx,
@@ -466,7 +523,7 @@ def tiles(
         dy=dy,
         zmin=0,
         zmax=_STEPS + 1,
-        colorscale=_with_gap(SIGNED if scale == "signed" else get_colorscale(SHARE)),
+        colorscale=_with_gap(SIGNED if scale == "signed" else SHARES),
         hoverinfo="skip",
         colorbar={
             "orientation": "h",
@@ -484,7 +541,8 @@ def tiles(
         },
     )
     y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
-    places = go.Scatter(
+    places = dict(
+        type="scatter",
         x=x.ravel(),
         y=y.ravel(),
         text=[label(line) for line in hover],
@@ -505,7 +563,7 @@ def tiles(
         layout["shapes"] = [{"type": "rect", **corners, "line": {"color": ACCENT, "width": 3}}]
     if height is None:
         height = int(min(620, (66 + n_rows * 68) * font_size / 12))
-    return go.Figure([cells, places], layout | look(height, font_size))
+    return figure_of([cells, places], layout | look(height, font_size))
 
 
 def _with_gap(colorscale: Sequence[Sequence]) -> list[list]:
@@ -536,14 +594,21 @@ def paths(
     broken = np.concatenate([points, np.full((1, n, 2), np.nan, np.float32)]).transpose(1, 0, 2).reshape(-1, 2)
     shown = list(range(n)) if n <= 20 else [chosen]
     traces = [
-        go.Scatter(x=broken[:, 0], y=broken[:, 1], mode="lines", line={"color": "rgba(128,128,128,0.35)", "width": 1}),
-        go.Scatter(
+        dict(
+            type="scatter",
+            x=broken[:, 0],
+            y=broken[:, 1],
+            mode="lines",
+            line={"color": "rgba(128,128,128,0.35)", "width": 1},
+        ),
+        dict(
+            type="scatter",
             x=points[..., 0].ravel(),
             y=points[..., 1].ravel(),
             mode="markers",
             marker={
                 "color": np.repeat(np.arange(n_steps, dtype=np.uint8), n),
-                "colorscale": SHARE,
+                "colorscale": SHARES,
                 "size": 6,
                 "line": {"width": 0.5, "color": "rgba(128,128,128,0.8)"},
                 "colorbar": _legend_bar(steps),
@@ -551,7 +616,8 @@ def paths(
             text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names],
             hovertemplate="%{text}<extra></extra>",
         ),
-        go.Scatter(
+        dict(
+            type="scatter",
             x=points[:, chosen, 0],
             y=points[:, chosen, 1],
             mode="lines+markers",
@@ -559,7 +625,8 @@ def paths(
             marker={"size": 8},
             hoverinfo="skip",
         ),
-        go.Scatter(
+        dict(
+            type="scatter",
             x=points[-1, shown, 0],
             y=points[-1, shown, 1],
             mode="text",
@@ -568,7 +635,7 @@ def paths(
             hoverinfo="skip",
         ),
     ]
-    return go.Figure(traces, _plain_axes(titles) | look(height, font_size))
+    return figure_of(traces, _plain_axes(titles) | look(height, font_size))
 
 
 def _plain_axes(titles: tuple[str, str]) -> dict:
@@ -603,7 +670,8 @@ def scatter(
     """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed."""
     x, y = np.asarray(x, dtype=np.float32), np.asarray(y, dtype=np.float32)
     traces = [
-        go.Scatter(
+        dict(
+            type="scatter",
             x=x,
             y=y,
             mode="markers+text" if names else "markers",
@@ -613,7 +681,7 @@ def scatter(
             hovertemplate="%{customdata}<extra></extra>",
             marker={
                 "color": np.asarray(groups, dtype=np.uint8),
-                "colorscale": SHARE,
+                "colorscale": SHARES,
                 "cmin": 0,
                 "cmax": max(len(legend.labels) - 1, 1),
                 "size": 11,
@@ -624,35 +692,38 @@ def scatter(
     ]
     if chosen is not None:
         ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
-        traces.append(go.Scatter(x=x[[chosen]], y=y[[chosen]], mode="markers", marker=ring, hoverinfo="skip"))
-    return go.Figure(traces, _plain_axes(titles) | look(height, font_size))
+        traces.append(dict(type="scatter", x=x[[chosen]], y=y[[chosen]], mode="markers", marker=ring, hoverinfo="skip"))
+    return figure_of(traces, _plain_axes(titles) | look(height, font_size))
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> go.Figure:
     """A heatmap of shares with a word and its share in each cell. options: as for `heatmap`."""
-    figure = heatmap(values, rows, columns, scale="share", square=False, **options)
-    cells = figure.data[0]
-    cells.text = [[label(word) for word in row] for row in words]
-    cells.texttemplate = "%{text}<br>%{z:.2f}"
-    cells.hovertemplate = "<b>%{text}</b><br>%{z:.4f}<extra></extra>"
-    return figure
+    traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, **options)
+    traces[0] |= {
+        "text": [[label(word) for word in row] for row in words],
+        "texttemplate": "%{text}<br>%{z:.2f}",
+        "hovertemplate": "<b>%{text}</b><br>%{z:.4f}<extra></extra>",
+    }
+    return figure_of(traces, layout)
 
 
 def side_by_side(
     values: np.ndarray, rows: Axis, columns: Axis, width: int, *, chosen: int | None = None, font_size: int = 12
 ) -> go.Figure:
     """A heatmap of blocks, each `width` columns wide and named by `columns`, with lines between. chosen: outlined."""
-    figure = heatmap(values, rows, Axis(columns.title), square=False, font_size=font_size)
+    traces, layout = heatmap_parts(values, rows, Axis(columns.title), square=False, font_size=font_size)
     edges = [i * width - 0.5 for i in range(len(columns.labels) + 1)]
     whole = {"yref": "paper", "y0": 0, "y1": 1}
     grey, accent = {"color": "#808080", "width": 1}, {"color": ACCENT, "width": 3}
     shapes = [{"type": "line", "x0": edge, "x1": edge, **whole, "line": grey} for edge in edges[1:-1]]
     if chosen is not None:
         shapes.append({"type": "rect", "x0": edges[chosen], "x1": edges[chosen + 1], **whole, "line": accent})
-    figure.layout.shapes = shapes
-    figure.layout.xaxis.tickvals = [edge + width / 2 for edge in edges[:-1]]
-    figure.layout.xaxis.ticktext = [label(text) for text in columns.labels]
-    return figure
+    layout["shapes"] = shapes
+    layout["xaxis"] |= {
+        "tickvals": [edge + width / 2 for edge in edges[:-1]],
+        "ticktext": [label(text) for text in columns.labels],
+    }
+    return figure_of(traces, layout)
 
 
 def lines(
@@ -668,7 +739,8 @@ def lines(
     styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
     places = np.arange(values.shape[1], dtype=np.float32)
     traces = [
-        go.Scatter(
+        dict(
+            type="scatter",
             x=places,
             y=row,
             name=label(name),
@@ -684,7 +756,7 @@ def lines(
         "showlegend": True,
         "legend": LEGEND,
     }
-    return go.Figure(traces, layout | look(height, font_size))
+    return figure_of(traces, layout | look(height, font_size))
 
 
 @dataclass(frozen=True)
@@ -721,7 +793,7 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
                     "z": values,
                     "zmin": -largest if picture.scale == "signed" else 0.0,
                     "zmax": 1.0 if picture.scale == "share" else largest,
-                    "colorscale": SIGNED if picture.scale == "signed" else SHARE,
+                    "colorscale": SIGNED if picture.scale == "signed" else SHARES,
                     "showscale": False,
                     "xaxis": f"x{name}",
                     "yaxis": f"y{name}",
@@ -751,7 +823,7 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
                     "font": {"size": font_size} | ({"color": picture.colour} if picture.colour else {}),
                 }
             )
-    return finish(go.Figure({"data": data, "layout": layout | {"annotations": titles}}), height, font_size)
+    return figure_of(data, layout | {"annotations": titles} | look(height, font_size))
 
 
 def waves(
@@ -774,7 +846,8 @@ def waves(
     colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
     dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
     traces = [
-        go.Scatter(
+        dict(
+            type="scatter",
             x=steps,
             y=table[:, dimension],
             name=f"j = {dimension}",
@@ -787,7 +860,7 @@ def waves(
     if chosen is not None:
         ring = {"size": 15, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
         place = {"x": steps[[chosen[0]]], "y": table[chosen][None]}
-        traces.append(go.Scatter(**place, mode="markers", marker=ring, showlegend=False, hoverinfo="skip"))
+        traces.append(dict(type="scatter", **place, mode="markers", marker=ring, showlegend=False, hoverinfo="skip"))
     band = {"type": "rect", "x0": -0.5, "x1": (used or 0) - 0.5, "yref": "paper", "y0": 0, "y1": 1}
     band |= {"fillcolor": "#7F7F7F", "opacity": 0.12, "line": {"width": 0}, "layer": "below"}
     layout = {
@@ -797,7 +870,7 @@ def waves(
         "showlegend": True,
         "legend": LEGEND,
     }
-    return go.Figure(traces, layout | look(height, font_size))
+    return figure_of(traces, layout | look(height, font_size))
 
 
 def queries_and_keys(
@@ -823,14 +896,17 @@ def queries_and_keys(
         ends = np.stack([queries[link[0]], keys[link[1]]]).astype(np.float32)
         line = {"color": ACCENT, "width": 3}
         traces.append(
-            go.Scatter(x=ends[:, 0], y=ends[:, 1], mode="lines", line=line, hoverinfo="skip", showlegend=False)
+            dict(
+                type="scatter", x=ends[:, 0], y=ends[:, 1], mode="lines", line=line, hoverinfo="skip", showlegend=False
+            )
         )
     sides = (("Q", queries, "circle", "top center"), ("K", keys, "diamond", "bottom center"))
     for side, (role, points, symbol, where) in enumerate(sides):
         points, colour = np.asarray(points, dtype=np.float32), ROLE_COLOURS[mode][role]
         linked = None if link is None else link[side]
         traces.append(
-            go.Scatter(
+            dict(
+                type="scatter",
                 x=points[:, 0],
                 y=points[:, 1],
                 name=label(legend[side]),
@@ -846,7 +922,7 @@ def queries_and_keys(
         )
     layout = _plain_axes(titles)
     layout["yaxis"]["scaleanchor"] = "x"
-    return go.Figure(traces, layout | {"showlegend": True, "legend": LEGEND} | look(height, font_size))
+    return figure_of(traces, layout | {"showlegend": True, "legend": LEGEND} | look(height, font_size))
 
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
@@ -876,8 +952,14 @@ def drawing(
     right), outlined. cross: two lines through a place (row, column).
     """
     n_rows, n_columns = values.shape
-    pixels = go.Heatmap(
-        z=_bytes(values), zmin=0, zmax=255, colorscale=INK, showscale=False, hovertemplate="%{y}, %{x}<extra></extra>"
+    pixels = dict(
+        type="heatmap",
+        z=_bytes(values),
+        zmin=0,
+        zmax=255,
+        colorscale=INK,
+        showscale=False,
+        hovertemplate="%{y}, %{x}<extra></extra>",
     )
     lines: list[dict] = []
     line = {"color": ROLE_COLOURS["dark"]["K"], "width": 1}
@@ -906,7 +988,7 @@ def drawing(
         corners = {"x0": left - 0.5, "x1": right - 0.5, "y0": top - 0.5, "y1": bottom - 0.5}
         lines.append({"type": "rect", **corners, "line": line | {"width": 2}})
     layout = {"xaxis": columns, "yaxis": rows, "shapes": lines}
-    return go.Figure(pixels, layout | look(int(height * font_size / 12), font_size))
+    return figure_of(pixels, layout | look(int(height * font_size / 12), font_size))
 
 
 def _weight_bar(largest: float, font_size: int) -> dict:
@@ -946,7 +1028,8 @@ def over_drawing(
     side = round((len(weights) - 1) ** 0.5)
     size = len(picture) // side
     weights = np.asarray(weights, dtype=np.float32)
-    ink = go.Heatmap(
+    ink = dict(
+        type="heatmap",
         z=_bytes(picture),
         x0=-0.5 + 0.5 / size,
         dx=1 / size,
@@ -962,7 +1045,8 @@ def over_drawing(
     sheet[:, 2:] = weights[1:].reshape(side, side)
     sheet[0, 0] = weights[0]
     largest = float(weights.max()) or 1.0
-    veil = go.Heatmap(
+    veil = dict(
+        type="heatmap",
         z=sheet,
         x0=-2,
         dx=1,
@@ -976,7 +1060,8 @@ def over_drawing(
     )
     places = np.mgrid[0:side, 0:side]
     y, x = (np.concatenate([[first], grid.ravel()]) for first, grid in zip((0, -2), places, strict=True))
-    marks = go.Scatter(
+    marks = dict(
+        type="scatter",
         x=x.astype(np.float32),
         y=y.astype(np.float32),
         customdata=weights,
@@ -1010,7 +1095,7 @@ def over_drawing(
             {"type": "rect", **place, "line": {"color": ROLE_COLOURS["dark"]["Q"], "width": 3}},
         ],
     }
-    return go.Figure([ink, veil, marks], layout | look(int(height * font_size / 12), font_size))
+    return figure_of([ink, veil, marks], layout | look(int(height * font_size / 12), font_size))
 
 
 def over_drawings(
@@ -1039,7 +1124,8 @@ def over_drawings(
     copies[:, :pixels, :, :pixels] = (1 + np.rint(np.clip(picture, 0, 1) * _STEPS))[None, :, None, :]
     copies = copies.reshape(n_rows * unit, n_columns * unit)[:-gap, :-gap]
     start = -0.5 + (gap + 1) / (2 * unit)
-    ink = go.Heatmap(
+    ink = dict(
+        type="heatmap",
         z=copies,
         x0=start,
         dx=1 / unit,
@@ -1060,7 +1146,8 @@ def over_drawings(
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
     largest = float(weights.max(initial=0.0)) or 1.0
-    veil = go.Heatmap(
+    veil = dict(
+        type="heatmap",
         z=sheet,
         x=edges(n_columns),
         y=edges(n_rows),
@@ -1071,7 +1158,8 @@ def over_drawings(
         colorbar=_weight_bar(largest, font_size),
     )
     y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
-    places = go.Scatter(
+    places = dict(
+        type="scatter",
         x=x.ravel(),
         y=y.ravel(),
         text=[label(line) for line in hover],
@@ -1095,4 +1183,4 @@ def over_drawings(
         side_of["showticklabels"] = "ticktext" in side_of
     if height is None:
         height = int(min(640, 70 + n_rows * 110))
-    return go.Figure([ink, veil, places], layout | look(int(height * font_size / 12), font_size))
+    return figure_of([ink, veil, places], layout | look(int(height * font_size / 12), font_size))

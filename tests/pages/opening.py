@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -23,6 +24,8 @@ def open_page(name: str, **link: str) -> AppTest:
 def assert_fine(app: AppTest) -> None:
     assert not app.exception, [error.value for error in app.exception]
     assert not app.error, [error.value for error in app.error]
+    for chart in app.get("plotly_chart"):
+        go.Figure(json.loads(chart.proto.spec))  # raises for what Plotly does not know; figures.figure_of does not look
 
 
 def texts(app: AppTest) -> str:
