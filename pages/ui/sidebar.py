@@ -92,7 +92,7 @@ def check_link() -> None:
         value = asked.get(name)
         if value is not None and not (value.isascii() and value.isdigit() and 1 <= int(value[:6]) <= most):
             wrong.append((name, value))
-    for name, allowed in (("lang", tuple(LANGUAGES)), ("depth", DEPTHS), ("model", ("paper",))):
+    for name, allowed in (("lang", tuple(LANGUAGES)), ("depth", DEPTHS), ("model", ("paper", "trained"))):
         if name in asked and asked[name] not in allowed:
             wrong.append((name, asked[name]))
     for name, value in wrong:
@@ -101,14 +101,14 @@ def check_link() -> None:
 
 def sidebar() -> Choice:
     """Draw the controls, keep the URL in step with them, and return the choice."""
-    _worded("lang", tuple(LANGUAGES), "en", LANGUAGES.get, always=True, label_visibility="collapsed")
+    _worded("lang", tuple(LANGUAGES), "en", LANGUAGES.get, label_visibility="collapsed")
     kind = _worded("input", tuple(PIPELINES), "sentence", lambda kind: plain(f"sidebar.input_{kind}"))
     sentence, ink, drawing, paper = "", None, None, False
     if kind == "sentence":
         sentence, paper = _sentence(), _paper_base()
     else:
         ink, drawing = _drawing(PIPELINES[kind])
-    link.put("model", "paper" if paper else None)
+    link.put("model", ("paper" if paper else "trained") if kind == "sentence" else None)
     config = session.pipeline("untrained" if paper else PIPELINES[kind]).config
     layer, head = _number("layer", config.layers), _number("head", config.heads)
     depth = _worded(
@@ -127,13 +127,13 @@ def sidebar() -> Choice:
     return Choice(kind, sentence, layer, head, st.session_state["lang"], depth, big, ink, drawing, paper)
 
 
-def _worded(name: str, options: tuple[str, ...], default: str, words, always: bool = False, **look) -> str:
-    """A row of buttons whose value, not whose wording, stands in the URL (`always`: even the default)."""
+def _worded(name: str, options: tuple[str, ...], default: str, words, **look) -> str:
+    """A row of buttons whose value, not whose wording, stands in the URL: always, so that the back button finds it."""
     link.take(name, options, default)
     look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
     st.segmented_control(plain(f"sidebar.{name}"), options, **look)
     value = st.session_state[name]
-    link.put(name, value if always or value != default else None)
+    link.put(name, value)
     return value
 
 
@@ -155,6 +155,8 @@ def _number(name: str, most: int) -> int:
 def _sentence() -> str:
     if (asked := link.asked("s")) is not None:
         st.session_state["s"] = asked[:MOST_CHARACTERS]
+        if len(asked) > MOST_CHARACTERS:
+            st.warning(t("error.link_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
     st.session_state.setdefault("s", EXAMPLES[st.session_state["lang"]][0])
     sentence = st.text_input(
         plain("sidebar.sentence"),

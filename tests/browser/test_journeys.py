@@ -163,6 +163,24 @@ def test_a_clicked_cell_is_worked_out_by_hand_and_survives_another_language(page
     expect_by_hand(page, PLACES[2], PLACES[5])
 
 
+def test_a_chosen_place_follows_the_sentence_and_the_language(page: Page, app_url: str) -> None:
+    """A browser knows a select box by its wording: that of an earlier sentence must not come back."""
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&lang=en")
+    title(page, "attention")
+    click_cell(page, "attention-weights", 4, 6)
+    expect_by_hand(page, PLACES[4], PLACES[6])
+    settle(page)
+    write(page, "i love you .")
+    expect(page.locator(".st-key-query input")).to_have_value("5 · .")
+    page.locator(".st-key-lang").get_by_text("中文").click()
+    title(page, "attention", "zh")
+    slider(page, "head").press("ArrowRight")
+    page.wait_for_url(lambda url: asked(url)["head"] == "2")
+    settle(page)
+    expect(page.locator(".st-key-query input")).to_have_value("5 · .")
+    expect(sentence_box(page)).to_have_value("i love you .")
+
+
 def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&lang=en")
     title(page, "answer")
@@ -184,9 +202,11 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     title(page, "home")
     write(page, SENTENCE)
     choose(page, layer=2, head=2)
+    steps = page.evaluate("history.length")
     walk_to(page, "attention")
     walk_to(page, "heads")
     expect_choice(page, SENTENCE, 2, 2)
+    assert page.evaluate("history.length") == steps + 2, "each change of page is one step, no more"
 
     page.go_back()
     title(page, "attention")
@@ -195,6 +215,14 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     page.wait_for_url(lambda url: asked(url)["layer"] == "3")
     page.go_back()
     expect_choice(page, SENTENCE, 2, 2)
+    settle(page)
+    depth = page.locator(".st-key-depth")
+    depth.get_by_text(catalogue("en")["sidebar.depth_story"]).click()
+    page.wait_for_url(lambda url: asked(url)["depth"] == "story")
+    expect(page.locator(".katex-display")).to_have_count(0)
+    page.go_back()
+    expect(page.locator(".katex-display").first).to_be_visible()
+    assert asked(page.url)["depth"] == "formula"
     settle(page)
     page.reload()
     title(page, "attention")

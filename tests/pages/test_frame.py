@@ -10,7 +10,7 @@ from model import pipeline as model_pipeline
 from model.stages import STAGES
 from pages.ui import session
 from pages.ui.frame import PAGES
-from pages.ui.sidebar import EXAMPLES
+from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, open_page, texts
 
@@ -168,3 +168,13 @@ def test_bold_chinese_is_bold() -> None:
         assert len(parts) % 2, key
         for bold, after in zip(parts[1::2], parts[2::2], strict=True):
             assert not (re.search(r"[。，：；？！）”]$", bold) and re.match(r"\w", after)), key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> None:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"s": "word " * 200, "lang": language})
+    assert_fine(app.run())
+    expected = catalogue(language)["error.link_long"].format(most=MOST_CHARACTERS)
+    assert expected in [warning.value for warning in app.warning]
+    assert len(app.sidebar.text_input(key="s").value) == MOST_CHARACTERS
