@@ -126,9 +126,10 @@ with columns[0]:
         on_pick=choose_token,
     )
 with columns[1]:
+    # Each token's vector with the same token's vector after, not with every other one.
     cosines = {
-        plain("add_and_norm.cosine_found"): cosine_similarity(before, found).diagonal(),
-        plain("add_and_norm.cosine_after"): cosine_similarity(before, after).diagonal(),
+        plain(f"add_and_norm.cosine_{name}"): cosine_similarity(before[:, None], later[:, None])[:, 0, 0]
+        for name, later in (("found", found), ("after", after))
     }
     aligned, kept = (values[chosen] for values in cosines.values())
     kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
