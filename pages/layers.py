@@ -123,7 +123,9 @@ def show_guesses() -> None:
         table = pd.DataFrame(probabilities, index=steps, columns=names)
     else:
         names = reader.vocabulary
-        best = np.argsort(-probabilities, axis=1)[:, :BEST]
+        best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, but without sorting them all
+        order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
+        best = np.take_along_axis(best, order, axis=1)
         words = [[names[i] for i in row] for row in best]
         figure = worded(
             np.take_along_axis(probabilities, best, axis=1),

@@ -228,21 +228,22 @@ def numbers(table: pd.DataFrame, key: str, decimals: int = 4, **look: object) ->
 def terms_table(terms: Terms, title: str, names: Sequence[str], factors: tuple[str, str]) -> pd.DataFrame:
     """The arithmetic of x · w + b, one product a row, then the rest, b and the sum. title, names: of the places."""
     x, w = factors
-    rows = [(name, *values) for name, *values in zip(names, terms.x, terms.w, terms.products, strict=True)]
+    names, sums = list(names), [terms.bias, terms.total]
     if terms.others:
-        rows.append((plain("queries_keys_values.rest", others=terms.others), None, None, terms.rest))
-    rows.append(("b", None, None, terms.bias))
-    rows.append((plain("queries_keys_values.sum"), None, None, terms.total))
-    table = pd.DataFrame(rows, columns=[title, x, w, f"{x} · {w}"], index=range(1, len(rows) + 1))
-    return table.astype({x: float, w: float})
+        names.append(plain("queries_keys_values.rest", others=terms.others))
+        sums.insert(0, terms.rest)
+    names += ["b", plain("queries_keys_values.sum")]
+    blank = [np.nan] * len(sums)
+    # Column by column: of rows pandas would have to find out the types, in six times as long.
+    table = {title: names, x: [*terms.x, *blank], w: [*terms.w, *blank], f"{x} · {w}": [*terms.products, *sums]}
+    return pd.DataFrame(table, index=range(1, len(names) + 1))
 
 
 def show_terms(table: pd.DataFrame, key: str, decimals: int = 5) -> None:
     """A `terms_table` on the screen, in full; a blank (not "None") where there is no factor."""
     numbers = table.columns[1:]
-    written = table.copy()
-    for name in numbers:
-        written[name] = ["" if np.isnan(value) else f"{value:.{decimals}f}" for value in table[name]]
+    written = {name: ["" if np.isnan(value) else f"{value:.{decimals}f}" for value in table[name]] for name in numbers}
+    written = pd.DataFrame({table.columns[0]: table.iloc[:, 0]} | written)
     right = {name: st.column_config.TextColumn(alignment="right") for name in numbers}
     st.dataframe(written, key=key, hide_index=True, height="content", column_config=right)
 
