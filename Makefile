@@ -1,11 +1,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Visitors share cores and memory: NumPy's products on one thread, as torch's are, and few heaps for malloc.
+SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
 
 .PHONY: run test train bench lint
 
 run: $(VENV)/run
-	$(BIN)/streamlit run app.py
+	$(SHARED) $(BIN)/streamlit run app.py
 
 test: $(VENV)/test
 	$(BIN)/ruff check .
@@ -16,7 +18,7 @@ train: $(VENV)/train
 	$(BIN)/python -m model.training $(RECIPE) --data $(DATA)
 
 bench: $(VENV)/test
-	$(BIN)/python -m tests.bench
+	$(SHARED) $(BIN)/python -m tests.bench
 
 lint: $(VENV)/test
 	$(BIN)/ruff check --fix .

@@ -12,8 +12,8 @@ from pages.ui.text import plain, t
 from pages.ui.view import View, pick
 
 view = View("add_and_norm", r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)")
-trace, tokens, layer = view.trace, view.trace.tokens, view.choice.layer
-d_model, n = trace.config.d_model, len(view.trace.tokens)
+tokens, layer = view.trace.tokens, view.choice.layer
+d_model, n = view.trace.config.d_model, len(tokens)
 
 columns = st.columns(2, vertical_alignment="bottom")
 with columns[0]:

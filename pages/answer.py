@@ -273,7 +273,7 @@ def answer_with_words() -> None:
         truths = [own.ids[i] for i in places]
         if places:
             # From here on the page, its By hand and its downloads are about the run with the hidden word.
-            view.trace = session.run(pipeline.name, pipeline.reader.hide(own.ids, places))
+            view.follow(pipeline.name, pipeline.reader.hide(own.ids, places))
             hidden = joined([own.tokens[i] for i in places])
             st.markdown(t("answer.hidden_now", word=hidden, sentence=" ".join(view.trace.tokens[1:-1])))
             if len(places) > 1:

@@ -40,8 +40,8 @@ def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
 
 
 view = View("feed_forward", r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2")
-trace, tokens, layer = view.trace, view.trace.tokens, view.choice.layer
-config, n = trace.config, len(trace.tokens)
+tokens, layer = view.trace.tokens, view.choice.layer
+config, n = view.trace.config, len(tokens)
 gelu = config.activation == "gelu"
 pipeline = session.pipeline(view.choice.pipeline)
 ffn = pipeline.network.layers[layer].ffn
@@ -282,7 +282,7 @@ else:
 
 st.markdown(t("feed_forward.positionwise"))
 turn = st.session_state.get("feed_forward.turn", 0)
-test = proof(view.choice.pipeline, layer, trace.layer_input(layer), x, turn)
+test = proof(view.choice.pipeline, layer, view.trace.layer_input(layer), x, turn)
 wide = plain("feed_forward.axis_d_model", d_model=config.d_model)
 limit = float(np.quantile(np.abs(output), 0.999)) or None
 columns = st.columns(2)

@@ -26,8 +26,7 @@ if view.choice.input == "sentence":
     ink, _ = st.session_state.get("last_drawing", (digits.ink(digits.example()), None))
 else:
     ink = view.choice.ink
-flat, cut = session.run("flat", ink), session.run("digits", ink)
-view.trace = flat  # what the downloads hold, whatever the input at the side
+flat, cut = view.follow("flat", ink), session.run("digits", ink)  # the page is about "flat", whatever the input
 config, pipeline = flat.config, session.pipeline("flat")
 pixels = np.frombuffer(ink, np.uint8).astype(np.float32) / 255
 image = pixels.reshape(config.image_size, -1)

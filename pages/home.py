@@ -21,10 +21,10 @@ from pages.ui.view import View, shape
 ATTENTION = "layers.{l}.attention."
 
 view = View("home")
-trace, config, head = view.trace, view.trace.config, view.choice.head
-hidden = [guess for guess in trace.answer if guess.token is not None and trace.tokens[guess.token] == "[MASK]"]
+config, head, tokens = view.trace.config, view.choice.head, view.trace.tokens
+hidden = [guess for guess in view.trace.answer if guess.token is not None and tokens[guess.token] == "[MASK]"]
 stream = "layers.{l}." + ("add_1" if config.norm_first else "norm_1")  # X′, what the feed-forward network is given
-Z = trace.layer_input(config.layers) if "norm" not in trace else trace["norm"]
+Z = view.trace.layer_input(config.layers) if "norm" not in view.trace else view.trace["norm"]
 
 
 def ranked(guess: Guess) -> list[tuple[str, float]]:
@@ -42,10 +42,9 @@ def in_words(guess: Guess, text: str) -> str:
 
 def word_to_hide() -> str | None:
     """The longest word of the sentence that is one token, the last of equals; None where there is none."""
-    tokens = [*trace.tokens, ""]
     whole = [
         token
-        for token, following in pairwise(tokens)
+        for token, following in pairwise([*tokens, ""])
         if token.isalnum() and not following.startswith("##") and as_typed(token).search(view.choice.sentence)
     ]
     return max(reversed(whole), key=len, default=None)
@@ -66,7 +65,7 @@ def answer() -> None:
         if config.head == "none":
             st.markdown(t("untrained.no_answer"))
         elif config.head == "classifier":
-            st.markdown(in_words(trace.answer[0], f"home.answer_{config.input}"))
+            st.markdown(in_words(view.trace.answer[0], f"home.answer_{config.input}"))
         elif hidden:
             st.markdown("  \n".join(in_words(guess, "home.answer_hidden") for guess in hidden))
         else:
@@ -77,11 +76,11 @@ def answer() -> None:
 
 def drawing() -> None:
     """The encoder as a drawing; a box that is clicked opens its page."""
-    guesses = hidden or (trace.answer if config.head == "classifier" else ())
+    guesses = hidden or (view.trace.answer if config.head == "classifier" else ())
     best = "{}: {:.2f}".format(*ranked(guesses[0])[0]) if guesses else ""
-    words = {"layer": view.choice.layer + 1, "N": config.layers, "n": len(trace.tokens)}
+    words = {"layer": view.choice.layer + 1, "N": config.layers, "n": len(tokens)}
     page = show(
-        diagram(trace, view.choice.layer, best),
+        diagram(view.trace, view.choice.layer, best),
         ROLE_COLOURS[view.mode],
         plain("diagram.label", **words),
         key="home.diagram",
@@ -105,7 +104,7 @@ def tensors() -> list[list[tuple[str, Thumbnail]]]:
         return view.value(ATTENTION + name)[head]
 
     return [
-        [of("X⁽⁰⁾", trace["embedding.sum"], "X<sup>(0)</sup>")],
+        [of("X⁽⁰⁾", view.trace["embedding.sum"], "X<sup>(0)</sup>")],
         [of(role, head_of(role)) for role in "QKV"],
         [of("S", head_of("scores")), of("A", head_of("weights"), scale="positive"), of("A·V", head_of("heads"))],
         [of("X′", view.value(stream))],
@@ -120,10 +119,10 @@ def at_a_glance() -> None:
     fired = view.value("layers.{l}.ffn.activation") > 0
     query, key = np.unravel_index(weights.argmax(), weights.shape)
     sentence = t(
-        "home.read_thumbnails" if len(trace.tokens) > 1 else "home.read_single",
+        "home.read_thumbnails" if len(tokens) > 1 else "home.read_single",
         where=view.where(),
-        query=trace.tokens[query],
-        key=trace.tokens[key],
+        query=tokens[query],
+        key=tokens[key],
         value=f"{weights[query, key]:.2f}",
         fired=f"{fired.mean():.0%}",
         cells=f"{fired.size:,}",

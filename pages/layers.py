@@ -20,7 +20,7 @@ def _known_by(trace: Trace) -> tuple:
     return trace["embedding.sum"].tobytes(), trace.edits
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs={Trace: _known_by})
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Trace: _known_by})
 def guesses(name: str, trace: Trace, token: int) -> np.ndarray:
     """The probabilities that the head would give after each layer: (1 + layers, word or class)."""
     return session.pipeline(name).read_layers(trace, token)

@@ -18,9 +18,9 @@ ROLES = ("Q", "K", "V")
 DECIMALS = 5  # in the arithmetic by hand
 
 view = View("queries_keys_values")
-trace, tokens, config, head = view.trace, view.trace.tokens, view.trace.config, view.choice.head
+tokens, config, head = view.trace.tokens, view.trace.config, view.choice.head
 N, d_k, d_model = len(tokens), config.d_k, config.d_model
-X = view.value("layers.{l}.norm_1") if config.norm_first else trace.layer_input(view.choice.layer)
+X = view.value("layers.{l}.norm_1") if config.norm_first else view.trace.layer_input(view.choice.layer)
 attention = session.pipeline(view.choice.pipeline).network.layers[view.choice.layer].attention
 vectors = {role: view.value(KEYS + role)[head] for role in ROLES}  # (token, d_k) each
 weights = {role: head_slice(getattr(attention, f"W_{role}").weight.numpy(), config.heads, head) for role in ROLES}

@@ -32,11 +32,11 @@ BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "
 DECIMALS = 5  # in the arithmetic by hand
 
 view = View("tokens", r"X^{(0)} = X_{\text{embed}} + E_{pos}")
-trace, tokens, config = view.trace, view.trace.tokens, view.trace.config
+tokens, config = view.trace.tokens, view.trace.config
 pipeline = session.pipeline(view.choice.pipeline)
 embedding = pipeline.network.embedding
 positions_table = embedding.positions.table.numpy()  # of all places that the model knows
-X_embed, E_pos, X_0 = (trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
+X_embed, E_pos, X_0 = (view.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
 d_model, N = config.d_model, len(tokens)
 usual = 1  # the token chosen at first: the first word, or the patch with most ink
 if config.input != "words":
@@ -160,7 +160,7 @@ if config.input == "words":
     table = pd.DataFrame(
         {
             plain("tokens.column_piece"): tokens,
-            plain("tokens.column_id"): trace.ids,
+            plain("tokens.column_id"): view.trace.ids,
             "pos": range(N),
             plain("tokens.column_kind"): [plain(f"tokens.kind_{kind}") for kind in kinds],
         },
@@ -226,7 +226,7 @@ if config.input == "words":
         view.picture(
             "rows",
             matrix(rows),
-            t("tokens.read_rows", token=tokens[token], id=trace.ids[token])
+            t("tokens.read_rows", token=tokens[token], id=view.trace.ids[token])
             + (" " + t("tokens.read_same_row", token=tokens[twice[0]], n=len(twice)) if twice else ""),
             values=rows,
             equation=r"E[x]",
@@ -245,7 +245,7 @@ if config.input == "words":
     columns = st.columns([1, 2])
     with columns[0]:
         word = pick("word", plain("tokens.pick_word"), tokens, default=2)
-        words, cosines, mean = neighbours(view.choice.pipeline, trace.ids[word])
+        words, cosines, mean = neighbours(view.choice.pipeline, view.trace.ids[word])
         st.markdown(t("tokens.about_neighbours", mean=f"{mean:.2f}"))
     with columns[1]:
         view.picture(
@@ -389,7 +389,7 @@ with view.by_hand():
         j = pick_number("dimension", plain("tokens.axis_dimension"), d_model)
     st.markdown(t("tokens.hand_place", token=tokens[i], place=i + 1, pos=i))
     if config.input == "words":
-        piece = trace.ids[i]
+        piece = view.trace.ids[i]
         entry, factor = round(float(embedding.E.weight[piece, j]), 8), round(root, 6)
         part = round(entry * factor, DECIMALS)
         st.markdown(t("tokens.hand_row", token=tokens[i], id=piece, j=j))

@@ -5,15 +5,12 @@ no test depends on them.
 """
 
 import gc
-import os
 import resource
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from unittest.mock import patch
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as app.py does, before anything imports NumPy
 
 import torch
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache

@@ -2,7 +2,7 @@
 
 import inspect
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 
 import numpy as np
@@ -36,6 +36,7 @@ class View:
         self.choice: Choice = choice()
         self._strip_place = st.container()
         self.trace: Trace = session.trace(self.choice)
+        self._run = self.choice.pipeline, tuple(self.trace.ids) or self.choice.subject
         with self._strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
@@ -49,6 +50,12 @@ class View:
         st.markdown(t(f"{name}.purpose"))
         if equation and self.choice.at_least("formula"):
             self.equation(equation)
+
+    def follow(self, pipeline: str, subject: Hashable) -> Trace:
+        """Make the rest of the page, and its downloads, about another run than the reader's input."""
+        self._run = pipeline, subject
+        self.trace = session.run(pipeline, subject)
+        return self.trace
 
     # -- what was chosen, ready to use -------------------------------------------------------------
 
@@ -144,6 +151,8 @@ class View:
         with st.expander(plain("common.downloads"), icon=":material/download:"):
             self._downloads()
         st.caption(t("common.not_explanation"))
+        # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
+        del self.trace, self._pictures
 
     def _downloads(self) -> None:
         names = {title: name for name, (title, _, _) in self._pictures.items()}
@@ -164,8 +173,10 @@ class View:
             with columns[2]:
                 st.download_button("HTML", lambda: standalone(figure), f"{file}.html", "text/html", on_click="ignore")
         with columns[3]:
-            trace = self.trace
-            st.download_button(plain("common.npz"), lambda: npz(trace), "glass-encoder-trace.npz", on_click="ignore")
+            run = self._run  # done again when asked for: a trace kept for the button would stay as long as the visitor
+            st.download_button(
+                plain("common.npz"), lambda: npz(session.run(*run)), "glass-encoder-trace.npz", on_click="ignore"
+            )
         st.caption(t("common.downloads_help"))
 
     def _strip(self) -> None:
