@@ -326,3 +326,4 @@ with view.by_hand():
     st.markdown(t("flat.hand_quotient", best=names[best], **values))
 
 view.close(FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork)
+del flat, cut  # what a click will call must not keep the runs

@@ -1,11 +1,12 @@
 """What all pages share: the catalogues, links, hostile input, broken files."""
 
+import gc
 import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import loading
+from model import Trace, loading
 from model import pipeline as model_pipeline
 from model.stages import STAGES
 from pages.ui import session
@@ -178,3 +179,18 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> 
     expected = catalogue(language)["error.link_long"].format(most=MOST_CHARACTERS)
     assert expected in [warning.value for warning in app.warning]
     assert len(app.sidebar.text_input(key="s").value) == MOST_CHARACTERS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_that_is_drawn_keeps_no_run_in_the_visitors_session(name: str) -> None:
+    """Sixty visitors share one cache of runs; what their clicks will call must not hold sixty more."""
+    before = traces_alive()
+    app = open_page(name, s=f"nobody else sees {name} .")
+    session.run.clear()
+    assert traces_alive() - before == set()
+    assert app.sidebar.text_input(key="s").value
+
+
+def traces_alive() -> set[int]:
+    gc.collect()
+    return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
