@@ -66,9 +66,11 @@ def choose_layer(row: int, column: int) -> None:
 
 
 start = n // 2 if config.input == "patches" else 1
-first_asked = tokens.index("[MASK]") if "[MASK]" in tokens else start
+if "[MASK]" in tokens and st.session_state.get("layers.read") != view.trace.ids:
+    st.session_state["token"] = tokens.index("[MASK]")  # what a new sentence hides is what one wants to follow
+st.session_state["layers.read"] = view.trace.ids
 with st.columns(3)[0]:
-    token = pick("token", plain("layers.token"), tokens, default=first_asked)
+    token = pick("token", plain("layers.token"), tokens, default=start)
 
 # -- the way of the vectors, and what the head would say on the way ------------------------------------
 columns = st.columns(2, gap="medium")

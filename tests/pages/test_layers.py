@@ -171,3 +171,13 @@ def test_guesses_of_one_sentence_are_not_shown_for_another() -> None:
 def test_pictures_are_light_enough_for_a_classroom() -> None:
     app = open_page("layers", s="word " * 30)
     assert sum(len(chart.proto.spec) for chart in app.get("plotly_chart")) < 500_000
+
+
+def test_a_new_sentence_is_followed_at_its_hidden_word() -> None:
+    app = open_page("layers", s="the dog chased the cat .")
+    app.selectbox(key="token").set_value(2).run()
+    app.sidebar.text_input(key="s").set_value("the cat sat on the [MASK] .").run()
+    assert app.selectbox(key="token").value == 6
+    app.selectbox(key="token").set_value(3).run()
+    app.sidebar.slider(key="layer").set_value(4).run()
+    assert app.selectbox(key="token").value == 3, "what the reader chose stays"
