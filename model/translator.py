@@ -15,6 +15,8 @@ from model.trace import Change, Edit, Trace, record
 
 Language = Literal["en", "zh"]
 CHINESE = re.compile(r"[\u3400-\u9fff]")
+BESIDE_CHINESE = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) | (?=[\u3000-\u9fff\uff00-\uffef])")
+APOSTROPHE = re.compile(r" ' (s|t|m|re|ve|ll|d)\b")
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,18 @@ class Translator(Pipeline):
 
     def _translation(self, hypothesis: Hypothesis) -> Translation:
         tokens = tuple(map(self._word, hypothesis.ids))
-        text = self.reader.tokenizer.decode(list(hypothesis.ids))
-        if any(map(CHINESE.search, tokens)):
-            text = text.replace(" ", "")
+        text = as_written(self.reader.tokenizer.decode(list(hypothesis.ids)))
         return Translation(tokens, text, hypothesis.log_probability, hypothesis.score)
 
 
 def language_after(reading: Reading) -> Language:
     """The language to write: English for a sentence with Chinese characters in it, else Chinese."""
     return "en" if any(map(CHINESE.search, reading.tokens)) else "zh"
+
+
+def as_written(text: str) -> str:
+    """Decoded pieces as people write them: no spaces within Chinese, none in "it's" and "didn't"."""
+    return APOSTROPHE.sub(r"'\1", BESIDE_CHINESE.sub("", text))
 
 
 def _after_encoder(edit: Edit) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from model.loading import WEIGHTS, load
+from model.loading import WEIGHTS, WeightsError, load
 from model.pipeline import Pipeline
 from model.training import digits, text, translation
 from model.training.relations import neighbour_table, relation_table, treebank
@@ -92,4 +92,7 @@ def evaluate(data: Path) -> None:
     images(data)
     words(pipeline, data)
     heads(pipeline, data)
-    translations(data)
+    try:
+        translations(data)
+    except WeightsError as error:
+        print(error)

@@ -33,6 +33,7 @@ from model.training.checkpoint import (
     ship,
 )
 from model.training.text import CONFIG, LANGUAGES, PAD, PEAK_RATE, SEP
+from model.translator import as_written
 
 Pair = dict[str, str]  # language -> sentence
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
@@ -132,7 +133,7 @@ def bleu(
         for start in range(0, len(pairs), 100):
             some = [torch.tensor(tokenizer.encode(pair[source]).ids) for pair in pairs[start : start + 100]]
             x = pad_sequence(some, batch_first=True, padding_value=PAD).to(where)
-            lines += [tokenizer.decode(ids) for ids in write(network, x, into)]
+            lines += [as_written(tokenizer.decode(ids)) for ids in write(network, x, into)]
         truth = [pair[into].lower() for pair in pairs]
         score = sacrebleu.corpus_bleu(lines, [truth], tokenize="zh" if into == "zh" else "13a", lowercase=True)
         measured[f"bleu_{source}_{into}"], written[into] = score.score, lines

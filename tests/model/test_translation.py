@@ -19,7 +19,7 @@ from model.search import beam_search
 from model.stages import DECODER_STAGES, stage_of
 from model.trace import places, record
 from model.training.text import SEP
-from model.translator import Translator
+from model.translator import Translator, as_written
 
 SOURCE = "the dog chased the cat ."
 
@@ -208,3 +208,16 @@ def test_threads_do_not_mix() -> None:
     for one, other in zip(alone, together, strict=True):
         assert one.keys() == other.keys() and one.beams == other.beams
         assert all(np.array_equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "written"),
+    [
+        ("it ' s nice , isn ' t it ?", "it's nice , isn't it ?"),
+        ("我 爱 你 。", "我爱你。"),
+        ("我 用 new york 的 地 图 。", "我用new york的地图。"),
+        ("the dogs ' house", "the dogs ' house"),
+    ],
+)
+def test_pieces_are_put_together_as_people_write(pieces: str, written: str) -> None:
+    assert as_written(pieces) == written
