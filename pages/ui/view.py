@@ -1,5 +1,6 @@
 """What every page is made of: the stage strip, pictures with their reading sentence, arithmetic, code, downloads."""
 
+import html
 import inspect
 import io
 from collections.abc import Callable, Hashable, Sequence
@@ -265,7 +266,7 @@ def quoted(token: str) -> str:
 
 
 def _unescape(labels: Sequence[str] | None) -> list[str] | None:
-    return [figures.html.unescape(text) for text in labels] if labels is not None else None
+    return [html.unescape(text) for text in labels] if labels is not None else None
 
 
 def figure_table(figure: go.Figure) -> pd.DataFrame:

@@ -1,0 +1,129 @@
+"""What all figures share: colours, axes, markup made harmless, and the look of a layout."""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import get_colorscale
+
+#: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
+SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]
+SHARES = [list(stop) for stop in get_colorscale("Cividis")]
+#: Q, K and V wherever they appear, on a light and on a dark ground.
+ROLE_COLOURS = {
+    "light": {"Q": "#0072B2", "K": "#C25B00", "V": "#00795A"},
+    "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
+}
+ACCENT = "#CC79A7"
+MOST_CLICKABLE = 64  # larger maps are picked with select boxes (an invisible marker for each cell gets slow)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a picture: its title, and a label for each place (none: the places are just counted)."""
+
+    title: str
+    labels: Sequence[str] = ()
+
+
+def label(text: str) -> str:
+    """Text that Plotly shows as typed: it reads tags, and would take a token such as <b> for one."""
+    return html.escape(text, quote=False)
+
+
+def coloured(equation: str, mode: str) -> str:
+    """An equation with Q, K and V (and their matrices) in their colours."""
+    colours = ROLE_COLOURS[mode]
+    return re.sub(
+        r"(?<![A-Za-z\\{_])((?:W_|b_)?([QKV]))(?![A-Za-z])",
+        lambda hit: rf"\textcolor{{{colours[hit[2]]}}}{{{hit[1]}}}",
+        equation,
+    )
+
+
+def figure_of(traces: dict | list[dict], layout: dict) -> go.Figure:
+    """A Plotly figure of plain data, which Plotly takes as it stands.
+
+    To check every property would cost more than all the rest of a page. The tests do it, where they open a page.
+    """
+    return go.Figure(traces, layout, _validate=False)
+
+
+def axis_layout(axis: Axis, n: int, font_size: int) -> dict:
+    side: dict = {
+        "title": {"text": label(axis.title)},
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": True,
+    }
+    if axis.labels:
+        size = font_size if n <= 20 else max(7, font_size - 1 - n // 16)
+        side |= {
+            "tickmode": "array",
+            "tickvals": list(range(n)),
+            "ticktext": [label(text) for text in axis.labels],
+            "tickfont": {"size": size},
+        }
+    return side
+
+
+def look(height: int, font_size: int) -> dict:
+    """The layout that all figures share."""
+    return {
+        "height": height,
+        "margin": {"l": 6, "r": 6, "t": 8, "b": 6},
+        "font": {"size": font_size},
+        "hovermode": "closest",
+        "hoverdistance": -1,
+        "dragmode": False,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def finish(figure: go.Figure, height: int, font_size: int) -> go.Figure:
+    """The look that all figures share, for one that is built step by step."""
+    return figure.update_layout(look(height, font_size))
+
+
+#: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
+BEFORE, ADDED, AFTER = "#8a8f98", ACCENT, "#7b6fd0"
+LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": {"text": ""}}
+#: The lowest of 255 colours is kept for the gaps between tiles: bytes have no NaN.
+STEPS = 254
+
+
+def with_gap(colorscale: Sequence[Sequence]) -> list[list]:
+    """A colour scale for bytes: 0 is see-through, 1 to 255 run through the colours."""
+    size = STEPS + 1
+    clear = "rgba(0,0,0,0)"
+    half = 0.5 / size
+    coloured = [[(1 + place * STEPS) / size, colour] for place, colour in colorscale]
+    return [[0.0, clear], [half, clear], [half, colorscale[0][1]], *coloured]
+
+
+def outline(row: int, column: int) -> dict:
+    """A frame round one cell, or one tile, of a picture whose cells are one unit wide and high."""
+    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", **corners, "line": {"color": ACCENT, "width": 3}}
+
+
+def tile_markers(n_rows: int, n_columns: int, hover: Sequence[str]) -> dict:
+    """Invisible markers, one on each tile: they report clicks, and each says its line of `hover` (row by row)."""
+    y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
+    return dict(
+        type="scatter",
+        x=x.ravel(),
+        y=y.ravel(),
+        text=[label(line) for line in hover],
+        mode="markers",
+        marker={"size": 6, "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        showlegend=False,
+        hovertemplate="%{text}<extra></extra>",
+    )

@@ -1,0 +1,275 @@
+"""Bars, lines and distributions."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.ui.figures.base import ACCENT, AFTER, BEFORE, LEGEND, Axis, axis_layout, figure_of, label, look
+
+
+def bars(
+    values: np.ndarray,
+    names: Axis,
+    value_title: str,
+    *,
+    colours: Sequence[str] | str = "#0072B2",
+    texts: Sequence[str] | None = None,
+    value_range: tuple[float, float] | None = None,
+    horizontal: bool = True,
+    font_size: int = 12,
+    height: int | None = None,
+) -> go.Figure:
+    """One bar for each name, in the order given (the first on top, where horizontal).
+
+    texts: what stands at each bar, if not its value with three decimals.
+    """
+    places = np.arange(len(values), dtype=np.float32)
+    values = np.asarray(values, dtype=np.float32)
+    kind = {"orientation": "h", "x": values, "y": places} if horizontal else {"x": places, "y": values}
+    value_letter, name_letter = ("x", "y") if horizontal else ("y", "x")
+    bar = dict(
+        type="bar",
+        **kind,
+        marker={"color": colours},
+        unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
+        text=[f"{value:.3f}" for value in values] if texts is None else list(texts),
+        textposition="auto",
+        hovertemplate=f"%{{{name_letter}}}: %{{{value_letter}:.4f}}<extra></extra>",
+    )
+    ends = [-0.6, len(values) - 0.4]
+    side = axis_layout(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
+    scale = {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True}
+    if value_range:
+        scale["range"] = value_range
+    rows = len(values) if horizontal else 9
+    height = height or int(min(720, 80 + rows * 24 * font_size / 12))
+    return figure_of(bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | look(height, font_size))
+
+
+def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font_size: int) -> dict:
+    """The layout of a figure with names from left to right, a value upwards, and a legend above."""
+    places = len(next(iter(series.values())))
+    return {
+        "xaxis": axis_layout(names, places, font_size) | {"range": [-0.6, places - 0.4]},
+        "yaxis": {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True},
+        "showlegend": True,
+        "legend": LEGEND,
+    } | look(int(330 * font_size / 12), font_size)
+
+
+def grouped_bars(
+    series: Mapping[str, np.ndarray],
+    names: Axis,
+    value_title: str,
+    colours: Sequence[str],
+    *,
+    stacked: bool = False,
+    value_range: tuple[float, float] | None = None,
+    font_size: int = 12,
+) -> go.Figure:
+    """For each place, one upright bar of every series, side by side or on top of each other."""
+    traces = [
+        dict(
+            type="bar",
+            x=np.arange(len(values), dtype=np.float32),
+            y=np.asarray(values, dtype=np.float32),
+            name=label(title),
+            marker={"color": colour},
+            unselected={"marker": {"opacity": 1}},
+            hovertemplate=f"<b>%{{x}}</b><br>{label(title)} %{{y:.4g}}<extra></extra>",
+        )
+        for (title, values), colour in zip(series.items(), colours, strict=True)
+    ]
+    layout = _named(series, names, value_title, font_size)
+    if value_range:
+        layout["yaxis"]["range"] = value_range
+    return figure_of(traces, layout | {"barmode": "stack" if stacked else "group", "bargap": 0.25})
+
+
+def spreads(
+    series: Mapping[str, np.ndarray], names: Axis, value_title: str, colours: Sequence[str], font_size: int = 12
+) -> go.Figure:
+    """For each row of each table (row, value) a box: its middle half, its median, and whiskers from 5 % to 95 %."""
+    traces = []
+    for (title, values), colour in zip(series.items(), colours, strict=True):
+        low, q1, median, q3, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95], axis=1).astype(np.float32)
+        box = {"lowerfence": low, "q1": q1, "median": median, "q3": q3, "upperfence": high}
+        places = np.arange(len(values), dtype=np.float32)
+        traces.append(
+            dict(type="box", x=places, **box, name=label(title), marker={"color": colour}, line={"width": 1.5})
+        )
+    return figure_of(traces, _named(series, names, value_title, font_size) | {"boxmode": "group"})
+
+
+def outlines(
+    series: Mapping[str, np.ndarray],
+    value_title: str,
+    count_title: str,
+    colours: Sequence[str],
+    *,
+    bins: int = 32,
+    font_size: int = 12,
+) -> go.Figure:
+    """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap."""
+    edges = np.histogram_bin_edges(np.concatenate([np.ravel(values) for values in series.values()]), bins)
+    middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
+    traces = [
+        dict(
+            type="scatter",
+            x=middles,
+            y=np.histogram(values, edges)[0].astype(np.float32),
+            mode="lines",
+            line={"shape": "hvh", "color": colour, "width": 2},
+            fill="tozeroy",
+            fillcolor=f"rgba({int(colour[1:3], 16)}, {int(colour[3:5], 16)}, {int(colour[5:7], 16)}, 0.12)",
+            name=label(title),
+            hovertemplate=f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>",
+        )
+        for (title, values), colour in zip(series.items(), colours, strict=True)
+    ]
+    layout = {
+        "xaxis": {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True},
+        "yaxis": {"title": {"text": label(count_title)}, "rangemode": "tozero", "automargin": True},
+        "showlegend": True,
+        "legend": LEGEND,
+    }
+    return figure_of(traces, layout | look(int(330 * font_size / 12), font_size))
+
+
+def activation_curve(
+    curve: tuple[np.ndarray, np.ndarray],
+    points: tuple[np.ndarray, np.ndarray],
+    chosen: int,
+    titles: tuple[str, str, str],
+    font_size: int = 12,
+) -> go.Figure:
+    """An activation function, one point on it for each neuron, the chosen one large; below, how many lie where.
+
+    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron.
+    """
+    before, after, neuron = (label(title) for title in titles)
+    x, y = (np.asarray(values, dtype=np.float32) for values in points)
+    numbers = np.arange(1, len(x) + 1, dtype=np.uint16)
+    hover = f"{neuron} %{{customdata}}<br>{before} %{{x:.4f}}<br>{after} %{{y:.4f}}<extra></extra>"
+    dots = {"color": AFTER, "size": 5, "opacity": 0.45}
+    large = {"color": ACCENT, "size": 13, "line": {"color": "white", "width": 2}}
+    one = slice(chosen, chosen + 1)
+    counts, edges = np.histogram(x, 40)
+    middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
+    traces = [
+        dict(
+            type="scatter",
+            x=curve[0].astype(np.float32),
+            y=curve[1].astype(np.float32),
+            mode="lines",
+            line={"color": BEFORE, "width": 2},
+            hoverinfo="skip",
+        ),
+        dict(type="scatter", x=x, y=y, customdata=numbers, mode="markers", marker=dots, hovertemplate=hover),
+        dict(
+            type="scatter",
+            x=x[one],
+            y=y[one],
+            customdata=numbers[one],
+            mode="markers",
+            marker=large,
+            hovertemplate=hover,
+        ),
+        dict(
+            type="bar",
+            x=middles,
+            y=counts.astype(np.float32),
+            marker={"color": AFTER},
+            yaxis="y2",
+            hovertemplate="%{x:.2f}: %{y}<extra></extra>",
+        ),
+    ]
+    layout = {
+        "showlegend": False,
+        "bargap": 0.05,
+        "xaxis": {"title": {"text": before}, "anchor": "y2", "zeroline": True, "automargin": True},
+        "yaxis": {"title": {"text": after}, "domain": [0.3, 1], "zeroline": True, "automargin": True},
+        "yaxis2": {"domain": [0, 0.2], "showticklabels": False, "showgrid": False},
+    }
+    return figure_of(traces, layout | look(int(400 * font_size / 12), font_size))
+
+
+def lines(
+    values: np.ndarray,
+    names: Sequence[str],
+    steps: Axis,
+    value_title: str,
+    *,
+    font_size: int = 12,
+    height: int = 320,
+) -> go.Figure:
+    """One line for each name: values (name, step). Dashes and colours tell them apart."""
+    styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
+    places = np.arange(values.shape[1], dtype=np.float32)
+    traces = [
+        dict(
+            type="scatter",
+            x=places,
+            y=row,
+            name=label(name),
+            mode="lines+markers",
+            line={"color": colour, "dash": dash, "width": 2.5},
+            hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
+        )
+        for name, row, (colour, dash) in zip(names, np.asarray(values, dtype=np.float32), styles, strict=False)
+    ]
+    layout = {
+        "xaxis": axis_layout(steps, values.shape[1], font_size),
+        "yaxis": {"title": {"text": label(value_title)}, "rangemode": "tozero", "automargin": True},
+        "showlegend": True,
+        "legend": LEGEND,
+    }
+    return figure_of(traces, layout | look(height, font_size))
+
+
+def waves(
+    table: np.ndarray,
+    dimensions: Sequence[int],
+    places: Axis,
+    value_title: str,
+    *,
+    used: int | None = None,
+    chosen: tuple[int, int] | None = None,
+    font_size: int = 12,
+    height: int = 340,
+) -> go.Figure:
+    """Up to six columns of a table (place, dimension) as lines over the places, counted from 0.
+
+    used: how many places the input takes; a band marks them. chosen: (place, dimension), ringed on its line.
+    """
+    table = np.asarray(table, dtype=np.float32)
+    steps = np.arange(len(table), dtype=np.float32)
+    colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
+    dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
+    traces = [
+        dict(
+            type="scatter",
+            x=steps,
+            y=table[:, dimension],
+            name=f"j = {dimension}",
+            mode="lines" if len(table) > 1 else "markers",
+            line={"color": colour, "dash": dash, "width": 2.5},
+            hovertemplate=f"{label(places.title)} <b>%{{x}}</b>, j = {dimension}: %{{y:.4f}}<extra></extra>",
+        )
+        for dimension, colour, dash in zip(dimensions, colours, dashes, strict=False)
+    ]
+    if chosen is not None:
+        ring = {"size": 15, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
+        place = {"x": steps[[chosen[0]]], "y": table[chosen][None]}
+        traces.append(dict(type="scatter", **place, mode="markers", marker=ring, showlegend=False, hoverinfo="skip"))
+    band = {"type": "rect", "x0": -0.5, "x1": (used or 0) - 0.5, "yref": "paper", "y0": 0, "y1": 1}
+    band |= {"fillcolor": "#7F7F7F", "opacity": 0.12, "line": {"width": 0}, "layer": "below"}
+    layout = {
+        "xaxis": {"title": {"text": label(places.title)}, "zeroline": False, "automargin": True},
+        "yaxis": {"title": {"text": label(value_title)}, "automargin": True},
+        "shapes": [band] if used and used < len(table) else [],
+        "showlegend": True,
+        "legend": LEGEND,
+    }
+    return figure_of(traces, layout | look(height, font_size))

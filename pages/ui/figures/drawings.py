@@ -1,0 +1,266 @@
+"""Drawn digits, with attention laid over them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.ui.figures.base import (
+    ROLE_COLOURS,
+    STEPS,
+    Axis,
+    axis_layout,
+    figure_of,
+    label,
+    look,
+    outline,
+    tile_markers,
+    with_gap,
+)
+
+#: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
+INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
+DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
+#: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
+VEIL = [[0.0, "rgba(240,160,48,0)"], [1.0, "rgba(240,160,48,0.92)"]]
+
+
+def as_bytes(shares: np.ndarray) -> np.ndarray:
+    """Shares from 0 to 1 as bytes: a quarter of the size, and no eye sees the difference."""
+    return np.rint(np.clip(shares, 0, 1) * 255).astype(np.uint8)
+
+
+def drawing(
+    values: np.ndarray,
+    *,
+    cut: int | None = None,
+    box: tuple[int, int, int, int] | None = None,
+    cross: tuple[float, float] | None = None,
+    font_size: int = 12,
+    height: int = 240,
+) -> go.Figure:
+    """A grey picture (row, column) in [0, 1] with square pixels, ink bright.
+
+    cut: lines every `cut` pixels, and the patches' rows and columns named r1 … and c1 …. box: (top, left, bottom,
+    right), outlined. cross: two lines through a place (row, column).
+    """
+    n_rows, n_columns = values.shape
+    pixels = dict(
+        type="heatmap",
+        z=as_bytes(values),
+        zmin=0,
+        zmax=255,
+        colorscale=INK,
+        showscale=False,
+        hovertemplate="%{y}, %{x}<extra></extra>",
+    )
+    lines: list[dict] = []
+    line = {"color": ROLE_COLOURS["dark"]["K"], "width": 1}
+
+    def along(row: float | None, column: float | None) -> dict:
+        """A line over the whole width or height."""
+        x = (-0.5, n_columns - 0.5) if column is None else (column, column)
+        y = (-0.5, n_rows - 0.5) if row is None else (row, row)
+        return {"type": "line", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line}
+
+    side = {"showgrid": False, "zeroline": False, "ticks": "", "showticklabels": False, "constrain": "domain"}
+    rows = side | {"range": [n_rows - 0.5, -0.5], "scaleanchor": "x"}
+    columns = side | {"range": [-0.5, n_columns - 0.5]}
+    if cut:
+        lines += [along(place - 0.5, None) for place in range(cut, n_rows, cut)]
+        lines += [along(None, place - 0.5) for place in range(cut, n_columns, cut)]
+        for axis, letter, n in ((rows, "r", n_rows), (columns, "c", n_columns)):
+            names = [f"{letter}{i + 1}" for i in range(n // cut)]
+            middles = [(i + 0.5) * cut - 0.5 for i in range(n // cut)]
+            axis |= {"showticklabels": True, "tickmode": "array", "tickvals": middles, "ticktext": names}
+            axis |= {"tickfont": {"size": font_size - 2}}
+    if cross is not None:
+        lines += [along(cross[0], None), along(None, cross[1])]
+    if box is not None:
+        top, left, bottom, right = box
+        corners = {"x0": left - 0.5, "x1": right - 0.5, "y0": top - 0.5, "y1": bottom - 0.5}
+        lines.append({"type": "rect", **corners, "line": line | {"width": 2}})
+    layout = {"xaxis": columns, "yaxis": rows, "shapes": lines}
+    return figure_of(pixels, layout | look(int(height * font_size / 12), font_size))
+
+
+def weight_bar(largest: float, font_size: int) -> dict:
+    return {
+        "orientation": "h",
+        "x": 1.0,
+        "xanchor": "right",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "len": 0.4,
+        "thickness": 7,
+        "outlinewidth": 0,
+        "bgcolor": "#000000",
+        "ypad": 4,
+        "tickfont": {"size": font_size - 2, "color": "#ffffff"},
+        "tickvals": [0.0, largest],
+        "ticktext": ["0", f"{largest:.2g}"],
+    }
+
+
+def over_drawing(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    tokens: Sequence[str],
+    query: int,
+    title: str,
+    *,
+    font_size: int = 12,
+    height: int = 420,
+) -> go.Figure:
+    """One row of attention weights laid over the drawing that its patches were cut from.
+
+    picture: (side, side) in [0, 1]. weights: (token,), the first on [CLS], which stands at the left, outside the
+    drawing. tokens: their names. query: the token that looks, outlined in the colour of the queries. title: of the
+    weights. A click on the patch in row r, column c reports (r, c), on [CLS] (0, -2).
+    """
+    side = round((len(weights) - 1) ** 0.5)
+    size = len(picture) // side
+    weights = np.asarray(weights, dtype=np.float32)
+    ink = dict(
+        type="heatmap",
+        z=as_bytes(picture),
+        x0=-0.5 + 0.5 / size,
+        dx=1 / size,
+        y0=-0.5 + 0.5 / size,
+        dy=1 / size,
+        zmin=0,
+        zmax=255,
+        colorscale=DIMMED_INK,
+        showscale=False,
+        hoverinfo="skip",
+    )
+    sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
+    sheet[:, 2:] = weights[1:].reshape(side, side)
+    sheet[0, 0] = weights[0]
+    largest = float(weights.max()) or 1.0
+    veil = dict(
+        type="heatmap",
+        z=sheet,
+        x0=-2,
+        dx=1,
+        zmin=0.0,
+        zmax=largest,
+        colorscale=VEIL,
+        xgap=1,
+        ygap=1,
+        hoverinfo="skip",
+        colorbar=weight_bar(largest, font_size),
+    )
+    places = np.mgrid[0:side, 0:side]
+    y, x = (np.concatenate([[first], grid.ravel()]) for first, grid in zip((0, -2), places, strict=True))
+    marks = dict(
+        type="scatter",
+        x=x.astype(np.float32),
+        y=y.astype(np.float32),
+        customdata=weights,
+        text=[label(token) for token in tokens],
+        mode="markers",
+        marker={"size": 6, "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        showlegend=False,
+        hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
+    )
+    place = {"x0": x[query] - 0.5, "x1": x[query] + 0.5, "y0": y[query] - 0.5, "y1": y[query] + 0.5}
+    ground = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": 0.5, "fillcolor": "#000000"}
+    plain_side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
+    layout = {
+        "xaxis": plain_side
+        | {
+            "range": [-2.55, side - 0.45],
+            "tickvals": [-2, *range(side)],
+            "ticktext": [label(tokens[0]), *(f"c{i + 1}" for i in range(side))],
+        },
+        "yaxis": plain_side
+        | {
+            "range": [side - 0.45, -0.55],
+            "scaleanchor": "x",
+            "tickvals": list(range(side)),
+            "ticktext": [f"r{i + 1}" for i in range(side)],
+        },
+        "shapes": [
+            ground | {"layer": "below", "line": {"width": 0}},
+            {"type": "rect", **place, "line": {"color": ROLE_COLOURS["dark"]["Q"], "width": 3}},
+        ],
+    }
+    return figure_of([ink, veil, marks], layout | look(int(height * font_size / 12), font_size))
+
+
+def over_drawings(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    chosen: tuple[int, int] | None = None,
+    hover: Sequence[str] = (),
+    font_size: int = 12,
+    height: int | None = None,
+) -> go.Figure:
+    """The same drawing many times, each under weights of its own: weights (row, column, patches down, patches across).
+
+    Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
+    chosen: outlined. hover: a line for each copy, row by row.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    n_rows, n_columns, side, _ = weights.shape
+    pixels = len(picture)
+    gap = pixels // 14  # of the picture's pixels, between two copies
+    unit = pixels + gap
+    copies = np.zeros((n_rows, unit, n_columns, unit), dtype=np.uint8)
+    # 0 is kept for the gap, which is see-through.
+    copies[:, :pixels, :, :pixels] = (1 + np.rint(np.clip(picture, 0, 1) * STEPS))[None, :, None, :]
+    copies = copies.reshape(n_rows * unit, n_columns * unit)[:-gap, :-gap]
+    start = -0.5 + (gap + 1) / (2 * unit)
+    ink = dict(
+        type="heatmap",
+        z=copies,
+        x0=start,
+        dx=1 / unit,
+        y0=start,
+        dy=1 / unit,
+        zmin=0,
+        zmax=STEPS + 1,
+        colorscale=with_gap(DIMMED_INK),
+        showscale=False,
+        hoverinfo="skip",
+    )
+    sheet = np.full((n_rows, side + 1, n_columns, side + 1), np.nan, dtype=np.float32)
+    sheet[:, :side, :, :side] = weights.transpose(0, 2, 1, 3)
+    sheet = sheet.reshape(n_rows * (side + 1), n_columns * (side + 1))[:-1, :-1]
+    within = np.arange(side + 1) * (pixels / side) / unit  # the edges of the patches in a copy
+
+    def edges(copies: int) -> np.ndarray:
+        return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
+
+    largest = float(weights.max(initial=0.0)) or 1.0
+    veil = dict(
+        type="heatmap",
+        z=sheet,
+        x=edges(n_columns),
+        y=edges(n_rows),
+        zmin=0.0,
+        zmax=largest,
+        colorscale=VEIL,
+        hoverinfo="skip",
+        colorbar=weight_bar(largest, font_size),
+    )
+    places = tile_markers(n_rows, n_columns, hover)
+    layout: dict = {
+        "xaxis": axis_layout(columns, n_columns, font_size)
+        | {"range": [-0.52, n_columns - 0.48], "constrain": "domain"},
+        "yaxis": axis_layout(rows, n_rows, font_size)
+        | {"range": [n_rows - 0.48, -0.52], "scaleanchor": "x", "constrain": "domain"},
+    }
+    if chosen is not None:
+        layout["shapes"] = [outline(*chosen)]
+    for side_of in (layout["xaxis"], layout["yaxis"]):
+        side_of["showticklabels"] = "ticktext" in side_of
+    if height is None:
+        height = int(min(640, 70 + n_rows * 110))
+    return figure_of([ink, veil, places], layout | look(int(height * font_size / 12), font_size))

@@ -1,0 +1,325 @@
+"""Matrices as coloured cells: one, many stitched together, and small ones to glance at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.ui.figures.base import (
+    ACCENT,
+    MOST_CLICKABLE,
+    SHARES,
+    SIGNED,
+    STEPS,
+    Axis,
+    axis_layout,
+    figure_of,
+    label,
+    look,
+    outline,
+    tile_markers,
+    with_gap,
+)
+
+
+def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> go.Figure:
+    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged.
+
+    options: those of `heatmap_parts`.
+    """
+    return figure_of(*heatmap_parts(values, rows, columns, **options))
+
+
+def heatmap_parts(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    scale: str = "signed",
+    limit: float | None = None,
+    cell: tuple[int, int] | None = None,
+    clickable: bool = False,
+    square: bool = True,
+    gaps: bool = True,
+    line_colour: str | None = None,
+    font_size: int = 12,
+    height: int | None = None,
+) -> tuple[list[dict], dict]:
+    """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
+
+    scale: "signed" (two colours, symmetric about 0), "share" (0 to 1) or "positive" (0 to the largest).
+    limit: the value of the strongest colour, for a range shared among pictures. cell: outlined.
+    clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit.
+    gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
+    Infinite cells (hidden by a mask) stay blank.
+    """
+    values = np.asarray(values, dtype=np.float32)
+    finite = np.where(np.isfinite(values), values, np.nan)
+    n_rows, n_columns = values.shape
+    largest = limit or float(np.nanmax(np.abs(finite), initial=0.0)) or 1.0
+    low, high = {"signed": (-largest, largest), "share": (0.0, limit or 1.0), "positive": (0.0, largest)}[scale]
+    clickable = clickable and max(n_rows, n_columns) <= MOST_CLICKABLE
+    hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
+    cells = dict(
+        type="heatmap",
+        z=finite,
+        zmin=low,
+        zmax=high,
+        colorscale=SIGNED if scale == "signed" else SHARES,
+        xgap=1 if gaps and n_columns <= 32 else 0,
+        ygap=1 if gaps and n_rows <= 32 else 0,
+        hoverinfo="skip" if clickable else None,
+        hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
+        colorbar={
+            "orientation": "h",
+            "x": 1.0,
+            "xanchor": "right",
+            "y": 1.0,
+            "yanchor": "bottom",
+            "len": 0.5,
+            "thickness": 7,
+            "outlinewidth": 0,
+            "ypad": 4,
+            "tickfont": {"size": font_size - 2},
+            "nticks": 4,
+        },
+    )
+    traces: list = [cells]
+    if clickable:
+        y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
+        traces.append(
+            dict(
+                type="scatter",
+                x=x.ravel(),
+                y=y.ravel(),
+                customdata=finite.ravel(),
+                mode="markers",
+                marker={"size": 6, "opacity": 0},
+                selected={"marker": {"opacity": 0}},
+                unselected={"marker": {"opacity": 0}},
+                showlegend=False,
+                hovertemplate=hover + "%{customdata:.4f}<extra></extra>",
+            )
+        )
+    layout: dict = {
+        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [-0.5, n_columns - 0.5]},
+        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.5, -0.5]},
+    }
+    if line_colour is not None:
+        for side in layout.values():
+            side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
+            side["title"]["font"] = {"color": line_colour}
+    if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
+        layout["shapes"] = [outline(*cell)]
+    if square and n_columns <= 3 * n_rows:
+        layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain"}
+        layout["xaxis"] |= {"constrain": "domain"}
+    if height is None:
+        height = int(min(620, max(230, 90 + n_rows * (26 if square else 22) * font_size / 12)))
+    return traces, layout | look(height, font_size)
+
+
+def wide_heatmap(
+    values: np.ndarray,
+    rows: Axis,
+    title: str,
+    numbers: Sequence[int] | None = None,
+    *,
+    one: str | None = None,
+    limit: float | None = None,
+    exact: bool = True,
+    cell: tuple[int, int] | None = None,
+    clickable: bool = False,
+    font_size: int = 12,
+) -> go.Figure:
+    """A heatmap with far more columns than can be named: a column's number stands in the hover.
+
+    values: (row, column). title: of the columns. numbers: of the columns as people count them; from 1 on if left out.
+    one: what the hover calls a column, if not by the title. exact: False sends each cell as one of 255 colours
+    (a quarter of the bytes) and leaves the value out of the hover.
+    """
+    n_rows, n_columns = values.shape
+    labels = [str(number) for number in (range(1, n_columns + 1) if numbers is None else numbers)]
+    height = int(min(640, 96 + max(n_rows, 2) * 15 * font_size / 12))
+    options = {"cell": cell, "clickable": clickable, "font_size": font_size, "height": height, "square": False}
+    traces, layout = heatmap_parts(values, rows, Axis(title, labels), limit=limit, **options)
+    layout["xaxis"]["showticklabels"] = False
+    layout["xaxis"]["title"]["standoff"] = font_size + 8  # without tick labels it would lie on the cells
+    if one:
+        for part in traces:
+            part["hovertemplate"] = part["hovertemplate"] and part["hovertemplate"].replace(label(title), label(one))
+    if not exact:
+        cells = traces[0]
+        largest = cells["zmax"]
+        # Symmetric about 127, so that zero has a colour of its own.
+        cells["z"] = np.rint(np.clip(np.asarray(values) / largest, -1, 1) * 127 + 127).astype(np.uint8)
+        cells["zmin"], cells["zmax"] = 0, 254
+        cells["colorbar"] |= {"tickvals": [0, 127, 254], "ticktext": [f"−{largest:.3g}", "0", f"{largest:.3g}"]}
+        cells["hovertemplate"] = cells["hovertemplate"].replace("%{z:.4f}", "")
+    return figure_of(traces, layout)
+
+
+def tiles(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    scale: str = "share",
+    limit: float | None = None,
+    chosen: tuple[int, int] | None = None,
+    hover: Sequence[str] = (),
+    font_size: int = 12,
+    height: int | None = None,
+) -> go.Figure:
+    """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
+
+    One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
+    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
+    chosen: outlined. hover: a line for each tile, row by row.
+    """
+    values = np.asarray(values, dtype=np.float32)
+    finer = -(-16 // max(values.shape[2:]))  # small matrices in finer cells, so that the gaps stay narrow
+    values = values.repeat(finer, axis=2).repeat(finer, axis=3)
+    n_rows, n_columns, n, m = values.shape
+    largest = limit or (1.0 if scale == "share" else float(np.abs(values).max(initial=0.0))) or 1.0
+    low = -largest if scale == "signed" else 0.0
+    shares = np.clip((values - low) / (largest - low), 0, 1)
+    gap_y, gap_x = max(1, n // 16), max(1, m // 16)
+    sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
+    sheet[:, :n, :, :m] = 1 + np.rint(shares * STEPS).transpose(0, 2, 1, 3)
+    sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
+    dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
+    cells = dict(
+        type="heatmap",
+        z=sheet,
+        x0=-0.5 + dx * (gap_x + 1) / 2,
+        dx=dx,
+        y0=-0.5 + dy * (gap_y + 1) / 2,
+        dy=dy,
+        zmin=0,
+        zmax=STEPS + 1,
+        colorscale=with_gap(SIGNED if scale == "signed" else SHARES),
+        hoverinfo="skip",
+        colorbar={
+            "orientation": "h",
+            "x": 1.0,
+            "xanchor": "right",
+            "y": 1.0,
+            "yanchor": "bottom",
+            "len": 0.3,
+            "thickness": 7,
+            "outlinewidth": 0,
+            "ypad": 4,
+            "tickfont": {"size": font_size - 2},
+            "tickvals": [1, 1 + STEPS / 2, 1 + STEPS],
+            "ticktext": [f"{value:g}".replace("-", "−") for value in (low, (low + largest) / 2, largest)],
+        },
+    )
+    places = tile_markers(n_rows, n_columns, hover)
+    layout: dict = {
+        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48]},
+        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.48, -0.52]},
+    }
+    if chosen is not None:
+        layout["shapes"] = [outline(*chosen)]
+    if height is None:
+        height = int(min(620, (66 + n_rows * 68) * font_size / 12))
+    return figure_of([cells, places], layout | look(height, font_size))
+
+
+def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> go.Figure:
+    """A heatmap of shares with a word and its share in each cell. options: as for `heatmap`."""
+    traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, **options)
+    traces[0] |= {
+        "text": [[label(word) for word in row] for row in words],
+        "texttemplate": "%{text}<br>%{z:.2f}",
+        "hovertemplate": "<b>%{text}</b><br>%{z:.4f}<extra></extra>",
+    }
+    return figure_of(traces, layout)
+
+
+def side_by_side(
+    values: np.ndarray, rows: Axis, columns: Axis, width: int, *, chosen: int | None = None, font_size: int = 12
+) -> go.Figure:
+    """A heatmap of blocks, each `width` columns wide and named by `columns`, with lines between. chosen: outlined."""
+    traces, layout = heatmap_parts(values, rows, Axis(columns.title), square=False, font_size=font_size)
+    edges = [i * width - 0.5 for i in range(len(columns.labels) + 1)]
+    whole = {"yref": "paper", "y0": 0, "y1": 1}
+    grey, accent = {"color": "#808080", "width": 1}, {"color": ACCENT, "width": 3}
+    shapes = [{"type": "line", "x0": edge, "x1": edge, **whole, "line": grey} for edge in edges[1:-1]]
+    if chosen is not None:
+        shapes.append({"type": "rect", "x0": edges[chosen], "x1": edges[chosen + 1], **whole, "line": accent})
+    layout["shapes"] = shapes
+    layout["xaxis"] |= {
+        "tickvals": [edge + width / 2 for edge in edges[:-1]],
+        "ticktext": [label(text) for text in columns.labels],
+    }
+    return figure_of(traces, layout)
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A small heatmap: title (Plotly markup), values (row, column), names of the rows, and a scale as `heatmap` has."""
+
+    title: str
+    values: np.ndarray
+    rows: Sequence[str] = ()
+    scale: str = "signed"
+    colour: str | None = None  # of the title
+
+
+def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_height: int = 118) -> go.Figure:
+    """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
+
+    Written as plain data: Plotly's make_subplots takes seven times as long.
+    """
+    row_height = round(row_height * font_size / 12)
+    height = row_height * len(grid)
+    gap, head = 0.03, 1.9 * font_size / height
+    data, layout, titles = [], {}, []
+    for line, pictures in enumerate(grid):
+        top, bottom = 1 - line / len(grid) - head, 1 - (line + 1) / len(grid) + 6 / height
+        for place, picture in enumerate(pictures):
+            name = str(len(data) + 1) if data else ""
+            values = np.asarray(picture.values, dtype=np.float32)
+            largest = float(np.abs(values).max(initial=0.0)) or 1.0
+            left, right = place / len(pictures) + (gap / 2 if place else 0), (place + 1) / len(pictures)
+            right -= gap / 2 if place + 1 < len(pictures) else 0
+            data.append(
+                {
+                    "type": "heatmap",
+                    "z": values,
+                    "zmin": -largest if picture.scale == "signed" else 0.0,
+                    "zmax": 1.0 if picture.scale == "share" else largest,
+                    "colorscale": SIGNED if picture.scale == "signed" else SHARES,
+                    "showscale": False,
+                    "xaxis": f"x{name}",
+                    "yaxis": f"y{name}",
+                    "hovertemplate": "<b>%{y}</b> · %{x}<br>%{z:.4f}<extra></extra>",
+                }
+            )
+            side = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
+            layout[f"xaxis{name}"] = side | {"domain": [left, right], "anchor": f"y{name}"}
+            layout[f"yaxis{name}"] = side | {
+                "domain": [bottom, top],
+                "anchor": f"x{name}",
+                "range": [len(values) - 0.5, -0.5],
+                "tickmode": "array",
+                "tickvals": list(range(len(picture.rows))),
+                "ticktext": [label(text) for text in picture.rows],
+            }
+            titles.append(
+                {
+                    "text": picture.title,
+                    "x": left,
+                    "y": top,
+                    "xref": "paper",
+                    "yref": "paper",
+                    "xanchor": "left",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                    "font": {"size": font_size} | ({"color": picture.colour} if picture.colour else {}),
+                }
+            )
+    return figure_of(data, layout | {"annotations": titles} | look(height, font_size))

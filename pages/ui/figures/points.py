@@ -1,0 +1,240 @@
+"""Points and the lines between them: tokens in a plane, and who looks at whom."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.ui.figures.base import ACCENT, LEGEND, ROLE_COLOURS, SHARES, Axis, figure_of, label, look
+
+
+def attention_lines(
+    weights: np.ndarray, rows: Axis, columns: Axis, chosen: int | None, mode: str, font_size: int = 12
+) -> go.Figure:
+    """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
+
+    Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
+    """
+    n_rows, n_columns = weights.shape
+    colour = ROLE_COLOURS[mode]["Q"]
+    traces: list = []
+    bundles = np.clip((weights * 10).astype(int), 0, 9)
+    for bundle in range(10):
+        for lit in (False, True):
+            pairs = [(i, j) for i, j in np.argwhere(bundles == bundle) if (i == chosen) == lit and weights[i, j] > 0.02]
+            if not pairs:
+                continue
+            share = (bundle + 0.5) / 10
+            traces.append(
+                dict(
+                    type="scatter",
+                    x=np.array([x for _ in pairs for x in (0, 1, np.nan)], np.float32),
+                    y=np.array([y for i, j in pairs for y in (i, j, np.nan)], np.float32),
+                    mode="lines",
+                    line={"width": 1 + 8 * share, "color": ACCENT if lit else colour},
+                    opacity=min(1.0, (0.35 if lit else 0.1) + share),
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
+            )
+    for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
+        traces.append(
+            dict(
+                type="scatter",
+                x=np.full(n, x, np.float32),
+                y=np.arange(n, dtype=np.float32),
+                mode="text",
+                text=[f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels],
+                textposition=side,
+                textfont={"size": font_size if n <= 24 else max(7, font_size - 4)},
+                hoverinfo="skip",
+                showlegend=False,
+                cliponaxis=False,
+            )
+        )
+    layout = {
+        "xaxis": {
+            "range": [-0.6, 1.6],
+            "tickvals": [0, 1],
+            "ticktext": [label(rows.title), label(columns.title)],
+            "side": "top",
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": True,
+        },
+        "yaxis": {"range": [max(n_rows, n_columns) - 0.5, -0.5], "visible": False},
+    }
+    return figure_of(traces, layout | look(int(min(900, 70 + max(n_rows, n_columns) * 24 * font_size / 12)), font_size))
+
+
+def paths(
+    points: np.ndarray,
+    names: Sequence[str],
+    steps: Axis,
+    titles: tuple[str, str],
+    *,
+    chosen: int = 0,
+    font_size: int = 12,
+    height: int = 460,
+) -> go.Figure:
+    """The way of each token through the layers: points (step, token, 2), a line for each token, the chosen one bold.
+
+    steps: what the colour counts, with a name for each step.
+    """
+    n_steps, n = points.shape[:2]
+    points = np.asarray(points, dtype=np.float32)
+    broken = np.concatenate([points, np.full((1, n, 2), np.nan, np.float32)]).transpose(1, 0, 2).reshape(-1, 2)
+    shown = list(range(n)) if n <= 20 else [chosen]
+    traces = [
+        dict(
+            type="scatter",
+            x=broken[:, 0],
+            y=broken[:, 1],
+            mode="lines",
+            line={"color": "rgba(128,128,128,0.35)", "width": 1},
+        ),
+        dict(
+            type="scatter",
+            x=points[..., 0].ravel(),
+            y=points[..., 1].ravel(),
+            mode="markers",
+            marker={
+                "color": np.repeat(np.arange(n_steps, dtype=np.uint8), n),
+                "colorscale": SHARES,
+                "size": 6,
+                "line": {"width": 0.5, "color": "rgba(128,128,128,0.8)"},
+                "colorbar": _legend_bar(steps),
+            },
+            text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names],
+            hovertemplate="%{text}<extra></extra>",
+        ),
+        dict(
+            type="scatter",
+            x=points[:, chosen, 0],
+            y=points[:, chosen, 1],
+            mode="lines+markers",
+            line={"color": ACCENT, "width": 3},
+            marker={"size": 8},
+            hoverinfo="skip",
+        ),
+        dict(
+            type="scatter",
+            x=points[-1, shown, 0],
+            y=points[-1, shown, 1],
+            mode="text",
+            text=[f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
+            textposition="top center",
+            hoverinfo="skip",
+        ),
+    ]
+    return figure_of(traces, _plain_axes(titles) | look(height, font_size))
+
+
+def _plain_axes(titles: tuple[str, str]) -> dict:
+    x, y = ({"title": {"text": label(title)}, "zeroline": False, "automargin": True} for title in titles)
+    return {"xaxis": x, "yaxis": y, "showlegend": False}
+
+
+def _legend_bar(steps: Axis) -> dict:
+    """A colour bar that names whole numbers: 0, 1, …"""
+    return {
+        "title": {"text": label(steps.title), "side": "right"},
+        "thickness": 8,
+        "outlinewidth": 0,
+        "tickvals": list(range(len(steps.labels))),
+        "ticktext": [label(text) for text in steps.labels],
+    }
+
+
+def scatter(
+    x: np.ndarray,
+    y: np.ndarray,
+    titles: tuple[str, str],
+    groups: np.ndarray,
+    legend: Axis,
+    hover: Sequence[str],
+    *,
+    names: Sequence[str] | None = None,
+    chosen: int | None = None,
+    font_size: int = 12,
+    height: int = 420,
+) -> go.Figure:
+    """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed."""
+    x, y = np.asarray(x, dtype=np.float32), np.asarray(y, dtype=np.float32)
+    traces = [
+        dict(
+            type="scatter",
+            x=x,
+            y=y,
+            mode="markers+text" if names else "markers",
+            text=[label(name) for name in names] if names else None,
+            textposition="top center",
+            customdata=[label(line) for line in hover],
+            hovertemplate="%{customdata}<extra></extra>",
+            marker={
+                "color": np.asarray(groups, dtype=np.uint8),
+                "colorscale": SHARES,
+                "cmin": 0,
+                "cmax": max(len(legend.labels) - 1, 1),
+                "size": 11,
+                "line": {"width": 1, "color": "rgba(128,128,128,0.8)"},
+                "colorbar": _legend_bar(legend),
+            },
+        )
+    ]
+    if chosen is not None:
+        ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
+        traces.append(dict(type="scatter", x=x[[chosen]], y=y[[chosen]], mode="markers", marker=ring, hoverinfo="skip"))
+    return figure_of(traces, _plain_axes(titles) | look(height, font_size))
+
+
+def queries_and_keys(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    names: Sequence[str],
+    legend: tuple[str, str],
+    titles: tuple[str, str],
+    mode: str,
+    *,
+    link: tuple[int, int] | None = None,
+    font_size: int = 12,
+    height: int = 560,
+) -> go.Figure:
+    """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
+
+    link: a query and a key to join with a line. Where there are many tokens only those two are named; the others in
+    the hover.
+    """
+    few = len(names) <= 24
+    traces = []
+    if link is not None:
+        ends = np.stack([queries[link[0]], keys[link[1]]]).astype(np.float32)
+        line = {"color": ACCENT, "width": 3}
+        traces.append(
+            dict(
+                type="scatter", x=ends[:, 0], y=ends[:, 1], mode="lines", line=line, hoverinfo="skip", showlegend=False
+            )
+        )
+    sides = (("Q", queries, "circle", "top center"), ("K", keys, "diamond", "bottom center"))
+    for side, (role, points, symbol, where) in enumerate(sides):
+        points, colour = np.asarray(points, dtype=np.float32), ROLE_COLOURS[mode][role]
+        linked = None if link is None else link[side]
+        traces.append(
+            dict(
+                type="scatter",
+                x=points[:, 0],
+                y=points[:, 1],
+                name=label(legend[side]),
+                mode="markers+text",
+                text=[label(name) if few or i == linked else "" for i, name in enumerate(names)],
+                textposition=where,
+                textfont={"color": colour, "size": font_size},
+                marker={"color": colour, "symbol": symbol, "size": 10},
+                customdata=[label(name) for name in names],
+                hovertemplate=f"{label(legend[side])}: <b>%{{customdata}}</b><extra></extra>",
+                cliponaxis=False,
+            )
+        )
+    layout = _plain_axes(titles)
+    layout["yaxis"]["scaleanchor"] = "x"
+    return figure_of(traces, layout | {"showlegend": True, "legend": LEGEND} | look(height, font_size))
