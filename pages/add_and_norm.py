@@ -194,8 +194,9 @@ with columns[1]:
 st.markdown(t("add_and_norm.statistics", d_model=d_model))
 statistics = {plain("axis.token"): tokens}
 for name, values in (("before", added), ("normalised", normalised), ("after", after)):
-    statistics[f"{plain(f'add_and_norm.{name}')}: μ"] = values.mean(axis=1)
-    statistics[f"{plain(f'add_and_norm.{name}')}: σ"] = values.std(axis=1)
+    for symbol, moment in (("μ", values.mean(axis=1)), ("σ", values.std(axis=1))):
+        column = plain("shapes_and_cost.pair", name=plain(f"add_and_norm.{name}"), text=symbol)
+        statistics[column] = np.where(np.abs(moment) < 5e-5, 0, moment)  # never −0.0000
 numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in list(statistics)[1:]}
 st.dataframe(
     pd.DataFrame(statistics, index=range(1, n + 1)), key="add_and_norm.statistics", column_config=numbers, height=300
@@ -228,7 +229,7 @@ with view.by_hand():
         t(
             "add_and_norm.hand_standard",
             value=f"{row[j]:.6f}",
-            mean=f"{mu:.6f}",
+            mean=f"{mu:.6f}" if mu >= 0 else f"({mu:.6f})",
             variance=f"{variance:.6f}",
             epsilon=f"{epsilon:g}",
             divisor=f"{divisor:.6f}",

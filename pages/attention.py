@@ -87,8 +87,8 @@ def strongest(values: np.ndarray) -> dict[str, object]:
     return {"query": tokens[row], "key": tokens[column], "value": f"{values[row, column]:.2f}"}
 
 
-small = {"height": 400 if view.choice.big else 340}
-columns = st.columns(3)
+small = {"height": 620 if view.choice.big else 340}
+columns = view.columns([1, 1, 1])
 with columns[0]:
     matrix("scores", scores, t("attention.read_scores", **strongest(scores)), **small)
 with columns[1]:

@@ -113,7 +113,7 @@ with columns[0]:
 with columns[1]:
     strip = heatmap(
         pixels[None],
-        Axis("", flat.tokens),
+        Axis("", ["x"]),
         Axis(plain("tokens.axis_pixel")),
         scale="share",
         square=False,
@@ -224,7 +224,10 @@ numbers = {"idle": f"{idle:,}", "all": f"{sum(learned.values()):,}", "share": f"
 st.markdown(t("flat.why_text", score=f"{scaled[0, 0, 0]:.2f}", **numbers))
 answers = disturbed(ink)
 changes = np.abs(answers - probabilities).max(axis=1)
-first, *places = [plain("flat.undisturbed"), *(plain("flat.noise_on", place=place) for place in DISTURBED)]
+first, *places = [
+    plain("flat.undisturbed"),
+    *(plain("flat.noise_on", place=plain(f"flat.{place}")) for place in DISTURBED),
+]
 table = pd.DataFrame(
     np.column_stack([np.vstack([probabilities, answers]), [0.0, *changes]]),
     index=[first, *places],
@@ -300,7 +303,7 @@ with columns[1]:
 
 with view.by_hand():
     st.markdown(t("flat.hand_intro"))
-    head = pick("flat.head", plain("sidebar.head"), head_names)
+    head = pick("flat.head", plain("sidebar.head"), head_names, numbered=False)
     terms = largest_terms(Q[head, 0], K[head, 0], most=config.d_k, decimals=DECIMALS)
     order = np.argsort(terms.places)
     products = pd.DataFrame(

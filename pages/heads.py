@@ -16,7 +16,8 @@ MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 
 view = View(
     "heads",
-    r"\begin{gathered} \text{MultiHead} = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O \\ "
+    r"\begin{gathered} \text{MultiHead} = \text{Concat}\, W_O + b_O \\ "
+    r"\text{Concat} = [\text{head}_1; \ldots; \text{head}_h] \\ "
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}",
 )
 config, tokens = view.trace.config, view.trace.tokens
@@ -59,7 +60,7 @@ if n == 1:
 
 # -- all heads, and the average of some ----------------------------------------------------------------
 looks, looked_at = view.tokens("axis.query"), view.tokens("axis.key")
-columns = st.columns([3, 2], gap="medium")
+columns = view.columns([3, 2], gap="medium")
 with columns[0]:
     sheet = pd.DataFrame(
         weights.reshape(-1, n),
@@ -170,7 +171,7 @@ with columns[0]:
         scatter(
             distance,
             entropy,
-            (plain("heads.column_distance") + f" ({unit})", plain("heads.column_entropy")),
+            (plain("heads.axis_distance", unit=unit), plain("heads.column_entropy")),
             np.repeat(np.arange(config.layers), config.heads),
             Axis(plain("heads.axis_layer"), [str(row + 1) for row in range(config.layers)]),
             [f"{name_of[place]} · {roles[place]}" for place in name_of],

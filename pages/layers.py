@@ -36,8 +36,8 @@ def plane(name: str, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 view = View(
     "layers",
-    r"\begin{gathered} X' = \operatorname{LayerNorm}\left(X^{(l)} + \text{MultiHead}(X^{(l)})\right) \\ "
-    r"X^{(l+1)} = \operatorname{LayerNorm}\left(X' + \text{FFN}(X')\right) \end{gathered}",
+    r"\begin{gathered} X' = \text{LayerNorm}\bigl(X^{(l)} + \text{MultiHead}(X^{(l)})\bigr) \\ "
+    r"X^{(l+1)} = \text{LayerNorm}\bigl(X' + \text{FFN}(X')\bigr) \end{gathered}",
 )
 config, tokens = view.trace.config, view.trace.tokens
 layer, n, name = view.choice.layer, len(tokens), view.choice.pipeline

@@ -140,7 +140,7 @@ view.picture(
     table=pd.DataFrame(
         {"token": [*tokens, *tokens], "vector": ["q"] * N + ["k"] * N, "1": points[:, 0], "2": points[:, 1]}
     ),
-    equation=r"[Q;\, K] \approx \text{mean} + c_1 u_1 + c_2 u_2",
+    equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
 )
 st.markdown(t("queries_keys_values.about_plane"))
 

@@ -131,7 +131,7 @@ def _worded(name: str, options: tuple[str, ...], default: str, words, **look) ->
     """A row of buttons whose value, not whose wording, stands in the URL: always, so that the back button finds it."""
     link.take(name, options, default)
     look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
-    st.segmented_control(plain(f"sidebar.{name}"), options, **look)
+    st.pills(plain(f"sidebar.{name}"), options, **look)  # which stay whole where they take two lines
     value = st.session_state[name]
     link.put(name, value)
     return value

@@ -19,6 +19,9 @@ from pages.ui.frame import PAGES, Choice, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.text import literal, plain, t
 
+#: English words in equations, shown in the reader's language.
+EQUATION_WORDS = ("may look at", "otherwise", "learned")
+
 
 def shape(values: np.ndarray) -> str:
     """(8, 12, 12) as people write it: 8 × 12 × 12."""
@@ -80,9 +83,15 @@ class View:
         """ "layer 2, head 3" in the reader's language."""
         return plain("common.where", layer=self.choice.layer + 1, head=self.choice.head + 1)
 
+    def columns(self, widths: Sequence[int], **look: object) -> list:
+        """Columns side by side; one below the other where everything is large."""
+        return [st.container() for _ in widths] if self.choice.big else st.columns(widths, **look)
+
     # -- parts of a page ---------------------------------------------------------------------------
 
     def equation(self, latex: str) -> None:
+        for words in EQUATION_WORDS:
+            latex = latex.replace(words, plain(f"equation.{words.replace(' ', '_')}"))
         st.latex(figures.coloured(latex, self.mode))
 
     def picture(

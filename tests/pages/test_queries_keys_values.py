@@ -81,7 +81,7 @@ def test_the_chosen_cell_survives_a_smaller_head() -> None:
     app = open_page(NAME, **KINDS[0])
     app.session_state["head_component"] = 31
     app.run()
-    app.segmented_control(key="input").set_value("digit").run()
+    app.button_group(key="input").set_value("digit").run()
     assert not app.exception and not app.error
     assert app.number_input(key="head_component").value < run_of(app)[1].config.d_k
 

@@ -67,6 +67,7 @@ def axis_layout(axis: Axis, n: int, font_size: int) -> dict:
             "tickvals": list(range(n)),
             "ticktext": [label(text) for text in axis.labels],
             "tickfont": {"size": size},
+            "autotickangles": [0, 90],  # aslant, the last label would be left out where it leaves the picture
         }
     return side
 
@@ -75,7 +76,7 @@ def look(height: int, font_size: int) -> dict:
     """The layout that all figures share."""
     return {
         "height": height,
-        "margin": {"l": 6, "r": 6, "t": 8, "b": 6},
+        "margin": {"l": 6, "r": 6, "t": 8, "b": 6, "pad": 3},  # with more, names would reach the titles
         "font": {"size": font_size},
         "hovermode": "closest",
         "hoverdistance": -1,

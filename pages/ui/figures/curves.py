@@ -44,7 +44,10 @@ def bars(
         scale["range"] = value_range
     rows = len(values) if horizontal else 9
     height = height or int(min(720, 80 + rows * 24 * font_size / 12))
-    return figure_of(bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | look(height, font_size))
+    legible = {"uniformtext": {"minsize": font_size - 2, "mode": "hide"}}  # what would be smaller stays away
+    return figure_of(
+        bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | legible | look(height, font_size)
+    )
 
 
 def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font_size: int) -> dict:

@@ -85,6 +85,11 @@ def heatmap_parts(
             "nticks": 4,
         },
     )
+    if scale == "signed":
+        # Plotly alone would now and then name nothing but the zero.
+        unit = 10.0 ** np.floor(np.log10(largest))
+        named = float(np.floor(largest / unit) * unit)
+        cells["colorbar"] |= {"tickvals": [-named, 0, named], "ticktext": [f"−{named:g}", "0", f"{named:g}"]}
     traces: list = [cells]
     if clickable:
         y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
@@ -113,7 +118,7 @@ def heatmap_parts(
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         layout["shapes"] = [outline(*cell)]
     if square and n_columns <= 3 * n_rows:
-        layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain"}
+        layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         layout["xaxis"] |= {"constrain": "domain"}
     if height is None:
         height = int(min(620, max(230, 90 + n_rows * (26 if square else 22) * font_size / 12)))
