@@ -17,8 +17,6 @@ from model.pipeline import ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
 WEIGHTS = Path(__file__).parent / "weights"
-
-
 #: Uses of the embedding matrix under other names.
 TIED = {"logits.weight", "decoder.embedding.E.weight"}
 

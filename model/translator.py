@@ -107,7 +107,8 @@ class Translator(Pipeline):
         return self.config.vocab_size + list(TARGET_LANGUAGES).index(into)
 
     def _word(self, i: int) -> str:
-        return [*self.reader.vocabulary, *TARGET_LANGUAGES.values()][i]
+        names = list(TARGET_LANGUAGES.values())
+        return self.reader.vocabulary[i] if i < self.config.vocab_size else names[i - self.config.vocab_size]
 
     def _translation(self, hypothesis: Hypothesis) -> Translation:
         tokens = tuple(map(self._word, hypothesis.ids))

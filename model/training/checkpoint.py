@@ -1,4 +1,4 @@
-"""What every recipe shares: the device, the learning-rate schedule, and checkpoints that resume exactly."""
+"""What every recipe shares: the device, the learning rate, one step, and checkpoints that resume exactly."""
 
 import json
 from contextlib import AbstractContextManager
@@ -31,6 +31,16 @@ def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.2) -> floa
     if done < warmup:
         return done / warmup
     return min(1.0, max(0.0, 1 - done) / decay)
+
+
+def take_step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
+    """One step down the gradients, which are cut to length 1 and then forgotten."""
+    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
 
 
 def save_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim.Optimizer], **progress: float) -> None:

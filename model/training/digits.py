@@ -29,6 +29,7 @@ from model.training.checkpoint import (
     load_shipped,
     save_checkpoint,
     ship,
+    take_step,
 )
 
 CONFIG = PRESETS["digits"]
@@ -260,13 +261,8 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
                     scores = scores_for(network, drawn).float()
                 loss = functional.cross_entropy(scores, digits, label_smoothing=SMOOTHING)
                 loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 1.0)
                 rate = learning_rate((epoch + step / steps) / epochs, decay=0.5) * PEAK_RATE
-                for optimizer in optimizers:
-                    for group in optimizer.param_groups:
-                        group["lr"] = rate
-                    optimizer.step()
-                    optimizer.zero_grad(set_to_none=True)
+                take_step(network, optimizers, rate)
                 average.update_parameters(network)
                 bar.update()
                 if step % 20 == 0:

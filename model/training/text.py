@@ -28,6 +28,7 @@ from model.training.checkpoint import (
     load_shipped,
     save_checkpoint,
     ship,
+    take_step,
 )
 
 CONFIG = PRESETS["text"]
@@ -150,16 +151,6 @@ def optimizers_for(network: nn.Module) -> list[torch.optim.Optimizer]:
     ]
 
 
-def step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    """One step down the gradients, which are cut to length 1 and then forgotten."""
-    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-    for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-
-
 def held_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
     """For each language, the first VALIDATION_SENTENCES of those that training never sees."""
     held = {language: [line for line in sentences(data, language) if held_out(line)] for language in LANGUAGES}
@@ -203,7 +194,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
                 # The head reads only the places where a guess is asked for: that saves most of its time.
                 loss = loss_fast(encode_fast(hidden.to(where))[chosen.to(where)], ids[chosen].to(where))
             loss.backward()
-            step(network, optimizers, rate)
+            take_step(network, optimizers, rate)
             count = int((ids != PAD).sum())
             seen, steps = seen + count, steps + 1
             bar.update(count)

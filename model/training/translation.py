@@ -31,6 +31,7 @@ from model.training.checkpoint import (
     load_shipped,
     save_checkpoint,
     ship,
+    take_step,
 )
 from model.training.text import CONFIG, LANGUAGES, PAD, PEAK_RATE, SEP
 from model.translator import as_written
@@ -195,7 +196,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
                 with half_precision(where):
                     loss = translate_fast(x.to(where), y.to(where))
             loss.backward()
-            text.step(networks, optimizers, rate)
+            take_step(networks, optimizers, rate)
             seen, steps = seen + count, steps + 1
             bar.update(count)
             if steps % 20 == 0:
