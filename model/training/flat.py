@@ -6,13 +6,20 @@ The same images, distortions and figures as for the digit encoder; a fraction of
 from pathlib import Path
 
 import torch
-from torch import nn
 from torch.nn import functional
 from tqdm import tqdm
 
 from model.config import PRESETS
 from model.heads import network_for
-from model.training.checkpoint import device, learning_rate, load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.checkpoint import (
+    device,
+    learning_rate,
+    load_checkpoint,
+    load_shipped,
+    save_checkpoint,
+    ship,
+    take_step,
+)
 from model.training.digits import accuracy, batches, mnist, moved, split
 
 CONFIG = PRESETS["flat"]
@@ -47,10 +54,7 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
             for drawn, parity in batches(images, odd, dice):
                 loss = functional.cross_entropy(network(drawn), parity)
                 loss.backward()
-                nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.param_groups[0]["lr"] = rate
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+                take_step(network, [optimizer], rate)
             epoch += 1
             bar.update()
             bar.write(f"epoch {epoch}: loss {loss.item():.3f}, {validate()}")
