@@ -1,7 +1,8 @@
 """The translator, and the text encoder that it shares: two tasks in turn, one set of encoder weights.
 
-In turn: a batch of English hidden words and one of Chinese, as in the recipe `text`, then a batch of sentence pairs to
-translate, from English and from Chinese by turns. Start it with `--from` the text weights; it ships both files anew.
+Of each six batches, five hide words as in the recipe `text` (three of them English: there is more of it), and one holds
+sentence pairs to translate, from English and from Chinese by turns. Start it with `--from` the text weights; it ships
+both files anew.
 """
 
 import lzma
@@ -39,6 +40,8 @@ from model.translator import as_written
 Pair = dict[str, str]  # language -> sentence
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
 SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
+TURNS = ("en", "zh", "en", "pairs", "en", "zh")  # what each batch is made of, over and over
+DECAY = 0.4  # share of the training in which the learning rate falls to zero
 
 
 def read_pairs(data: Path) -> tuple[list[Pair], list[Pair]]:
@@ -175,7 +178,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     elif start_from:
         load_shipped(start_from, words)
     dice = torch.Generator().manual_seed(seed + steps)
-    streams = [text.batches(train_set[language], dice) for language in LANGUAGES]
+    streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
     pair_stream = batches(encoded, dice)
     encode_fast = torch.compile(partial(text.encode_batch, words), dynamic=True)
     guess_fast = torch.compile(partial(text.guess_loss, words), dynamic=True)
@@ -183,9 +186,10 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
 
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
-            rate = learning_rate(seen / tokens) * PEAK_RATE
-            if turn := steps % 3:
-                ids = next(streams[turn - 1])
+            rate = learning_rate(seen / tokens, decay=DECAY) * PEAK_RATE
+            turn = TURNS[steps % len(TURNS)]
+            if turn in LANGUAGES:
+                ids = next(streams[turn])
                 hidden, chosen = text.hide(ids, dice)
                 count = int((ids != PAD).sum())
                 with half_precision(where):
