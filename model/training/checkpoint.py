@@ -1,7 +1,6 @@
-"""What every recipe shares: the device, the learning rate, one step, and checkpoints that resume exactly."""
+"""Checkpoints that resume exactly, and the weights that ship."""
 
 import json
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import torch
@@ -10,37 +9,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from model.decoder import TranslationNetwork
-
-WEIGHTS = Path(__file__).parents[1] / "weights"
-
-
-def device() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def half_precision(where: torch.device) -> AbstractContextManager:
-    """Products in bfloat16, sums in float32."""
-    return torch.autocast(where.type, dtype=torch.bfloat16)
-
-
-def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.2) -> float:
-    """Share of the peak rate when `done` (0 to 1) of the training is over: up, level, down to zero.
-
-    The level part does not depend on the total, so a run can be resumed with a larger one.
-    """
-    if done < warmup:
-        return done / warmup
-    return min(1.0, max(0.0, 1 - done) / decay)
-
-
-def take_step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    """One step down the gradients, which are cut to length 1 and then forgotten."""
-    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-    for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+from model.loading import WEIGHTS, fill
 
 
 def save_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim.Optimizer], **progress: float) -> None:
@@ -77,10 +46,7 @@ def load_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim
 
 def load_shipped(path: Path, network: nn.Module) -> None:
     """Start from finished weights, as `ship` wrote them."""
-    weights = {name: value.float() for name, value in load_file(path).items()}
-    if "embedding.E.weight" in weights:
-        weights["logits.weight"] = weights["embedding.E.weight"]  # tied: stored once
-    network.load_state_dict(weights)
+    fill(network, {name: value.float() for name, value in load_file(path).items()}, path.stem)
 
 
 def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:

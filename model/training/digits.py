@@ -21,16 +21,8 @@ from model.config import PRESETS
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, WHITE_SHARE, DigitError, prepare
 from model.encoder import Encoder
 from model.heads import network_for
-from model.training.checkpoint import (
-    device,
-    half_precision,
-    learning_rate,
-    load_checkpoint,
-    load_shipped,
-    save_checkpoint,
-    ship,
-    take_step,
-)
+from model.training.checkpoint import load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
 
 CONFIG = PRESETS["digits"]
 BATCH = 256
@@ -219,16 +211,6 @@ def scores_for(network: Encoder, images: Tensor) -> Tensor:
     return network.read_out(last.norm_2(cls + last.ffn(cls)))
 
 
-def optimizers_for(network: Encoder) -> list[torch.optim.Optimizer]:
-    """Muon (Jordan et al. 2024) for the matrices inside the layers, AdamW for all the rest."""
-    matrices = [p for name, p in network.named_parameters() if name.startswith("layers") and p.dim() == 2]
-    rest = [p for name, p in network.named_parameters() if not (name.startswith("layers") and p.dim() == 2)]
-    return [
-        torch.optim.Muon(matrices, lr=PEAK_RATE, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW(rest, lr=PEAK_RATE, betas=(0.9, 0.99), weight_decay=0.01),
-    ]
-
-
 def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Path | None) -> None:
     """Train for `epochs` epochs in all, resuming from `checkpoints` if it holds a run, and ship the average."""
     torch.manual_seed(seed)
@@ -241,7 +223,7 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
         load_shipped(start_from, network)
     average = AveragedModel(network, multi_avg_fn=running_average)
     both = nn.ModuleDict({"network": network, "average": average})
-    optimizers = optimizers_for(network)
+    optimizers = optimizers_for(network, PEAK_RATE, memory=0.99)
     checkpoint, epoch = checkpoints / "digits.safetensors", 0
     if checkpoint.exists():
         epoch = int(load_checkpoint(checkpoint, both, optimizers)["epoch"])

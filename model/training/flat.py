@@ -11,16 +11,9 @@ from tqdm import tqdm
 
 from model.config import PRESETS
 from model.heads import network_for
-from model.training.checkpoint import (
-    device,
-    learning_rate,
-    load_checkpoint,
-    load_shipped,
-    save_checkpoint,
-    ship,
-    take_step,
-)
+from model.training.checkpoint import load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.digits import accuracy, batches, mnist, moved, split
+from model.training.optimization import device, learning_rate, take_step
 
 CONFIG = PRESETS["flat"]
 PEAK_RATE = 2e-3

@@ -12,24 +12,15 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
 
 from model.config import PRESETS
 from model.encoder import Encoder, padding_mask
 from model.heads import MaskedWordNetwork
-from model.training.checkpoint import (
-    WEIGHTS,
-    device,
-    half_precision,
-    learning_rate,
-    load_checkpoint,
-    load_shipped,
-    save_checkpoint,
-    ship,
-    take_step,
-)
+from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
 
 CONFIG = PRESETS["text"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -139,18 +130,6 @@ def validate(network: MaskedWordNetwork, held: dict[str, list[Tensor]], where: t
     return measured
 
 
-def optimizers_for(network: nn.Module) -> list[torch.optim.Optimizer]:
-    """Muon (Jordan et al. 2024) for the matrices inside the layers, AdamW for all the rest."""
-    matrices, rest = [], []
-    for name, parameter in network.named_parameters():
-        inside = "layers" in name.split(".") and parameter.dim() == 2
-        (matrices if inside else rest).append(parameter)
-    return [
-        torch.optim.Muon(matrices, lr=PEAK_RATE, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW(rest, lr=PEAK_RATE, betas=(0.9, 0.98), weight_decay=0.01),
-    ]
-
-
 def held_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
     """For each language, the first VALIDATION_SENTENCES of those that training never sees."""
     held = {language: [line for line in sentences(data, language) if held_out(line)] for language in LANGUAGES}
@@ -173,7 +152,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     train_set, held = training_sentences(data, tokenizer), held_sentences(data, tokenizer)
 
     network = MaskedWordNetwork(CONFIG).to(where).train()
-    optimizers = optimizers_for(network)
+    optimizers = optimizers_for(network, PEAK_RATE)
     checkpoint, seen, steps = checkpoints / "text.safetensors", 0.0, 0
     if checkpoint.exists():
         progress = load_checkpoint(checkpoint, network, optimizers)

@@ -23,17 +23,8 @@ from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import padding_mask
 from model.heads import MaskedWordNetwork
 from model.training import text
-from model.training.checkpoint import (
-    WEIGHTS,
-    device,
-    half_precision,
-    learning_rate,
-    load_checkpoint,
-    load_shipped,
-    save_checkpoint,
-    ship,
-    take_step,
-)
+from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
 from model.training.text import CONFIG, LANGUAGES, PAD, PEAK_RATE, SEP
 from model.translator import as_written
 
@@ -170,7 +161,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
 
     networks = two_networks().to(where).train()
     words, translator = networks["text"], networks["translation"]
-    optimizers = text.optimizers_for(networks)
+    optimizers = optimizers_for(networks, PEAK_RATE)
     checkpoint, seen, steps = checkpoints / "translation.safetensors", 0.0, 0
     if checkpoint.exists():
         progress = load_checkpoint(checkpoint, networks, optimizers)

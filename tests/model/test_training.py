@@ -12,7 +12,7 @@ import torch
 from model import Edit, load, loading
 from model.config import PRESETS
 from model.heads import MaskedWordNetwork
-from model.training import checkpoint, relations, text, translation
+from model.training import checkpoint, optimization, relations, text, translation
 
 TOKENIZER = loading.WEIGHTS / "tokenizer.json"
 SENTENCE_OF_FOUR = "the big dog sleeps"
@@ -34,7 +34,7 @@ def one_step(network: MaskedWordNetwork, optimizers: list[torch.optim.Optimizer]
 def fresh() -> tuple[MaskedWordNetwork, list[torch.optim.Optimizer]]:
     torch.manual_seed(1)
     network = MaskedWordNetwork(SMALL)
-    return network, text.optimizers_for(network)
+    return network, optimization.optimizers_for(network, text.PEAK_RATE)
 
 
 def test_a_run_resumed_from_its_checkpoint_is_the_same_run(tmp_path) -> None:
@@ -62,7 +62,7 @@ def test_shipped_weights_load_again_and_stay_tied(tmp_path, monkeypatch) -> None
 
 
 def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
-    rates = [checkpoint.learning_rate(done / 100) for done in range(101)]
+    rates = [optimization.learning_rate(done / 100) for done in range(101)]
     assert rates[0] == 0 and rates[100] == 0
     assert rates[1:81] == pytest.approx([1.0] * 80)
     assert rates[80:] == sorted(rates[80:], reverse=True)

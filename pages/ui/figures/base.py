@@ -113,6 +113,16 @@ def outline(row: int, column: int) -> dict:
     return {"type": "rect", **corners, "line": {"color": ACCENT, "width": 3}}
 
 
+#: Markers that report clicks and hovers and are never seen, not even when they are picked.
+UNSEEN = {
+    "mode": "markers",
+    "marker": {"size": 6, "opacity": 0},
+    "selected": {"marker": {"opacity": 0}},
+    "unselected": {"marker": {"opacity": 0}},
+    "showlegend": False,
+}
+
+
 def tile_markers(n_rows: int, n_columns: int, hover: Sequence[str]) -> dict:
     """Invisible markers, one on each tile: they report clicks, and each says its line of `hover` (row by row)."""
     y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
@@ -121,10 +131,6 @@ def tile_markers(n_rows: int, n_columns: int, hover: Sequence[str]) -> dict:
         x=x.ravel(),
         y=y.ravel(),
         text=[label(line) for line in hover],
-        mode="markers",
-        marker={"size": 6, "opacity": 0},
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        showlegend=False,
         hovertemplate="%{text}<extra></extra>",
+        **UNSEEN,
     )

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from pages.ui.figures.base import (
     ROLE_COLOURS,
     STEPS,
+    UNSEEN,
     Axis,
     axis_layout,
     figure_of,
@@ -159,12 +160,8 @@ def over_drawing(
         y=y.astype(np.float32),
         customdata=weights,
         text=[label(token) for token in tokens],
-        mode="markers",
-        marker={"size": 6, "opacity": 0},
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        showlegend=False,
         hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
+        **UNSEEN,
     )
     place = {"x0": x[query] - 0.5, "x1": x[query] + 0.5, "y0": y[query] - 0.5, "y1": y[query] + 0.5}
     ground = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": 0.5, "fillcolor": "#000000"}

@@ -12,6 +12,7 @@ from pages.ui.figures.base import (
     SHARES,
     SIGNED,
     STEPS,
+    UNSEEN,
     Axis,
     axis_layout,
     figure_of,
@@ -99,12 +100,8 @@ def heatmap_parts(
                 x=x.ravel(),
                 y=y.ravel(),
                 customdata=finite.ravel(),
-                mode="markers",
-                marker={"size": 6, "opacity": 0},
-                selected={"marker": {"opacity": 0}},
-                unselected={"marker": {"opacity": 0}},
-                showlegend=False,
                 hovertemplate=hover + "%{customdata:.4f}<extra></extra>",
+                **UNSEEN,
             )
         )
     layout: dict = {
