@@ -12,6 +12,7 @@ import torch
 from model.loading import WEIGHTS, WeightsError, load
 from model.pipeline import Pipeline
 from model.training import digits, text, translation
+from model.training.corpus import read_pairs
 from model.training.relations import neighbour_table, relation_table, treebank
 
 BLANKS = ("the cat sat on the [MASK] .", "i [MASK] you .", "我[MASK]你。", "今天天气很[MASK]。")
@@ -47,7 +48,7 @@ def images(data: Path) -> None:
 
 def words(pipeline: Pipeline, data: Path) -> None:
     """Hidden words on held-out sentences, and what the network says on four of ours."""
-    held = text.held_sentences(data, pipeline.reader.tokenizer)
+    held = text.validation_sentences(data, pipeline.reader.tokenizer)
     measured = text.validate(pipeline.network, held, torch.device("cpu"))
     pipeline.network.eval()
     table(("hidden words", "right at the first try"), [(name, f"{value:.1%}") for name, value in measured.items()])
@@ -80,7 +81,7 @@ def heads(pipeline: Pipeline, data: Path) -> None:
 def translations(data: Path) -> None:
     """sacreBLEU of greedy translations of the held-out pairs, and four sentences as the app translates them."""
     translator = load("translation")
-    _, pairs = translation.read_pairs(data)
+    _, pairs = read_pairs(data)
     scores, _ = translation.bleu(translator.network, translator.reader.tokenizer, pairs, torch.device("cpu"))
     table(("held-out pairs", "sacreBLEU"), [(name, f"{score:.1f}") for name, score in scores.items()])
     table(("sentence", "translation"), [(s, translator(s).translation) for s in SENTENCES])

@@ -4,8 +4,6 @@ Masked-word training (Devlin et al. 2019): 15 % of the pieces are chosen; of the
 10 % a random piece, 10 % stay, and the network must name the original. Batches of the two languages alternate.
 """
 
-import hashlib
-import lzma
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,26 +18,15 @@ from model.config import PRESETS
 from model.encoder import Encoder, padding_mask
 from model.heads import MaskedWordNetwork
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.corpus import LANGUAGES, held_out, held_sentences, sentences
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
 
 CONFIG = PRESETS["text"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PAD, UNK, CLS, SEP, MASK = range(5)
-LANGUAGES = ("en", "zh")
 BATCH_TOKENS = 8192
 PEAK_RATE = 1.5e-3
 VALIDATION_SENTENCES = 2000  # of each language
-
-
-def sentences(data: Path, language: str) -> list[str]:
-    with lzma.open(data / "text" / f"{language}.txt.xz", "rt", encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip()]
-
-
-def held_out(sentence: str) -> bool:
-    """True for the one sentence in a hundred that training never sees, whatever its case or punctuation."""
-    letters = "".join(c for c in sentence.lower() if c.isalpha())
-    return int.from_bytes(hashlib.sha256(letters.encode()).digest()[:4]) % 100 == 0
 
 
 def train_tokenizer(data: Path) -> Tokenizer:
@@ -130,10 +117,11 @@ def validate(network: MaskedWordNetwork, held: dict[str, list[Tensor]], where: t
     return measured
 
 
-def held_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
-    """For each language, the first VALIDATION_SENTENCES of those that training never sees."""
-    held = {language: [line for line in sentences(data, language) if held_out(line)] for language in LANGUAGES}
-    return {language: encode(tokenizer, lines)[:VALIDATION_SENTENCES] for language, lines in held.items()}
+def validation_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
+    """For each language, the first VALIDATION_SENTENCES of those that are held out."""
+    return {
+        language: encode(tokenizer, held_sentences(data, language))[:VALIDATION_SENTENCES] for language in LANGUAGES
+    }
 
 
 def training_sentences(data: Path, tokenizer: Tokenizer) -> dict[str, list[Tensor]]:
@@ -149,7 +137,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     if not vocabulary.exists():
         train_tokenizer(data).save(str(vocabulary))
     tokenizer = Tokenizer.from_file(str(vocabulary))
-    train_set, held = training_sentences(data, tokenizer), held_sentences(data, tokenizer)
+    train_set, held = training_sentences(data, tokenizer), validation_sentences(data, tokenizer)
 
     network = MaskedWordNetwork(CONFIG).to(where).train()
     optimizers = optimizers_for(network, PEAK_RATE)

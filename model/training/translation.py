@@ -5,7 +5,6 @@ sentence pairs to translate, from English and from Chinese by turns. Start it wi
 both files anew.
 """
 
-import lzma
 import random
 from collections.abc import Iterator
 from functools import partial
@@ -24,24 +23,15 @@ from model.encoder import padding_mask
 from model.heads import MaskedWordNetwork
 from model.training import text
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.corpus import LANGUAGES, Pair, read_pairs
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
-from model.training.text import CONFIG, LANGUAGES, PAD, PEAK_RATE, SEP
+from model.training.text import CONFIG, PAD, PEAK_RATE, SEP
 from model.translator import as_written
 
-Pair = dict[str, str]  # language -> sentence
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
 SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
 TURNS = ("en", "zh", "en", "pairs", "en", "zh")  # what each batch is made of, over and over
 DECAY = 0.4  # share of the training in which the learning rate falls to zero
-
-
-def read_pairs(data: Path) -> tuple[list[Pair], list[Pair]]:
-    """(training, held out): no English sentence of one is in the other, and no Chinese sentence either."""
-    with lzma.open(data / "pairs" / "pairs.tsv.xz", "rt", encoding="utf-8") as file:
-        pairs = [dict(zip(LANGUAGES, line.rstrip("\n").split("\t"), strict=True)) for line in file]
-    held = [pair for pair in pairs if text.held_out(pair["en"])]
-    seen = {pair["zh"] for pair in held}
-    return [pair for pair in pairs if not text.held_out(pair["en"]) and pair["zh"] not in seen], held
 
 
 def encode(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, list[Tensor]]:
@@ -154,7 +144,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     torch.manual_seed(seed)
     where = device()
     tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
-    train_set, held = text.training_sentences(data, tokenizer), text.held_sentences(data, tokenizer)
+    train_set, held = text.training_sentences(data, tokenizer), text.validation_sentences(data, tokenizer)
     train_pairs, held_pairs = read_pairs(data)
     random.Random(seed).shuffle(held_pairs)
     encoded, encoded_held = encode(tokenizer, train_pairs), encode(tokenizer, held_pairs)
