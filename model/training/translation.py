@@ -1,8 +1,8 @@
 """The translator, and the text encoder that it shares: two tasks in turn, one set of encoder weights.
 
-Of each six batches, five hide words as in the recipe `text` (three of them English: there is more of it), and one holds
-sentence pairs to translate, from English and from Chinese by turns. Start it with `--from` the text weights; it ships
-both files anew.
+Of each twelve batches, ten hide words as in the recipe `text` (seven of them English: there is more of it), and two
+hold sentence pairs to translate, from English and from Chinese by turns. Start it with `--from` the text
+weights; it ships both files anew.
 """
 
 import random
@@ -30,7 +30,7 @@ from model.translator import as_written
 
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
 SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
-TURNS = ("en", "zh", "en", "pairs", "en", "zh")  # what each batch is made of, over and over
+TURNS = ("en", "zh", "en", "pairs", "en", "en", "zh", "en", "zh", "en", "pairs", "en")  # of batches, over and over
 DECAY = 0.4  # share of the training in which the learning rate falls to zero
 
 
