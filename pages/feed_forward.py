@@ -131,7 +131,8 @@ neurons(
 
 columns = st.columns(2)
 with columns[0]:
-    grid = np.linspace(min(-3, hidden.min()), max(3, hidden.max()), 121)
+    low, high = min(-3, hidden.min()), max(3, hidden.max())
+    grid = np.linspace(low, high, int(12 * (high - low)))  # so fine that the dots lie on the line
     erf = np.array([math.erf(u / math.sqrt(2)) for u in grid])
     curve = grid * 0.5 * (1 + erf) if gelu else np.maximum(grid, 0)
     view.picture(
