@@ -11,6 +11,11 @@ from pages.ui.sidebar import Choice, check_link, default_language, sidebar
 from pages.ui.text import plain, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
+#: A long equation scrolls on a phone; a brace under one keeps its foot; side by side, pictures begin at one height.
+EQUATIONS = """
+.katex-display{overflow-x:auto;overflow-y:hidden;padding:.2rem 0 .6rem}
+@media (min-width:641px){[data-testid="stColumn"] .katex-display{min-height:5rem;align-content:center}}
+"""
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,7 @@ def frame() -> None:
         check_link()
         with st.sidebar:
             st.session_state["choice"] = sidebar()
-        # A long equation scrolls on a phone; a brace under one keeps its foot.
-        st.html("<style>.katex-display{overflow-x:auto;overflow-y:hidden;padding:.2rem 0 .6rem}</style>")
+        st.html(f"<style>{EQUATIONS}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html("<style>:root{font-size:21px!important}</style>")
