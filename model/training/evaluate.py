@@ -8,11 +8,12 @@ Everything is measured on data that training never saw.
 from pathlib import Path
 
 import torch
+from tokenizers import Tokenizer
 
 from model.loading import WEIGHTS, WeightsError, load
 from model.pipeline import Pipeline
 from model.training import digits, text, translation
-from model.training.corpus import read_pairs
+from model.training.corpus import LANGUAGES, held_sentences, read_pairs
 from model.training.relations import neighbour_table, relation_table, treebank
 
 BLANKS = ("the cat sat on the [MASK] .", "i [MASK] you .", "我[MASK]你。", "今天天气很[MASK]。")
@@ -44,6 +45,18 @@ def images(data: Path) -> None:
         ]
         network.eval()
     table(("network", "on", "right"), rows)
+
+
+def pieces(tokenizer: Tokenizer, data: Path) -> None:
+    """How much of the held-out sentences the vocabulary covers, and whether pieces become a sentence and pieces again."""
+    rows = []
+    for language in LANGUAGES:
+        encodings = tokenizer.encode_batch(held_sentences(data, language))
+        tokens = [token for encoding in encodings for token in encoding.tokens[1:-1]]
+        covered = [encoding.ids for encoding in encodings if "[UNK]" not in encoding.tokens]
+        again = sum(tokenizer.encode(tokenizer.decode(ids)).ids == ids for ids in covered) / len(covered)
+        rows.append((language, len(encodings), f"{tokens.count('[UNK]') / len(tokens):.2%}", f"{again:.2%}"))
+    table(("language", "held-out sentences", "pieces that are [UNK]", "the others: same pieces again"), rows)
 
 
 def words(pipeline: Pipeline, data: Path) -> None:
@@ -91,6 +104,7 @@ def evaluate(data: Path) -> None:
     pipeline = load("text")
     sizes()
     images(data)
+    pieces(pipeline.reader.tokenizer, data)
     words(pipeline, data)
     heads(pipeline, data)
     try:
