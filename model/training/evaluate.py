@@ -48,7 +48,7 @@ def images(data: Path) -> None:
 
 
 def pieces(tokenizer: Tokenizer, data: Path) -> None:
-    """How much of the held-out sentences the vocabulary covers, and whether pieces become a sentence and pieces again."""
+    """How much of the held-out sentences the vocabulary covers, and whether they survive being cut and decoded."""
     rows = []
     for language in LANGUAGES:
         encodings = tokenizer.encode_batch(held_sentences(data, language))
