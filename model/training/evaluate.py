@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from model.loading import WEIGHTS, WeightsError, load
+from model.loading import WEIGHTS, load
 from model.pipeline import Pipeline
 from model.training import digits, text, translation
 from model.training.corpus import LANGUAGES, held_sentences, read_pairs
@@ -107,7 +107,4 @@ def evaluate(data: Path) -> None:
     pieces(pipeline.reader.tokenizer, data)
     words(pipeline, data)
     heads(pipeline, data)
-    try:
-        translations(data)
-    except WeightsError as error:
-        print(error)
+    translations(data)
