@@ -78,6 +78,7 @@ class TranslationNetwork(Encoder):
     def __init__(self, config: EncoderConfig, decoder: EncoderConfig) -> None:
         """decoder: the sizes of the decoder's layers; d_model and the vocabulary are the encoder's."""
         super().__init__(config)
+        self.decoder_config = decoder
         self.decoder = Decoder(decoder, self.embedding.E)
         self.logits = nn.Linear(config.d_model, config.vocab_size)
         self.logits.weight = self.embedding.E.weight  # one matrix for source, target and answer (section 3.4)

@@ -114,8 +114,8 @@ def layer_properties(trace: Trace, layer: int) -> LayerProperties:
     if A[head, i, j] < A[head, j, i]:
         i, j = j, i
     return LayerProperties(
-        shape_in=trace.layer_input(layer).shape,
-        shape_out=trace.layer_input(layer + 1).shape,
+        shape_in=trace.stream(layer)[0].shape,
+        shape_out=trace.stream(layer)[-1].shape,
         smallest_sum=float(sums.min()),
         largest_sum=float(sums.max()),
         largest_gap=float(gaps.max()),

@@ -10,9 +10,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.config import EncoderConfig
+from model.edits import Edit
 from model.encoder import Encoder
 from model.heads import MaskedWordNetwork
-from model.trace import Edit, Guess, Note, Trace, record
+from model.trace import Guess, Note, Trace, graph_of, record
 
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -121,6 +122,7 @@ class Pipeline:
     def __init__(self, name: str, network: Encoder, reader: Reader, measured: dict[str, float] | None = None) -> None:
         self.name = name
         self.config = network.config
+        self.graph = graph_of(network)
         self.network = network.eval().requires_grad_(False)
         self.reader = reader
         self.measured = measured or {}
@@ -129,10 +131,11 @@ class Pipeline:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
         edits = tuple(edits)
         reading = self.reader.read(x)
-        changes = [(edit.key, edit.change(self._source(edit))) for edit in edits]
+        changes = [(edit.key, edit.change(self.graph, self._source(edit))) for edit in edits]
         output, values = record(self.network, reading.tensor, edits=changes)
         guesses = () if self.config.head == "none" else self.reader.guesses(output, reading)
-        return Trace(values, self.config, reading.tokens, reading.ids, guesses, reading.notes, edits)
+        subject = x if self.config.input == "words" else reading.tensor[0].numpy()
+        return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, reading.notes, edits)
 
     @torch.inference_mode()
     def read_layers(self, trace: Trace, token: int = 0) -> np.ndarray:
@@ -142,8 +145,7 @@ class Pipeline:
         layer; the last row is the network's own answer. A classifier always reads the first position.
         Source: "the logit lens", nostalgebraist 2020.
         """
-        states = np.stack([trace.layer_input(layer) for layer in range(self.config.layers + 1)])
-        Z = self.network.norm(torch.from_numpy(states))  # (1 + layers, token, d_model)
+        Z = self.network.norm(torch.from_numpy(trace.states()))  # (1 + layers, token, d_model)
         if self.config.head == "masked-word":
             Z = Z[:, token]
         return self.network.read_out(Z).softmax(-1).numpy()
@@ -154,8 +156,7 @@ class Pipeline:
         h (d_model) is what the last Linear reads at `token`: a classifier's is Z itself, at token 0; a masked-word
         head's is LayerNorm(GELU(Z W + b)), and w is then the word's row of the embedding matrix.
         """
-        Z = trace["norm"] if "norm" in trace else trace.layer_input(self.config.layers)
-        h = torch.tensor(Z[token])
+        h = torch.tensor(trace.Z[token])
         if isinstance(self.network, MaskedWordNetwork):
             h = self.network.transform(h)
         head = self.network.logits

@@ -1,47 +1,39 @@
 """Record a run through forward hooks, and change it on the way.
 
-The path of a module is the key of what it puts out: `record` hooks each module that STAGES names,
+The path of a module is the key of what it puts out: `record` hooks each module whose quantity the graph has traced,
 runs the network once, takes the hooks off again, and hands back what passed.
 """
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.config import EncoderConfig
-from model.stages import stage_of
-
-Change = Callable[[Tensor], Tensor]
+from model.edits import Change, Edit, EditError
+from model.embedding import patchify
+from model.graph import Graph, Quantity, graph
 
 # Hooks are state on a network that all threads share, so only one run may wear them at a time.
 _one_run_at_a_time = threading.RLock()
 _places: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
 
 
-class EditError(ValueError):
-    """An edit that does not fit the network: `reason` is "key", "axis", "index", "shape" or "result"."""
-
-    def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(f"{reason}: {values}")
-        self.reason = reason
-        self.values = values
+def graph_of(network: nn.Module) -> Graph:
+    """The graph of a network: of its configuration, and of its decoder's where it has one."""
+    return graph(network.config, getattr(network, "decoder_config", None))
 
 
 def places(network: nn.Module) -> dict[str, nn.Module]:
-    """Key -> module, for every module of the network that has a row in STAGES."""
+    """Key -> module, for every quantity of the network that a run records, in order of computation."""
     if network not in _places:
         _places[network] = {
-            path: module
-            for path, module in network.named_modules()
-            if stage_of(path) and type(module) is not nn.Identity  # an absent final norm is a plain Identity
+            quantity.key: network.get_submodule(quantity.key) for quantity in graph_of(network) if quantity.traced
         }
     return _places[network]
 
@@ -87,72 +79,6 @@ def record(
 
 
 @dataclass(frozen=True)
-class Edit:
-    """One change to a run: frozen and hashable, so that a run with edits can be cached and put in a URL.
-
-    zero, scale (× value), set (= value), noise (+ value · standard normal), or patch: put in what the same
-    place held in the run of another input, `source`. Without head, token, … all of the quantity is changed.
-    """
-
-    key: str
-    operation: Literal["zero", "scale", "set", "noise", "patch"]
-    value: float = 0.0
-    head: int | None = None
-    token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
-    looked_at: int | None = None  # for scores and weights: the key
-    neuron: int | None = None  # the place along d_model, d_k or d_ff
-    source: Hashable = None
-    seed: int = 0
-
-    def part(self, value: Tensor) -> tuple[slice | int, ...]:
-        """Which part of a recorded value (batch in front) this edit touches, as an index."""
-        stage = stage_of(self.key)
-        if stage is None:
-            raise EditError("key", key=self.key)
-        axes = stage.axes or ("token", "word")[: value.dim() - 1]
-        names = {"head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at"}
-        wanted = [names.get(axis, "neuron") for axis in axes]
-        index: list[slice | int] = [slice(None)] * value.dim()
-        for name in ("head", "token", "looked_at", "neuron"):
-            place = getattr(self, name)
-            if place is None:
-                continue
-            if name not in wanted:
-                raise EditError("axis", key=self.key, axis=name)
-            axis = 1 + wanted.index(name)
-            if not 0 <= place < value.size(axis):
-                raise EditError("index", key=self.key, axis=name, index=place, size=value.size(axis))
-            index[axis] = place
-        return tuple(index)
-
-    def change(self, other: Tensor | None = None) -> Change:
-        """The edit as a function of the value; `other` is what `patch` puts in."""
-
-        def apply(value: Tensor) -> Tensor:
-            part = self.part(value)
-            match self.operation:
-                case "zero":
-                    value[part] = 0.0
-                case "scale":
-                    value[part] *= self.value
-                case "set":
-                    value[part] = self.value
-                case "noise":
-                    dice = torch.Generator().manual_seed(self.seed)
-                    value[part] += self.value * torch.randn(value[part].shape, generator=dice)
-                case "patch":
-                    if other is None or other.shape != value.shape:
-                        shape = None if other is None else tuple(other.shape)
-                        raise EditError("shape", key=self.key, here=tuple(value.shape), there=shape)
-                    value[part] = other[part]
-                case unknown:
-                    raise EditError("operation", operation=unknown)
-            return value
-
-        return apply
-
-
-@dataclass(frozen=True)
 class Guess:
     """The head's result at one place: labels with their probabilities."""
 
@@ -180,21 +106,23 @@ class Note:
 class Trace:
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
-    Batch is dropped. Beside the numbers: `tokens` (as printed), `ids` (words only), `answer` (a tuple of
-    Guess), `notes`, the `config` and the `edits` of the run.
+    Batch is dropped. Beside the numbers: `subject` (the input itself), `tokens` (as printed), `ids` (words only),
+    `answer` (a tuple of Guess), `notes`, the `graph` of the network, and the `edits` of the run.
     """
 
     def __init__(
         self,
         values: dict[str, Tensor],
-        config: EncoderConfig,
+        graph: Graph,
+        subject: object,
         tokens: list[str],
         ids: list[int],
         answer: tuple[Guess, ...],
         notes: tuple[Note, ...] = (),
         edits: tuple[Edit, ...] = (),
     ) -> None:
-        self.config, self.tokens, self.ids = config, tokens, ids
+        self.graph, self.config = graph, graph.config
+        self.subject, self.tokens, self.ids = subject, tokens, ids
         self.answer, self.notes, self.edits = answer, notes, edits
         self._values = {key: _read_only(value) for key, value in values.items()}
 
@@ -214,18 +142,59 @@ class Trace:
         """The keys in order of computation."""
         return list(self._values)
 
-    def axes(self, key: str) -> tuple[str, ...]:
-        """The names of a value's axes, from STAGES; the logits' from what the head guesses."""
-        stage = stage_of(key)
-        if stage is None or key not in self:
+    def quantity(self, key: str) -> Quantity:
+        """The row of the graph for a recorded key: its symbol, equation, axes and what it reads."""
+        if key not in self:
             raise KeyError(key)
-        return stage.axes or (("class",) if self[key].ndim == 1 else ("token", "word"))
+        return self.graph[key]
 
-    def layer_input(self, layer: int) -> np.ndarray:
-        """X, what layer `layer` (from 0) reads: (token, d_model)."""
-        if layer == 0:
-            return self["embedding.sum"]
-        return self[f"layers.{layer - 1}.{'add_2' if self.config.norm_first else 'norm_2'}"]
+    def axes(self, key: str) -> tuple[str, ...]:
+        """The names of a value's axes."""
+        return self.quantity(key).axes
+
+    def reads(self, key: str) -> dict[str, np.ndarray]:
+        """What a quantity was computed from: the nearest recorded values, by their keys."""
+        return {source: self[source] for source in self.graph.sources(key)}
+
+    def stream(self, layer: int, side: str = "") -> tuple[np.ndarray, ...]:
+        """The residual stream of one layer (from 0): into it, after attention, …, out of it; (token, d_model) each."""
+        return tuple(self[key] for key in self.graph.stream(layer, side))
+
+    def states(self, side: str = "") -> np.ndarray:
+        """The residual stream between the layers: (1 + layers, token, d_model); row l is what layer l reads."""
+        layers = range(self.graph.layers(side))
+        return np.stack([self.stream(0, side)[0], *(self.stream(layer, side)[-1] for layer in layers)])
+
+    def over_layers(self, name: str, side: str = "") -> np.ndarray:
+        """One quantity of every layer: ("attention.weights") -> (layer, head, query, key)."""
+        return np.stack([self[f"{side}layers.{layer}.{name}"] for layer in range(self.graph.layers(side))])
+
+    @property
+    def Z(self) -> np.ndarray:
+        """What the encoder hands on, to its head or to a decoder: (token, d_model)."""
+        return self[self.graph.Z]
+
+    @property
+    def picture(self) -> np.ndarray | None:
+        """The input as a picture, ([channel,] height, width) in [0, 1]; None for words."""
+        return None if self.config.input == "words" else np.asarray(self.subject, dtype=np.float32)
+
+    @property
+    def patches(self) -> np.ndarray | None:
+        """The patches of a picture as rows, as the network projects them: (patch, pixel); None for words."""
+        if (picture := self.picture) is None:
+            return None
+        if self.config.input == "flat":
+            return picture.reshape(1, -1)
+        return patchify(torch.from_numpy(picture)[None], self.config.patch_size)[0].numpy()
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where each token stands: (token, 1) in a sentence, (token, 2) row and column of a patch; [CLS] there NaN."""
+        if self.config.input != "patches":
+            return np.arange(len(self.tokens), dtype=np.float64)[:, None]
+        side = self.config.patches_per_side
+        return np.concatenate([np.full((1, 2), np.nan), np.argwhere(np.ones((side, side)))])
 
 
 def _read_only(value: Tensor) -> np.ndarray:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
+from model.edits import Change, Edit
 from model.pipeline import Pipeline, Reading, TextReader
 from model.search import Hypothesis, beam_search
-from model.trace import Change, Edit, Trace, record
+from model.trace import Trace, record
 
 Language = Literal["en", "zh"]
 CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -42,9 +43,6 @@ class TranslationTrace(Trace):
     greedy: Translation
     beams: tuple[Translation, ...]
 
-    def axes(self, key: str) -> tuple[str, ...]:
-        return ("target", "word") if key == "logits" else super().axes(key)
-
     @property
     def translation(self) -> str:
         return self.beams[0].text
@@ -67,14 +65,14 @@ class Translator(Pipeline):
         edits = tuple(edits)
         reading = self.reader.read(x)
         start = self._start(into or language_after(reading))
-        changes = [(edit, edit.change(self._source(edit))) for edit in edits]
+        changes = [(edit, edit.change(self.graph, self._source(edit))) for edit in edits]
         greedy = self._search(reading, start, changes, 1)[0]
         found = self._search(reading, start, changes, beams) if beams > 1 else (greedy,)
         # What the decoder reads is what it wrote, but for the last piece, which it does not read any more.
         y = torch.tensor([[start, *found[0].ids[:-1]]])
         output, values = record(self.network, reading.tensor, y, edits=[(edit.key, c) for edit, c in changes])
         guesses = tuple(self.reader.guess(row, place) for place, row in enumerate(output[0]))
-        trace = TranslationTrace(values, self.config, reading.tokens, reading.ids, guesses, reading.notes, edits)
+        trace = TranslationTrace(values, self.graph, x, reading.tokens, reading.ids, guesses, reading.notes, edits)
         trace.target_ids = y[0].tolist()
         trace.target_tokens = [self._word(i) for i in trace.target_ids]
         trace.greedy = self._translation(greedy)

@@ -45,7 +45,7 @@ config, n = view.trace.config, len(tokens)
 gelu = config.activation == "gelu"
 pipeline = session.pipeline(view.choice.pipeline)
 ffn = pipeline.network.layers[layer].ffn
-x = view.value("layers.{l}.norm_1")
+(x,) = view.trace.reads(view.key("layers.{l}.ffn.hidden")).values()
 hidden, activation, output = (view.value(f"layers.{{l}}.ffn.{name}") for name in ("hidden", "activation", "output"))
 
 
@@ -283,7 +283,7 @@ else:
 
 st.markdown(t("feed_forward.positionwise"))
 turn = st.session_state.get("feed_forward.turn", 0)
-test = proof(view.choice.pipeline, layer, view.trace.layer_input(layer), x, turn)
+test = proof(view.choice.pipeline, layer, view.trace.stream(layer)[0], x, turn)
 wide = plain("feed_forward.axis_d_model", d_model=config.d_model)
 limit = float(np.quantile(np.abs(output), 0.999)) or None
 columns = st.columns(2)

@@ -24,7 +24,7 @@ view = View("home")
 config, head, tokens = view.trace.config, view.choice.head, view.trace.tokens
 hidden = [guess for guess in view.trace.answer if guess.token is not None and tokens[guess.token] == "[MASK]"]
 stream = "layers.{l}." + ("add_1" if config.norm_first else "norm_1")  # X′, what the feed-forward network is given
-Z = view.trace.layer_input(config.layers) if "norm" not in view.trace else view.trace["norm"]
+Z = view.trace.Z
 
 
 def ranked(guess: Guess) -> list[tuple[str, float]]:

@@ -29,7 +29,7 @@ def guesses(name: str, trace: Trace, token: int) -> np.ndarray:
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs={Trace: _known_by})
 def plane(name: str, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """All vectors of a run in one plane: (1 + layers, token, 2), and the share of variance of each direction."""
-    states = np.stack([trace.layer_input(layer) for layer in range(trace.config.layers + 1)])
+    states = trace.states()
     points, shares = pca(states.reshape(-1, trace.config.d_model))
     return points.reshape(*states.shape[:2], 2), shares
 
@@ -41,9 +41,7 @@ view = View(
 )
 config, tokens = view.trace.config, view.trace.tokens
 layer, n, name = view.choice.layer, len(tokens), view.choice.pipeline
-states = np.stack(
-    [view.trace.layer_input(number) for number in range(config.layers + 1)]
-)  # (1 + layers, token, d_model)
+states = view.trace.states()  # (1 + layers, token, d_model)
 steps = [plain("layers.step_0"), *(plain("layers.step", layer=number + 1) for number in range(config.layers))]
 step_axis = Axis(plain("layers.axis_step"), steps)
 numbered = Axis(plain("layers.axis_number"), [str(number) for number in range(config.layers + 1)])

@@ -45,8 +45,11 @@ def load_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim
 
 
 def load_shipped(path: Path, network: nn.Module) -> None:
-    """Start from finished weights, as `ship` wrote them."""
-    fill(network, {name: value.float() for name, value in load_file(path).items()}, path.stem)
+    """Start from finished weights, as `ship` wrote them; what a translator's file leaves out stays as it is."""
+    stored = {name: value.float() for name, value in load_file(path).items()}
+    if isinstance(network, TranslationNetwork):
+        stored = network.state_dict() | stored
+    fill(network, stored, path.stem)
 
 
 def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:

@@ -19,9 +19,10 @@ from tqdm import tqdm
 
 from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
-from model.encoder import padding_mask
+from model.encoder import causal_mask, padding_mask
 from model.heads import MaskedWordNetwork
 from model.training import text
+from model.training.attention_budget import WEIGHT, Watch, budgets, excess
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, Pair, read_pairs
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
@@ -31,7 +32,7 @@ from model.translator import as_written
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
 SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
 TURNS = ("en", "zh", "en", "pairs", "en", "en", "zh", "en", "zh", "en", "pairs", "en")  # of batches, over and over
-DECAY = 0.4  # share of the training in which the learning rate falls to zero
+DECAY = 0.75  # share of the training in which the learning rate falls to zero
 
 
 def encode(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, list[Tensor]]:
@@ -80,6 +81,21 @@ def translation_loss(network: TranslationNetwork, x: Tensor, y: Tensor, smoothin
     asked = y[:, 1:] != PAD
     logits = network.logits(states[asked]).float()
     return functional.cross_entropy(logits, y[:, 1:][asked], label_smoothing=smoothing)
+
+
+def watched_loss(
+    network: TranslationNetwork, watch: Watch, x: Tensor, y: Tensor, budget: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The translation loss, and the attention beyond its budget: encoder, decoder and cross, mean of all layers."""
+    loss = translation_loss(network, x, y)
+    seen, y = watch.take(), y[:, :-1]
+    source, target = x != PAD, y != PAD
+    written = target & (y > SEP) & (y < CONFIG.vocab_size)
+    causal = causal_mask(y.size(1)).to(y.device) & target[:, None]
+    over = [excess(A, source[:, None], x > SEP, budget[x]) for A in seen[: CONFIG.layers]]
+    for attention, cross in zip(seen[CONFIG.layers :: 2], seen[CONFIG.layers + 1 :: 2], strict=True):
+        over += [excess(attention, causal, written, budget[y]), excess(cross, source[:, None], written, budget[x])]
+    return loss, torch.stack(over).mean()
 
 
 def two_networks() -> nn.ModuleDict:
@@ -158,34 +174,38 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
         seen, steps = progress["tokens"], int(progress["step"])
     elif start_from:
         load_shipped(start_from, words)
+        if (decoder := start_from.with_name("translation.safetensors")).exists():
+            load_shipped(decoder, translator)
     dice = torch.Generator().manual_seed(seed + steps)
     streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
     pair_stream = batches(encoded, dice)
-    encode_fast = torch.compile(partial(text.encode_batch, words), dynamic=True)
+    budget, watch = budgets(tokenizer, extra=len(TARGET_LANGUAGES)).to(where), Watch.over(translator)
+    encode_fast = torch.compile(partial(text.encode_watched, words, watch), dynamic=True)
     guess_fast = torch.compile(partial(text.guess_loss, words), dynamic=True)
-    translate_fast = torch.compile(partial(translation_loss, translator), dynamic=True)
+    translate_fast = torch.compile(partial(watched_loss, translator, watch), dynamic=True)
 
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
-            rate = learning_rate(seen / tokens, decay=DECAY) * PEAK_RATE
+            rate = learning_rate(seen / tokens, decay=DECAY)
             turn = TURNS[steps % len(TURNS)]
             if turn in LANGUAGES:
                 ids = next(streams[turn])
-                hidden, chosen = text.hide(ids, dice)
+                hidden, chosen = text.hide(ids, dice, text.share_hidden(rate))
                 count = int((ids != PAD).sum())
                 with half_precision(where):
-                    loss = guess_fast(encode_fast(hidden.to(where))[chosen.to(where)], ids[chosen].to(where))
+                    Z, over = encode_fast(hidden.to(where), budget)
+                    loss = guess_fast(Z[chosen.to(where)], ids[chosen].to(where))
             else:
                 x, y = next(pair_stream)
                 count = int((x != PAD).sum() + (y != PAD).sum())
                 with half_precision(where):
-                    loss = translate_fast(x.to(where), y.to(where))
-            loss.backward()
-            take_step(networks, optimizers, rate)
+                    loss, over = translate_fast(x.to(where), y.to(where), budget)
+            (loss + WEIGHT * over).backward()
+            take_step(networks, optimizers, rate * PEAK_RATE)
             seen, steps = seen + count, steps + 1
             bar.update(count)
             if steps % 20 == 0:
-                bar.set_postfix(loss=f"{loss.item():.3f}", rate=f"{rate:.1e}")
+                bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
             if steps % 400 == 0 or seen >= tokens:
                 figures = validate(networks, held, encoded_held, where)
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {figures}")
