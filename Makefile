@@ -29,7 +29,7 @@ $(VENV)/run: requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/test: $(VENV)/run tests/requirements.txt
+$(VENV)/test: $(VENV)/run tests/requirements.txt model/training/requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
 	touch $@
 

@@ -8,10 +8,11 @@ import torch
 from model import InputError, Pipeline, Trace, load
 from model.loading import untrained
 from model.trace import Edit
+from pages.ui.cache import traces_up_to
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
-MOST_TRACES = 16  # about 18 MB each at worst (64 tokens at the paper's size)
+MOST_BYTES = 200_000_000  # of traces: a sentence of 16 tokens takes about 3 MB, 64 tokens at the paper's size 18 MB
 
 
 @st.cache_resource(show_spinner=False)
@@ -19,13 +20,13 @@ def pipeline(name: str) -> Pipeline:
     """A trained pipeline, or "untrained" (the paper's base size), loaded once for all visitors. Raises WeightsError."""
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
     loaded = untrained() if name == "untrained" else load(name)
-    # Streamlit collects garbage after every run. What is here now stays for good, so it need not be looked at again.
+    # What is here now stays for good: collecting garbage need not look at it again.
     gc.collect()
     gc.freeze()
     return loaded
 
 
-@st.cache_resource(max_entries=MOST_TRACES, show_spinner=False)
+@traces_up_to(MOST_BYTES)
 def run(name: str, subject: str | bytes, edits: tuple[Edit, ...] = ()) -> Trace:
     """One traced run. Choosing another layer or head comes here again and finds it done."""
     return pipeline(name)(subject, edits)

@@ -144,7 +144,7 @@ def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypa
 def _forget() -> None:
     loading.load.cache_clear()
     session.pipeline.clear()
-    session.run.clear()
+    session.run.cache_clear()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -186,7 +186,7 @@ def test_a_page_that_is_drawn_keeps_no_run_in_the_visitors_session(name: str) ->
     """Sixty visitors share one cache of runs; what their clicks will call must not hold sixty more."""
     before = traces_alive()
     app = open_page(name, s=f"nobody else sees {name} .")
-    session.run.clear()
+    session.run.cache_clear()
     assert traces_alive() - before == set()
     assert app.sidebar.text_input(key="s").value
 

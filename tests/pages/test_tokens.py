@@ -181,6 +181,7 @@ def test_a_missing_digit_model_is_explained_on_a_sentence_page(monkeypatch) -> N
         return real(name)
 
     streamlit.cache_resource.clear()
+    session.run.cache_clear()
     monkeypatch.setattr(session, "pipeline", without_digits)
     app = open_page("tokens", s="the cat .")
     assert any("digits" in note.value for note in app.info)

@@ -1,0 +1,22 @@
+"""A cache that all visitors share, bounded by the bytes it holds rather than by the number of entries."""
+
+from collections.abc import Callable
+from threading import Condition
+
+from cachetools import LRUCache, cached
+
+from model import Trace
+
+
+def bytes_of(trace: Trace) -> int:
+    """The size of all arrays of a run."""
+    return sum(trace[key].nbytes for key in trace)
+
+
+def traces_up_to(most: int) -> Callable[[Callable[..., Trace]], Callable[..., Trace]]:
+    """A decorator that keeps the latest runs, at most `most` bytes of them; arguments must be hashable.
+
+    Where many visitors ask for the same run at once, one thread computes it and the others wait for it. A run that
+    raises is not kept. Forget all with the function's `cache_clear()`.
+    """
+    return cached(LRUCache(most, getsizeof=bytes_of), condition=Condition())

@@ -1,0 +1,82 @@
+"""Visitors share the runs: each is computed once, and together they stay within so many bytes."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from model import InputError, Trace, load
+from pages.ui.cache import bytes_of, traces_up_to
+
+SENTENCES = ("the cat sat .", "the dog sat .", "the bird sat .")
+
+
+@pytest.fixture(scope="module")
+def traces() -> dict[str, Trace]:
+    return {sentence: load("text")(sentence) for sentence in SENTENCES}
+
+
+def test_the_size_of_a_trace_is_that_of_its_arrays(traces: dict[str, Trace]) -> None:
+    trace = traces[SENTENCES[0]]
+    assert bytes_of(trace) == sum(4 * trace[key].size for key in trace)  # float32
+
+
+def test_thirty_who_ask_at_once_cost_one_run(traces: dict[str, Trace]) -> None:
+    runs, together = [], Barrier(30)
+
+    @traces_up_to(10**9)
+    def run(sentence: str) -> Trace:
+        runs.append(sentence)
+        time.sleep(0.1)
+        return traces[sentence]
+
+    def visitor(number: int) -> Trace:
+        together.wait()
+        return run(SENTENCES[number % 3])
+
+    with ThreadPoolExecutor(30) as visitors:
+        seen = list(visitors.map(visitor, range(30)))
+    assert sorted(runs) == sorted(SENTENCES)
+    assert all(trace is traces[SENTENCES[number % 3]] for number, trace in enumerate(seen))
+
+
+def test_the_bytes_kept_stay_under_the_bound_and_the_oldest_goes_first(traces: dict[str, Trace]) -> None:
+    runs = []
+
+    @traces_up_to(2 * bytes_of(traces[SENTENCES[0]]))
+    def run(sentence: str) -> Trace:
+        runs.append(sentence)
+        return traces[sentence]
+
+    for sentence in (*SENTENCES, *SENTENCES[1:]):  # the last two are found
+        assert run(sentence) is traces[sentence]
+    assert runs == list(SENTENCES)
+    assert run(SENTENCES[0]) is traces[SENTENCES[0]]
+    assert runs == [*SENTENCES, SENTENCES[0]]
+
+
+def test_a_run_larger_than_the_bound_is_handed_out_and_not_kept(traces: dict[str, Trace]) -> None:
+    runs = []
+
+    @traces_up_to(1000)
+    def run(sentence: str) -> Trace:
+        runs.append(sentence)
+        return traces[sentence]
+
+    assert run(SENTENCES[0]) is run(SENTENCES[0]) is traces[SENTENCES[0]]
+    assert len(runs) == 2
+
+
+def test_a_run_that_fails_is_tried_again(traces: dict[str, Trace]) -> None:
+    failures = [InputError("empty")]
+
+    @traces_up_to(10**9)
+    def run(sentence: str) -> Trace:
+        if failures:
+            raise failures.pop()
+        return traces[sentence]
+
+    with pytest.raises(InputError):
+        run(SENTENCES[0])
+    assert run(SENTENCES[0]) is traces[SENTENCES[0]]
