@@ -25,7 +25,6 @@ DEPTH = "formula"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 MODELS = ("trained", "paper")
-ATTENTION_STEPS = ("scores", "scaled", "masked", "weights", "heads")
 MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
@@ -98,7 +97,8 @@ class Choice:
     hidden: tuple[int, ...] = ()  # words put behind [MASK]
     output: int | None = None  # the id of a word, or a class: its logit is worked out
     step: int | None = None  # of the writing of a translation
-    stage: str | None = None  # of ATTENTION_STEPS
+    panel: str | None = None  # the part of a page that is on the screen
+    stage: str | None = None  # the quantity in focus, of those that a page shows: "scores", "Q", …
     # the look
     lang: str = "en"
     depth: str = DEPTH
@@ -257,6 +257,13 @@ def read_sentence(text: str) -> str:
     return text
 
 
+def read_name(text: str) -> str:
+    """The name of a part of a page or of a quantity; a page that has no such part takes its first."""
+    if not re.fullmatch(r"\w{1,40}", text, re.ASCII):
+        raise LinkError
+    return text
+
+
 def read_drawing(code: str) -> bytes:
     """A drawing of its code."""
     try:
@@ -296,6 +303,7 @@ def up_to(most: int, least: int = 1) -> Kind:
 
 
 TEXT = Kind(str, read_sentence)
+NAME = Kind(str, read_name)
 FLAG = Kind(lambda value: str(value).lower(), lambda text: one_of("true", "false").read(text) == "true")
 PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
 PLACES = Kind(
@@ -348,7 +356,8 @@ FIELDS: tuple[Field, ...] = (
     Field("hidden", "hidden", PLACES),
     Field("output", "output", up_to(MOST_NUMBER, least=0)),
     Field("step", "step", PLACE),
-    Field("stage", "stage", one_of(*ATTENTION_STEPS)),
+    Field("panel", "panel", NAME),
+    Field("stage", "stage", NAME),
     Field("depth", "depth", one_of(*DEPTHS), always=True),
     Field("big", "big", FLAG),
     Field("shown", "shown", one_of("changed", "original", "difference")),
