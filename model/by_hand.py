@@ -1,4 +1,4 @@
-"""The arithmetic of any one cell of any quantity, with the numbers of that very run: by_hand(network, trace, key, cell).
+"""by_hand(network, trace, key, cell): the arithmetic of any one cell of any quantity, with the numbers of that run.
 
 The graph says what a cell is computed from, the trace holds those numbers, and the network the weights. Each line is
 exact for the digits that it shows: who types them into a calculator gets the value that stands behind the equals sign,
@@ -122,11 +122,13 @@ def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int |
     part = values[np.ix_(*places)]
     strength = np.where(np.isfinite(part), part if key == "logits" else np.abs(part), -np.inf)
     if trace.quantity(key).operation == "softmax":
-        queries, keys = (np.isin(names, NO_WORDS, invert=True) for names in trace.names(key)[1:])
-        other = np.ones((len(queries), len(keys)), dtype=bool)
-        if ".cross." not in key:
-            np.fill_diagonal(other, False)
-        for wanted in (other & queries[:, None] & keys, other & keys):
+        _, n_queries, n_keys = values.shape
+        other = ~np.eye(n_queries, n_keys, dtype=bool) if ".cross." not in key else np.ones((n_queries, n_keys), bool)
+        _, queries, keys = ([i for i, name in enumerate(names or ()) if name in NO_WORDS] for names in trace.names(key))
+        other[:, keys] = False
+        between = other.copy()
+        between[queries] = False
+        for wanted in (between, other):
             wanted = wanted[list(places[1])] & (strength > 0)
             if wanted.any():
                 strength = np.where(wanted, strength, -np.inf)
