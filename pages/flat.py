@@ -23,7 +23,7 @@ DECIMALS = 5
 view = View("flat", r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1")
 if view.choice.input == "sentence":
     st.info(t("flat.borrowed"), icon=":material/draw:")
-    ink, _ = st.session_state.get("last_drawing", (digits.ink(digits.example()), None))
+    ink = digits.ink(st.session_state.get("last_drawing", digits.example()))
 else:
     ink = view.choice.ink
 flat, cut = view.follow("flat", ink), session.run("digits", ink)  # the page is about "flat", whatever the input

@@ -221,6 +221,13 @@ def built(cls: type, values: Mapping[str, object]) -> Any:
     return cls(**own, **{name: built(type(getattr(cls, name)), parts) for name, parts in inner.items()})
 
 
+def moved(value: Any, by: int) -> Any:
+    """Places, single or in tuples, counted from `by` more; anything else as it is where `by` is 0."""
+    if by == 0 or value is None:
+        return value
+    return tuple(moved(part, by) for part in value) if isinstance(value, tuple) else value + by
+
+
 # -- how values of one kind are written and read ---------------------------------------------------------
 
 

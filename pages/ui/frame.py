@@ -7,7 +7,9 @@ from pathlib import Path
 import streamlit as st
 
 from model import WeightsError
-from pages.ui.sidebar import Choice, check_link, default_language, sidebar
+from pages.ui import link
+from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
+from pages.ui.sidebar import sidebar
 from pages.ui.text import plain, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
@@ -75,7 +77,10 @@ def page_path(name: str) -> str:
 
 
 def page_link(name: str, label: str, icon: str) -> None:
-    """A link to another page that keeps the choice: with its query it is one step for the back button, not two."""
+    """A link to another page that keeps the choice: with its query it is one step for the back button, not two.
+
+    A query that is older than what was typed since does no harm: see `link.arrive`.
+    """
     st.page_link(page_path(name), label=label, icon=icon, query_params=st.query_params.to_dict())
 
 
@@ -97,12 +102,14 @@ def _navigation() -> list:
 
 
 def frame() -> None:
-    """Everything that app.py does: page set-up, language, navigation, sidebar, then the page itself."""
+    """Everything that app.py does: page set-up, the address, navigation, sidebar, then the page itself."""
     st.set_page_config(page_title="Glass Encoder", page_icon="🔎", layout="wide")
-    default_language()
+    problems = link.arrive()
     page = st.navigation(_navigation(), position="hidden")
     try:
-        check_link()
+        with st.container():  # always there, so that a remark that comes or goes moves nothing below it
+            for problem in problems:
+                _say(problem)
         with st.sidebar:
             st.session_state["choice"] = sidebar()
         st.html(f"<style>{EQUATIONS}</style>")
@@ -118,3 +125,9 @@ def frame() -> None:
         st.error(t("error.unexpected"), icon=":material/error:")
     finally:
         st.session_state.pop("frame_is_drawn", None)  # the next run must draw its own
+
+
+def _say(problem: Problem) -> None:
+    """What a link asks for and cannot be had."""
+    icon = ":material/content_cut:" if problem.reason == "link_long" else ":material/link_off:"
+    st.warning(t(f"error.{problem.reason}", name=problem.name, value=problem.value, most=MOST_CHARACTERS), icon=icon)

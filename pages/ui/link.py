@@ -1,40 +1,74 @@
-"""The URL as part of the page: what a link asks for becomes a widget's value, and the value goes back into the link.
+"""The session's choice and the address: each value of the choice in session state, and the whole choice in the URL.
 
-Done here, for two reasons: Streamlit's own `bind="query-params"` puts a widget's translated label into the URL, while
-a link must mean the same in each language; and it drops the value when the link of the page that is open is clicked.
+Session state holds each value as the link means it: places counted from 1. The address is read when a visitor comes
+(by a link, by a reload) and on the browser's back and forward, and at no other time: what arrives with any other run
+was rendered earlier, and may be older than what was typed since.
+
+Done here and not by Streamlit's own `bind="query-params"`: that puts a widget's translated label into the URL, while
+a link must mean the same in each language.
 """
 
-from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.ui.choice import FIELDS, Choice, Field, Problem, built, moved
+
+#: Link name -> key in session state, for what the sidebar's own widgets hold; all else stands under "at.{name}".
+SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {"ink": "drawing"}
+#: What a link may leave to the visitor's browser or to what is there already.
+PERSONAL = {"lang", "s"}
 
 
-def asked(name: str) -> str | None:
-    """What the URL newly asks for under `name`: on a cold link, a reload, or the back button. Else None."""
-    value = st.query_params.get(name)
-    return value if value != st.session_state.get(f"url_{name}") else None
+def chosen() -> Choice:
+    """What session state holds, as a Choice."""
+    values = {}
+    for field in FIELDS:
+        if (value := st.session_state.get(_key(field))) is not None:
+            values[field.path] = moved(value, -field.kind.first)
+    return built(Choice, values)
 
 
-def take(name: str, options: Sequence[str], default: str) -> None:
-    """Before the widget with key `name` is drawn: its value is what the URL newly asks for, if that exists."""
-    value = asked(name)
-    if value in options:
-        st.session_state[name] = value
-    if st.session_state.get(name) not in options:
-        st.session_state[name] = default
+def select(**values: Any) -> None:
+    """Choose, from a callback: `select(token=3, key=None)`. Names and values are those of Choice; None: not chosen."""
+    for field in FIELDS:
+        name, _, rest = field.path.partition(".")
+        if name in values:
+            _put(field, getattr(values[name], rest) if rest else values[name])
 
 
-def put(name: str, value: str | None) -> None:
-    """Note what shall stand in the URL under `name`; None leaves it out. `write` writes it."""
-    st.session_state[f"url_{name}"] = value
-    st.session_state.setdefault("url_waiting", {})[name] = value
+def arrive() -> tuple[Problem, ...]:
+    """A run's first act, before st.navigation: read the address where it counts, else bring it up to date.
+
+    Returns what the address asks for and cannot be had.
+    """
+    cold = "lang" not in st.session_state
+    if not (cold or getattr(get_script_run_ctx(), "is_history_navigation", False)):
+        # Now, and not after st.navigation: the browser puts the new page's path before the query that it knows by then.
+        write()
+        return ()
+    address = st.query_params.to_dict()
+    choice, problems = Choice.from_link(address)
+    missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
+    for field in FIELDS:
+        if field.name not in missing:
+            _put(field, field.of(choice))
+    if cold and "lang" in missing:
+        st.session_state["lang"] = "zh" if (st.context.locale or "").startswith("zh") else "en"
+    return problems
 
 
 def write() -> None:
-    """Write what was put into the URL, all at once: one step for the back button, not one for each value."""
-    now = st.query_params.to_dict()
-    waiting = st.session_state.pop("url_waiting")
-    # Always in the same order: the same values in another order would be one more step for the back button.
-    wanted = {name: value for name, value in (waiting | now | waiting).items() if value is not None}
-    if list(wanted.items()) != list(now.items()):
+    """Write the choice into the address if something else stands there: all at once, one step for the back button."""
+    wanted = chosen().to_link()
+    if list(wanted.items()) != list(st.query_params.to_dict().items()):
         st.query_params.from_dict(wanted)
+
+
+def _key(field: Field) -> str:
+    return SIDEBAR.get(field.name, f"at.{field.name}")
+
+
+def _put(field: Field, value: Any) -> None:
+    st.session_state[_key(field)] = moved(value, field.kind.first)

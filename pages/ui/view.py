@@ -40,6 +40,7 @@ class View:
         self.choice: Choice = choice()
         self._strip_place = st.container()
         self.trace: Trace = session.trace(self.choice)
+        self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
         self._run = self.choice.pipeline, tuple(self.trace.ids) or self.choice.subject
         with self._strip_place:
             self._strip()
@@ -65,7 +66,7 @@ class View:
 
     def key(self, stage: str) -> str:
         """The trace key of a STAGES key in the chosen layer."""
-        return self.choice.key(stage)
+        return self.choice.at(stage)
 
     def value(self, stage: str) -> np.ndarray:
         """The recorded value of a STAGES key in the chosen layer (all heads)."""
@@ -194,8 +195,8 @@ class View:
         with st.container(horizontal=True, gap="small", key="strip"):
             for row in PAGES:
                 label = plain(f"{row.name}.short")
-                if row.shape_of and self.choice.key(row.shape_of) in self.trace:
-                    label += f"  \n:small[:gray[{shape(self.trace[self.choice.key(row.shape_of)])}]]"
+                if row.shape_of and self.choice.at(row.shape_of) in self.trace:
+                    label += f"  \n:small[:gray[{shape(self.trace[self.choice.at(row.shape_of)])}]]"
                 page_link(row.name, label, row.icon)
 
 
