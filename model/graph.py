@@ -7,7 +7,7 @@ arithmetic and every page ask here. Symbols are those of the paper; layers are c
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import sqrt
 from typing import Literal
 
@@ -42,7 +42,8 @@ class Quantity:
     """One quantity: its key, how the notes write it, and where it comes from.
 
     `key` is the path of the module that puts it out; where `traced`, a run records it. `reads` are the keys that it is
-    computed from, `module` the path of the module whose weights it uses (None: it has none).
+    computed from, `module` the path of the module whose weights it uses (None: it has none); they are `tied` where its
+    matrix is the one that looks words up in the encoder.
     """
 
     key: str
@@ -55,6 +56,7 @@ class Quantity:
     traced: bool = True
     module: str | None = None
     factor: float = 1.0
+    tied: bool = False
 
     @property
     def layer(self) -> int | None:
@@ -144,7 +146,7 @@ class Graph:
         return tuple(quantity.key for quantity in self if key in quantity.reads)
 
 
-@cache
+@lru_cache(maxsize=64)  # a reader of Shapes and cost may ask for any number of them
 def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     """The graph of one encoder with its head; with `decoder`, of a translator: encoder, decoder and the next word."""
     rows = _Rows()
@@ -165,6 +167,7 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
             rf"y = Y^{{({decoder.layers})}} E^{{\top}} + c",
             ("target", "word"),
             module="logits",
+            tied=True,
         )
         rows.add("answer", "softmax", ("logits",), "p", SOFTMAX_Y, ("target", "word"), scale="share", traced=False)
     return Graph(config, decoder, rows.quantities, rows.sublayers, Z)
@@ -192,8 +195,11 @@ class _Rows:
         traced: bool = True,
         module: str | None = None,
         factor: float = 1.0,
+        tied: bool = False,
     ) -> str:
-        self.quantities[key] = Quantity(key, operation, reads, symbol, equation, axes, scale, traced, module, factor)
+        self.quantities[key] = Quantity(
+            key, operation, reads, symbol, equation, axes, scale, traced, module, factor, tied
+        )
         return key
 
     def norm(self, key: str, read: str, symbol: str, of: str, token: str, traced: bool = True) -> str:
@@ -230,33 +236,36 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
                 "embedding.tokens", "linear", (x,), X, rf"{X} = x W_E + b_E", ("token", "d_model"),
                 module="embedding.W_E",
             )  # fmt: skip
-    return _with_positions(rows, "", tokens, X, r"X^{(0)}", "token")
+    return _with_positions(rows, config, "", tokens, X, r"X^{(0)}", "token")
 
 
 def _target(rows: _Rows, config: EncoderConfig) -> str:
     """What the decoder reads: the target's words so far, its first token naming the language."""
     Y = r"Y_{\text{embed}}"
     tokens = _look_up(rows, config, "decoder.", "y", Y, "target")
-    return _with_positions(rows, "decoder.", tokens, Y, r"Y^{(0)}", "target")
+    return _with_positions(rows, config, "decoder.", tokens, Y, r"Y^{(0)}", "target")
 
 
 def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str, token: str) -> str:
     """Words: rows of E, and where the configuration says so times √d_model."""
     ids = rows.add(f"{side}input", "input", (), x, rf"{x} = ({x}_1, \ldots, {x}_n)", (token,), traced=False)
-    axes, E = (token, "d_model"), f"{side}embedding.E"
+    axes, E, tied = (token, "d_model"), f"{side}embedding.E", bool(side)
     key = f"{side}embedding.tokens"
     if not config.scale_embedding:
-        return rows.add(key, "look_up", (ids,), result, rf"{result} = E[{x}]", axes, module=E)
+        return rows.add(key, "look_up", (ids,), result, rf"{result} = E[{x}]", axes, module=E, tied=tied)
     equation = rf"E[{x}] = [E_{{{x}_1}}; \ldots; E_{{{x}_n}}]"
-    row = rows.add(E, "look_up", (ids,), f"E[{x}]", equation, axes, traced=False, module=E)
+    row = rows.add(E, "look_up", (ids,), f"E[{x}]", equation, axes, traced=False, module=E, tied=tied)
     equation = rf"{result} = E[{x}] \cdot \sqrt{{d_{{model}}}}"
     return rows.add(key, "scale", (row,), result, equation, axes, factor=sqrt(config.d_model))
 
 
-def _with_positions(rows: _Rows, side: str, tokens: str, embedded: str, result: str, token: str) -> str:
+def _with_positions(
+    rows: _Rows, config: EncoderConfig, side: str, tokens: str, embedded: str, result: str, token: str
+) -> str:
     axes, E_pos = (token, "d_model"), r"E_{pos}"
     table = f"{side}embedding.positions"
-    positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=table)
+    learned = table if config.positions == "learned" else None
+    positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned)
     equation = f"{result} = {embedded} + {E_pos}"
     return rows.add(f"{side}embedding.sum", "add", (tokens, positions), result, equation, axes)
 
@@ -363,7 +372,7 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             gelu = r"G = \operatorname{GELU}(Z W + b)"
             x = rows.add("transform.1", "activation", (x,), "G", gelu, wide, traced=False)
             x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False)
-            rows.add("logits", "linear", (x,), "y", r"y = \hat G E^{\top} + c", axes, module="logits")
+            rows.add("logits", "linear", (x,), "y", r"y = \hat G E^{\top} + c", axes, module="logits", tied=True)
         case "classifier":
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"

@@ -27,6 +27,7 @@ from pages.ui.cost_figures import plain_math, shape_text, short
 from pages.ui.cost_tables import in_bytes, table, word, works
 from pages.ui.encoder_settings import Settings, encoder_settings
 from pages.ui.figures import heatmap
+from pages.ui.link import select
 from pages.ui.text import literal, t
 from pages.ui.view import View, pick
 
@@ -71,7 +72,7 @@ def paper_base() -> None:
 
 
 def switch_paper(on: bool) -> None:
-    st.session_state["input"], st.session_state["paper"] = "sentence", on
+    select(input="sentence", model="paper" if on else "trained")
 
 
 def show_walk(now: Settings) -> None:
@@ -331,7 +332,7 @@ def show_claims() -> None:
             for claim in by_verdict[verdict]:
                 quote, ours = cost_tables.as_read(claim.quote), cost_tables.written(claim.ours)
                 line = t("shapes_and_cost.claim", note=claim.note, quote=quote, ours=ours)
-                lines.append(f"- {line} {literal(cost_tables.reason(claim.key))}")
+                lines.append(f"- {line} {literal(cost_tables.reason(claim))}")
             st.markdown("\n".join(lines))
 
 

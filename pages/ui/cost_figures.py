@@ -28,7 +28,7 @@ def plain_math(latex: str) -> str:
     r"""LaTeX as one line of text: \hat S = \frac{S}{\sqrt{d_k}} becomes Ŝ = S / √d_k."""
     cases = re.compile(r"\\begin\{cases\}(.+?)&(.+?)\\\\(.+?)&(.+?)\\end\{cases\}")
     text = cases.sub(r"\1 (\2), \3 (\4)", latex)
-    text = re.sub(r"\\hat ?\{?(\w)\}?", lambda hit: unicodedata.normalize("NFC", hit[1] + "\u0302"), text)
+    text = re.sub(r"\\(hat|bar) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)
     for sign in sorted(_SIGNS, key=len, reverse=True):
         text = text.replace(sign, _SIGNS[sign])
     before = None
@@ -43,6 +43,10 @@ def plain_math(latex: str) -> str:
         )
     text = re.sub(r"\^(\d)", lambda hit: _raised(hit[1]), text)
     return re.sub(r"\s+([,;)])", r"\1", re.sub(r"(?<=\() +", "", " ".join(text.split())))
+
+
+def _accented(letter: str, accent: str) -> str:
+    return unicodedata.normalize("NFC", letter + {"hat": "\u0302", "bar": "\u0304"}[accent])
 
 
 def _raised(text: str) -> str:

@@ -22,7 +22,7 @@ from model.cost import (
     total,
 )
 from model.measure import LayerTimes, layer_times, real_parameters
-from model.note_claims import NOTE_CLAIMS, Value
+from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui import cost_figures
 from pages.ui.cost_figures import html_math, plain_math, shape_text, short
 from pages.ui.figures import AFTER, Axis, bars
@@ -258,7 +258,7 @@ def claims_table(lang: str) -> pd.DataFrame:
             written(claim.says),
             written(claim.ours),
             word(f"verdict_{claim.verdict}"),
-            reason(claim.key),
+            reason(claim),
             str(claim.formula) if claim.formula else "",
         )
         for claim in NOTE_CLAIMS
@@ -266,9 +266,11 @@ def claims_table(lang: str) -> pd.DataFrame:
     return table(rows, "note quote says ours verdict reason formula")
 
 
-def reason(claim: str) -> str:
+def reason(claim: Claim) -> str:
     """Why a claim gets its verdict, where something needs to be said."""
-    return catalogue(st.session_state["lang"]).get(f"shapes_and_cost.reason.{claim}", "")
+    if f"shapes_and_cost.reason.{claim.key}" not in catalogue(st.session_state["lang"]):
+        return ""
+    return word(f"reason.{claim.key}", **{name: f"{value:,}" for name, value in claim.values.items()})
 
 
 def as_read(quote: str) -> str:

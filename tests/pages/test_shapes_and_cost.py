@@ -243,12 +243,14 @@ def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> 
         app = open_page("shapes_and_cost", s=SENTENCE, lang=language)
         rows = table(app, "quote", "verdict", lang=language)
         assert list(rows.iloc[:, 0]) == [claim.note for claim in NOTE_CLAIMS]
-        assert list(rows.iloc[:, 5].astype(bool)) == [bool(claim.reason) for claim in NOTE_CLAIMS]
+        reasons = dict(zip([claim.key for claim in NOTE_CLAIMS], rows.iloc[:, 5], strict=True))
+        assert all(reasons[claim.key] for claim in NOTE_CLAIMS if not claim.right)
+        assert "1,050,624" in reasons["004.attention"] and not re.search("[{}]", "".join(reasons.values()))
     english, chinese = (
         {key: text for key, text in catalogue(language).items() if key.startswith("shapes_and_cost.reason.")}
         for language in LANGUAGES
     )
-    assert english == {f"shapes_and_cost.reason.{claim.key}": claim.reason for claim in NOTE_CLAIMS if claim.reason}
+    assert english.keys() <= {f"shapes_and_cost.reason.{claim.key}" for claim in NOTE_CLAIMS}
     for key, text in english.items():
         assert sorted(re.findall(r"[\d,.]*\d", text)) == sorted(re.findall(r"[\d,.]*\d", chinese[key])), key
 
