@@ -13,49 +13,48 @@ from pages.ui.sidebar import sidebar
 from pages.ui.text import plain, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
-#: A long equation scrolls on a phone; a brace under one keeps its foot; side by side, pictures begin at one height.
-EQUATIONS = """
-.katex-display{overflow-x:auto;overflow-y:hidden;padding:.2rem 0 .6rem}
-@media (min-width:641px){[data-testid="stColumn"] .katex-display{min-height:5rem;align-content:center}}
+#: A page begins near the top, its strip is one row (which scrolls on a phone), its chips are small. A long equation
+#: scrolls on a phone; a brace under one keeps its foot.
+STYLE = """
+[data-testid="stMainBlockContainer"]{padding-top:2.6rem;padding-bottom:2rem}
+.st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;border-bottom:1px solid var(--st-border-color)}
+.st-key-strip > div{flex:0 0 auto}
+.st-key-strip [data-testid="stPageLink"] a{padding:.15rem .5rem}
+.st-key-strip p{line-height:1.25;white-space:nowrap}
+.st-key-chips button{min-height:1.7rem;padding:0 .6rem}
+.katex-display{overflow-x:auto;overflow-y:hidden;margin:.2rem 0;padding:.2rem 0 .6rem}
+[class*="st-key-working"] .katex-display{text-align:left;font-size:.92em}
+[class*="st-key-working"] .katex-display > .katex{text-align:left}
+[class*="st-key-working"] table{font-size:.85rem;font-variant-numeric:tabular-nums}
+[class*="st-key-working"] td,[class*="st-key-working"] th{padding:.1rem .45rem!important}
 """
 
 
 @dataclass(frozen=True)
 class PageRow:
-    """One page: its name (file, URL and text keys), icon, the STAGES keys it shows, and its shape in the strip."""
+    """One page: its name (file, URL and text keys), icon, place in the strip, and its shape there.
+
+    group: "stage" stands in the strip itself, "try" and "learn" are its two menus.
+    """
 
     name: str
     icon: str
-    stages: tuple[str, ...] = ()
-    shape_of: str | None = None  # the key whose shape stands under its name in the stage strip
-
-
-_ATTENTION = "layers.{l}.attention."
-
-
-def _of(prefix: str, names: str) -> tuple[str, ...]:
-    return tuple(prefix + name for name in names.split())
+    group: str = "stage"
+    shape_of: str | None = None  # the row of the graph whose shape stands under its name in the strip
 
 
 PAGES: tuple[PageRow, ...] = (
     PageRow("home", ":material/home:"),
-    PageRow("tokens", ":material/abc:", _of("embedding.", "tokens positions sum"), "embedding.sum"),
-    PageRow("queries_keys_values", ":material/key:", _of(_ATTENTION, "Q K V"), _ATTENTION + "Q"),
-    PageRow(
-        "attention",
-        ":material/grid_on:",
-        _of(_ATTENTION, "scores scaled masked weights heads"),
-        _ATTENTION + "weights",
-    ),
-    PageRow("heads", ":material/apps:", _of(_ATTENTION, "concat output"), _ATTENTION + "concat"),
-    PageRow("add_and_norm", ":material/add:", _of("layers.{l}.", "add_1 norm_1 add_2 norm_2"), "layers.{l}.norm_1"),
-    PageRow(
-        "feed_forward", ":material/bolt:", _of("layers.{l}.ffn.", "hidden activation output"), "layers.{l}.ffn.hidden"
-    ),
-    PageRow("layers", ":material/layers:", ("norm",), "layers.{l}.norm_2"),
-    PageRow("answer", ":material/lightbulb:", ("logits",), "logits"),
-    PageRow("flat", ":material/horizontal_rule:"),
-    PageRow("shapes_and_cost", ":material/straighten:"),
+    PageRow("tokens", ":material/abc:", shape_of="embedding.sum"),
+    PageRow("queries_keys_values", ":material/key:", shape_of="layers.{l}.attention.Q"),
+    PageRow("attention", ":material/grid_on:", shape_of="layers.{l}.attention.weights"),
+    PageRow("heads", ":material/apps:", shape_of="layers.{l}.attention.concat"),
+    PageRow("add_and_norm", ":material/add:", shape_of="layers.{l}.attention.output"),
+    PageRow("feed_forward", ":material/bolt:", shape_of="layers.{l}.ffn.hidden"),
+    PageRow("layers", ":material/layers:", shape_of="embedding.sum"),
+    PageRow("answer", ":material/lightbulb:", shape_of="logits"),
+    PageRow("flat", ":material/horizontal_rule:", "try"),
+    PageRow("shapes_and_cost", ":material/straighten:", "learn"),
 )
 
 
@@ -76,7 +75,7 @@ def page_path(name: str) -> str:
     return str(PAGES_FOLDER / f"{name}.py")
 
 
-def page_link(name: str, label: str, icon: str) -> None:
+def page_link(name: str, label: str, icon: str | None = None) -> None:
     """A link to another page that keeps the choice: with its query it is one step for the back button, not two.
 
     A query that is older than what was typed since does no harm: see `link.arrive`.
@@ -112,7 +111,7 @@ def frame() -> None:
                 _say(problem)
         with st.sidebar:
             st.session_state["choice"] = sidebar()
-        st.html(f"<style>{EQUATIONS}</style>")
+        st.html(f"<style>{STYLE}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html("<style>:root{font-size:21px!important}</style>")

@@ -1,10 +1,8 @@
-"""What every page is made of: the stage strip, pictures with their reading sentence, arithmetic, code, downloads."""
+"""What every page is made of: strip, selected token, title, pictures with their reading sentence, and downloads."""
 
-import html
 import inspect
-import io
 from collections.abc import Callable, Hashable, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pandas as pd
@@ -12,15 +10,26 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model import Trace
-from model.analysis import Terms
-from model.stages import Stage, stage_of
-from pages.ui import figures, session
-from pages.ui.frame import PAGES, Choice, choice, page_link
+from model.graph import Quantity
+from pages.ui import exports, figures, session
+from pages.ui.choice import Choice
+from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
+from pages.ui.link import select
 from pages.ui.text import literal, plain, t
 
 #: English words in equations, shown in the reader's language.
-EQUATION_WORDS = ("may look at", "otherwise", "learned")
+EQUATION_WORDS = (
+    "may look at",
+    "otherwise",
+    "learned",
+    "the first row of",
+    "all pixels in one row",
+    "patches of",
+    "pixels",
+    "image",
+)
+MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
 
 
 def shape(values: np.ndarray) -> str:
@@ -28,21 +37,27 @@ def shape(values: np.ndarray) -> str:
     return " × ".join(str(side) for side in values.shape)
 
 
+def quoted(token: str) -> str:
+    """A token inside a sentence: ‘it’, shown literally."""
+    return f"‘{literal(token)}’"
+
+
 class View:
     """One page on the screen: opened with its name, filled with pictures, closed with code and downloads.
 
-    `choice` is what the reader chose, `trace` the run of that input. Nothing here runs the network
-    again when only the layer or the head changes.
+    `choice` is what the reader chose, fitted to `trace`, the run of that input. Nothing here runs the network again
+    when only the place changes.
     """
 
     def __init__(self, name: str, equation: str | None = None) -> None:
         self.name = name
         self.choice: Choice = choice()
-        self._strip_place = st.container()
+        strip_place = st.container()
         self.trace: Trace = session.trace(self.choice)
+        self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
         self._run = self.choice.pipeline, tuple(self.trace.ids) or self.choice.subject
-        with self._strip_place:
+        with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
         with st.sidebar:
@@ -51,26 +66,52 @@ class View:
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
         if self.choice.pipeline == "untrained":
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
-        st.header(plain(f"{name}.title"), anchor=False)
-        st.markdown(t(f"{name}.purpose"))
-        if equation and self.choice.at_least("formula"):
-            self.equation(equation)
-
-    def follow(self, pipeline: str, subject: Hashable) -> Trace:
-        """Make the rest of the page, and its downloads, about another run than the reader's input."""
-        self._run = pipeline, subject
-        self.trace = session.run(pipeline, subject)
-        return self.trace
+        self._chips()
+        self._title(equation)
 
     # -- what was chosen, ready to use -------------------------------------------------------------
 
-    def key(self, stage: str) -> str:
-        """The trace key of a STAGES key in the chosen layer."""
-        return self.choice.at(stage)
+    @property
+    def story(self) -> bool:
+        """Whether the reader wants the story only: one question, one picture, three sentences."""
+        return not self.choice.at_least("numbers")
 
-    def value(self, stage: str) -> np.ndarray:
-        """The recorded value of a STAGES key in the chosen layer (all heads)."""
-        return self.trace[self.key(stage)]
+    @property
+    def token(self) -> int:
+        """The selected token, the same on every page: the reader's, else one that is worth looking at."""
+        return self.usual_token if self.choice.token is None else self.choice.token
+
+    @cached_property
+    def usual_token(self) -> int:
+        """The token selected before anybody chose: a hidden word, else the first word; of a drawing, [CLS]."""
+        tokens = self.trace.tokens
+        if self.trace.picture is not None:
+            return 0
+        return tokens.index("[MASK]") if "[MASK]" in tokens else min(1, len(tokens) - 1)
+
+    def key(self, row: str) -> str:
+        """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
+        return self.choice.at(row)
+
+    def value(self, row: str) -> np.ndarray:
+        """The recorded value of a row of the graph in the chosen layer (all heads)."""
+        return self.trace[self.key(row)]
+
+    def shown(self, key: str, every_head: bool = False) -> np.ndarray:
+        """A recorded value as the pictures show it, of one with heads that of the chosen head.
+
+        While there are changes: of the changed run, of the original one, or the difference, as the reader chose.
+        """
+        value = self.trace[key]
+        if self.trace.edits and self.choice.shown != "changed":
+            original = self.original[key]
+            value = original if self.choice.shown == "original" else value - original
+        return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
+
+    @cached_property
+    def original(self) -> Trace:
+        """The run of the same input without any change."""
+        return session.run(self.choice.pipeline, self.choice.subject)
 
     def token_names(self) -> list[str]:
         """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
@@ -83,6 +124,24 @@ class View:
     def where(self) -> str:
         """ "layer 2, head 3" in the reader's language."""
         return plain("common.where", layer=self.choice.layer + 1, head=self.choice.head + 1)
+
+    def panel(self, *names: str) -> str:
+        """A row of buttons for the page's parts, of which one is on the screen; returns its name.
+
+        Their words are the texts "{page}.panel_{name}".
+        """
+        chosen = self.choice.panel if self.choice.panel in names else names[0]
+        widget = f"{self.name}.panel"
+        st.session_state[widget] = chosen
+
+        def changed() -> None:
+            if st.session_state[widget]:
+                select(panel=st.session_state[widget])
+
+        words = {name: plain(f"{self.name}.panel_{name}") for name in names}
+        look = {"label_visibility": "collapsed", "required": True, "on_change": changed}
+        st.pills(plain("common.parts"), names, format_func=words.__getitem__, key=widget, **look)
+        return chosen
 
     def columns(self, widths: Sequence[int], **look: object) -> list:
         """Columns side by side; one below the other where everything is large."""
@@ -101,28 +160,27 @@ class View:
         figure: go.Figure,
         sentence: str,
         *,
-        stage: str | None = None,
+        quantity: Quantity | None = None,
+        values: np.ndarray | None = None,
         table: pd.DataFrame | None = None,
         on_pick: Callable[[int, int], None] | None = None,
         title: str | None = None,
         equation: str | None = None,
-        values: np.ndarray | None = None,
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence.
 
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
-        Markdown, what the picture says in words (it is also the picture's text alternative). stage: the STAGES key
-        it shows. equation: LaTeX in place of that row's own. values: what has the shape to print, where no stage says
-        it. table: the numbers for the CSV. on_pick(row, column): called when a cell is clicked.
+        Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows;
+        equation: LaTeX in place of that row's own. values: what has the shape to print. table: the numbers for the
+        CSV, where the figure does not hold them. on_pick(row, column): called when a cell or a bar is clicked.
         """
-        row = stage_of(self.key(stage)) if stage else None
-        heading = f"**{literal(title) if title else plain(f'{self.name}.{name}')}**"
-        shown = self._one_head(stage) if stage else values
-        if shown is not None:
-            heading += f"&ensp;:gray[{shape(shown)}]"
+        title = title or plain(f"{self.name}.{name}")
+        heading = f"**{literal(title)}**"
+        if values is not None and not self.story:
+            heading += f"&ensp;:gray[{shape(values)}]"
         st.markdown(heading)
-        if (row or equation) and self.choice.at_least("formula"):
-            self.equation(equation or row.equation)
+        if (quantity or equation) and self.choice.at_least("formula"):
+            self.equation(equation or quantity.equation)
         extra: dict = {}
         widget = f"{self.name}.{name}"
         if on_pick:
@@ -135,69 +193,137 @@ class View:
                 "displaylogo": False,
                 "displayModeBar": "hover",
                 "modeBarButtons": [["toImage"]],
-                "toImageButtonOptions": {"format": "svg", "filename": f"glass-encoder-{self.name}-{name}"},
+                "toImageButtonOptions": {"format": "png", "scale": 3, "filename": self.file_name(title)},
             },
             **extra,
         )
         st.markdown(sentence)
-        self._pictures[name] = (title or plain(f"{self.name}.{name}"), figure, table)
+        self._pictures[name] = (title, figure, table)
 
-    def _one_head(self, stage: str) -> np.ndarray:
-        value = self.value(stage)
-        axes = self.trace.axes(self.key(stage))
-        return value[self.choice.head] if axes[0] == "head" else value
+    def more(self):
+        """A box, closed at first, for what does not fit on two screens."""
+        return st.expander(plain("common.more"), icon=":material/unfold_more:")
 
-    def by_hand(self, title: str | None = None):
-        """The box for arithmetic: open from the depth "numbers" on."""
-        return st.expander(
-            title or plain("common.by_hand"), expanded=self.choice.at_least("numbers"), icon=":material/calculate:"
-        )
+    def follow(self, pipeline: str, subject: Hashable) -> Trace:
+        """Make the rest of the page, and its downloads, about another run than the reader's input."""
+        self._run = pipeline, subject
+        self.trace, self.pipeline = session.run(pipeline, subject), session.pipeline(pipeline)
+        return self.trace
+
+    def tell(self, *sentences: str) -> None:
+        """The end of a story: at most three sentences, and the way on to the next page."""
+        for sentence in sentences:
+            st.markdown(sentence)
+        stages = [row.name for row in PAGES if row.group == "stage"]
+        if self.name in stages[:-1]:
+            following = stages[stages.index(self.name) + 1]
+            question = plain(f"{following}.question")
+            page_link(following, f"**{plain('common.next', question=question)}**", ":material/arrow_forward:")
 
     def close(self, *code: object) -> None:
         """The end of a page: the source of the modules that made it, downloads, and the standing warning."""
-        if code:
-            with st.expander(plain("common.code"), expanded=self.choice.at_least("code"), icon=":material/code:"):
-                for thing in code:
-                    st.code(source(thing), language="python")
-        with st.expander(plain("common.downloads"), icon=":material/download:"):
-            self._downloads()
+        if not self.story:
+            if code:
+                with st.expander(plain("common.code"), expanded=self.choice.at_least("code"), icon=":material/code:"):
+                    for thing in code:
+                        st.code(source(thing), language="python")
+            with st.expander(plain("common.downloads"), icon=":material/download:"):
+                self._downloads()
         st.caption(t("common.not_explanation"))
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
         del self.trace, self._pictures
+
+    # -- above the page ----------------------------------------------------------------------------
+
+    def _strip(self) -> None:
+        """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
+        with st.container(horizontal=True, gap="small", key="strip", vertical_alignment="center"):
+            for row in PAGES:
+                if row.group == "stage":
+                    label = plain(f"{row.name}.short")
+                    if row.shape_of and self.key(row.shape_of) in self.trace:
+                        label += f"  \n:small[:gray[{shape(self.value(row.shape_of))}]]"
+                    page_link(row.name, label)
+            for group in ("try", "learn"):
+                with st.popover(plain(f"frame.{group}")):
+                    for row in PAGES:
+                        if row.group == group:
+                            page_link(row.name, plain(f"{row.name}.title"), row.icon)
+
+    def _chips(self) -> None:
+        """The tokens, one of them selected: the same on every page."""
+        tokens, widget = self.trace.tokens, "chips"
+        if len(tokens) == 1:
+            return
+        st.session_state[widget] = self.token
+
+        def changed() -> None:
+            if st.session_state[widget] is not None:
+                select(token=st.session_state[widget])
+
+        look = {"key": widget, "label_visibility": "collapsed", "on_change": changed}
+        label = plain("common.selected_token")
+        if len(tokens) <= MOST_CHIPS:
+            # The browser knows chips by their wording only: the second ‘the’ gets an invisible sign more.
+            names = [literal(token) + "\u200b" * tokens[:i].count(token) for i, token in enumerate(tokens)]
+            st.pills(label, range(len(tokens)), format_func=names.__getitem__, **look)
+        else:
+            st.selectbox(label, range(len(tokens)), format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
+
+    def _title(self, equation: str | None) -> None:
+        """The page's name and purpose; in the story its question; beside them, from Formula on, its equation."""
+        title = plain(f"{self.name}.question") if self.story else plain(f"{self.name}.title")
+        if not (equation and self.choice.at_least("formula")):
+            st.subheader(title, anchor=False)
+            if not self.story:
+                st.markdown(t(f"{self.name}.purpose"))
+            return
+        left, right = self.columns([2, 3], vertical_alignment="center")
+        with left:
+            st.subheader(title, anchor=False)
+            st.markdown(t(f"{self.name}.purpose"))
+        with right:
+            self.equation(equation)
+
+    # -- what one takes along ----------------------------------------------------------------------
+
+    def about(self) -> str:
+        """What a file of this page is about: "I love you · layer 2, head 3"."""
+        return f"{self.choice.sentence or plain(f'sidebar.input_{self.choice.input}')} · {self.where()}"
+
+    def file_name(self, title: str) -> str:
+        return exports.file_name(self.name, title, self.about())
 
     def _downloads(self) -> None:
         names = {title: name for name, (title, _, _) in self._pictures.items()}
         columns = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
         with columns[0]:
             wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
+        about = self.about()
         if wanted in names:
             _, figure, table = self._pictures[names[wanted]]
-            file = f"glass-encoder-{self.name}-{names[wanted]}"
+            file = self.file_name(wanted)
             with columns[1]:
                 st.download_button(
                     "CSV",
-                    lambda: csv(figure_table(figure) if table is None else table),
+                    lambda: exports.csv(exports.figure_table(figure) if table is None else table, about),
                     f"{file}.csv",
                     "text/csv",
                     on_click="ignore",
                 )
             with columns[2]:
-                st.download_button("HTML", lambda: standalone(figure), f"{file}.html", "text/html", on_click="ignore")
+                html = f"{file}.html"
+                st.download_button("HTML", lambda: exports.standalone(figure), html, "text/html", on_click="ignore")
         with columns[3]:
             run = self._run  # done again when asked for: a trace kept for the button would stay as long as the visitor
+            edits = self.trace.edits
             st.download_button(
-                plain("common.npz"), lambda: npz(session.run(*run)), "glass-encoder-trace.npz", on_click="ignore"
+                plain("common.npz"),
+                lambda: exports.npz(session.run(*run, edits)),
+                f"{exports.file_name('trace', about)}.npz",
+                on_click="ignore",
             )
         st.caption(t("common.downloads_help"))
-
-    def _strip(self) -> None:
-        """The stage strip: every page with the shape of its tensor for this very input; the current one is lit."""
-        with st.container(horizontal=True, gap="small", key="strip"):
-            for row in PAGES:
-                label = plain(f"{row.name}.short")
-                if row.shape_of and self.choice.at(row.shape_of) in self.trace:
-                    label += f"  \n:small[:gray[{shape(self.trace[self.choice.at(row.shape_of)])}]]"
-                page_link(row.name, label, row.icon)
 
 
 @cache
@@ -210,105 +336,4 @@ def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:
     """Hand a clicked cell on. A second click on the same cell deselects it, and is no news."""
     points = st.session_state[widget].selection.points
     if points:
-        on_pick(int(points[0]["y"]), int(points[0]["x"]))
-
-
-def pick(name: str, label: str, options: Sequence[str], default: int = 0, numbered: bool = True) -> int:
-    """A select box over places (tokens, neurons, …) that keeps its place across pages; returns the index.
-
-    Its session key is `name`: a click on a picture may set it too. Options that read alike stay apart while they
-    are `numbered`.
-    """
-    place = st.session_state.get(name)
-    if not isinstance(place, int) or not 0 <= place < len(options):
-        place = min(default, len(options) - 1)
-    # Said anew in each run: the browser knows only the wording, and would go on sending that of another sentence.
-    st.session_state[name] = place
-    return st.selectbox(
-        label,
-        range(len(options)),
-        format_func=lambda i: f"{i + 1} · {options[i]}" if numbered else options[i],
-        key=name,
-        persist_state="session",
-    )
-
-
-def pick_number(name: str, label: str, count: int, default: int = 0) -> int:
-    """A number box over `count` places that have no names and are counted from 0 (dimensions); kept across pages."""
-    if not 0 <= st.session_state.get(name, -1) < count:
-        st.session_state[name] = min(default, count - 1)
-    return st.number_input(label, 0, count - 1, key=name, persist_state="session")
-
-
-def numbers(table: pd.DataFrame, key: str, decimals: int = 4, **look: object) -> None:
-    """A table on the screen, its numbers with that many decimals. (A pandas Styler would take ten times as long.)"""
-    column = st.column_config.NumberColumn(format=f"%.{decimals}f")
-    numeric = table.select_dtypes("number").columns
-    st.dataframe(table, key=key, column_config={str(name): column for name in numeric}, **look)
-
-
-def terms_table(terms: Terms, title: str, names: Sequence[str], factors: tuple[str, str]) -> pd.DataFrame:
-    """The arithmetic of x · w + b, one product a row, then the rest, b and the sum. title, names: of the places."""
-    x, w = factors
-    names, sums = list(names), [terms.bias, terms.total]
-    if terms.others:
-        names.append(plain("queries_keys_values.rest", others=terms.others))
-        sums.insert(0, terms.rest)
-    names += ["b", plain("queries_keys_values.sum")]
-    blank = [np.nan] * len(sums)
-    # Column by column: of rows pandas would have to find out the types, in six times as long.
-    table = {title: names, x: [*terms.x, *blank], w: [*terms.w, *blank], f"{x} · {w}": [*terms.products, *sums]}
-    return pd.DataFrame(table, index=range(1, len(names) + 1))
-
-
-def show_terms(table: pd.DataFrame, key: str, decimals: int = 5) -> None:
-    """A `terms_table` on the screen, in full; a blank (not "None") where there is no factor."""
-    numbers = table.columns[1:]
-    written = {name: ["" if np.isnan(value) else f"{value:.{decimals}f}" for value in table[name]] for name in numbers}
-    written = pd.DataFrame({table.columns[0]: table.iloc[:, 0]} | written)
-    right = {name: st.column_config.TextColumn(alignment="right") for name in numbers}
-    st.dataframe(written, key=key, hide_index=True, height="content", column_config=right)
-
-
-def quoted(token: str) -> str:
-    """A token inside a sentence: ‘it’, shown literally."""
-    return f"‘{literal(token)}’"
-
-
-def _unescape(labels: Sequence[str] | None) -> list[str] | None:
-    return [html.unescape(text) for text in labels] if labels is not None else None
-
-
-def figure_table(figure: go.Figure) -> pd.DataFrame:
-    """The numbers of a heatmap with the names on its axes."""
-    z = next((trace.z for trace in figure.data if trace.type == "heatmap"), None)
-    if z is None:
-        return pd.DataFrame({trace.name or "value": np.asarray(trace.y) for trace in figure.data})
-    rows, columns = figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext
-    return pd.DataFrame(np.asarray(z), index=_unescape(rows), columns=_unescape(columns))
-
-
-def csv(table: pd.DataFrame) -> bytes:
-    """A table that spreadsheets open with Chinese intact (UTF-8 with its mark)."""
-    return table.to_csv().encode("utf-8-sig")
-
-
-def standalone(figure: go.Figure) -> str:
-    """The figure as one HTML file that opens offline."""
-    figure = go.Figure(figure).update_layout(paper_bgcolor="white", plot_bgcolor="white")
-    return figure.to_html(include_plotlyjs=True)
-
-
-def npz(trace: Trace) -> bytes:
-    """The whole run: one array under each key of the trace, and the tokens."""
-    file = io.BytesIO()
-    np.savez_compressed(file, tokens=np.array(trace.tokens), **{key: trace[key] for key in trace})
-    return file.getvalue()
-
-
-def stage_row(key: str) -> Stage:
-    """The row of STAGES for a key that is known to have one."""
-    row = stage_of(key)
-    if row is None:
-        raise KeyError(key)
-    return row
+        on_pick(round(points[0]["y"]), round(points[0]["x"]))

@@ -18,7 +18,8 @@ ROLE_COLOURS = {
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
-MOST_CLICKABLE = 64  # larger maps are picked with select boxes (an invisible marker for each cell gets slow)
+#: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
+MOST_CLICKABLE = 64 * 64
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,15 @@ def look(height: int, font_size: int) -> dict:
         "margin": {"l": 6, "r": 6, "t": 8, "b": 6, "pad": 3},  # with more, names would reach the titles
         "font": {"size": font_size},
         "hovermode": "closest",
-        "hoverdistance": -1,
+        "hoverdistance": 20,
         "dragmode": False,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
+
+
+#: For pictures with an invisible marker on each cell: a click anywhere in a cell belongs to its marker.
+TO_THE_NEAREST = {"hoverdistance": -1}
 
 
 def finish(figure: go.Figure, height: int, font_size: int) -> go.Figure:
@@ -111,6 +116,17 @@ def outline(row: int, column: int) -> dict:
     """A frame round one cell, or one tile, of a picture whose cells are one unit wide and high."""
     corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
     return {"type": "rect", **corners, "line": {"color": ACCENT, "width": 3}}
+
+
+def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, left: int = 0) -> list[dict]:
+    """Thin frames round the row and the column in which a cell stands, and a thick one round the cell.
+
+    top, left: the numbers of the first row and the first column.
+    """
+    thin, y, x = {"color": ACCENT, "width": 1}, row + top, column + left
+    along = {"x0": left - 0.5, "x1": left + n_columns - 0.5, "y0": y - 0.5, "y1": y + 0.5}
+    down = {"x0": x - 0.5, "x1": x + 0.5, "y0": top - 0.5, "y1": top + n_rows - 0.5}
+    return [{"type": "rect", **side, "line": thin} for side in (along, down)] + [outline(y, x)]
 
 
 #: Markers that report clicks and hovers and are never seen, not even when they are picked.

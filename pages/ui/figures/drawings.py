@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from pages.ui.figures.base import (
     ROLE_COLOURS,
     STEPS,
+    TO_THE_NEAREST,
     UNSEEN,
     Axis,
     axis_layout,
@@ -185,7 +186,7 @@ def over_drawing(
             {"type": "rect", **place, "line": {"color": ROLE_COLOURS["dark"]["Q"], "width": 3}},
         ],
     }
-    return figure_of([ink, veil, marks], layout | look(int(height * font_size / 12), font_size))
+    return figure_of([ink, veil, marks], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
 
 
 def over_drawings(
@@ -260,4 +261,4 @@ def over_drawings(
         side_of["showticklabels"] = "ticktext" in side_of
     if height is None:
         height = int(min(640, 70 + n_rows * 110))
-    return figure_of([ink, veil, places], layout | look(int(height * font_size / 12), font_size))
+    return figure_of([ink, veil, places], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)

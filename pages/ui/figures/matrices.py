@@ -12,9 +12,11 @@ from pages.ui.figures.base import (
     SHARES,
     SIGNED,
     STEPS,
+    TO_THE_NEAREST,
     UNSEEN,
     Axis,
     axis_layout,
+    crossing,
     figure_of,
     label,
     look,
@@ -51,7 +53,9 @@ def heatmap_parts(
 
     scale: "signed" (two colours, symmetric about 0), "share" (0 to 1) or "positive" (0 to the largest).
     limit: the value of the strongest colour, for a range shared among pictures. cell: outlined.
-    clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit.
+    clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit; on every second
+    column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
+    Places that have no names are counted from 1, in ticks, hovers and clicks alike.
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
     Infinite cells (hidden by a mask) stay blank.
     """
@@ -60,11 +64,13 @@ def heatmap_parts(
     n_rows, n_columns = values.shape
     largest = limit or float(np.nanmax(np.abs(finite), initial=0.0)) or 1.0
     low, high = {"signed": (-largest, largest), "share": (0.0, limit or 1.0), "positive": (0.0, largest)}[scale]
-    clickable = clickable and max(n_rows, n_columns) <= MOST_CLICKABLE
+    top, left = (0 if axis.labels else 1 for axis in (rows, columns))
     hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
     cells = dict(
         type="heatmap",
         z=finite,
+        x0=left,
+        y0=top,
         zmin=low,
         zmax=high,
         colorscale=SIGNED if scale == "signed" else SHARES,
@@ -91,35 +97,38 @@ def heatmap_parts(
         unit = 10.0 ** np.floor(np.log10(largest))
         named = float(np.floor(largest / unit) * unit)
         cells["colorbar"] |= {"tickvals": [-named, 0, named], "ticktext": [f"−{named:g}", "0", f"{named:g}"]}
+    else:  # the end is always named: 0.15 must not look like 1
+        cells["colorbar"] |= {"tickvals": [0, high], "ticktext": ["0", f"{high:.2g}"]}
     traces: list = [cells]
     if clickable:
-        y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
+        step = -(-n_rows * n_columns // MOST_CLICKABLE)
+        y, x = np.mgrid[0:n_rows, 0:n_columns:step].astype(np.float32)
         traces.append(
             dict(
                 type="scatter",
-                x=x.ravel(),
-                y=y.ravel(),
-                customdata=finite.ravel(),
+                x=x.ravel() + left,
+                y=y.ravel() + top,
+                customdata=finite[:, ::step].ravel(),
                 hovertemplate=hover + "%{customdata:.4f}<extra></extra>",
                 **UNSEEN,
             )
         )
     layout: dict = {
-        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [-0.5, n_columns - 0.5]},
-        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.5, -0.5]},
+        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [left - 0.5, left + n_columns - 0.5]},
+        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [top + n_rows - 0.5, top - 0.5]},
     }
     if line_colour is not None:
         for side in layout.values():
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
             side["title"]["font"] = {"color": line_colour}
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
-        layout["shapes"] = [outline(*cell)]
+        layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
     if square and n_columns <= 3 * n_rows:
         layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         layout["xaxis"] |= {"constrain": "domain"}
     if height is None:
-        height = int(min(620, max(230, 90 + n_rows * (26 if square else 22) * font_size / 12)))
-    return traces, layout | look(height, font_size)
+        height = int(min(560, max(230, 90 + n_rows * (26 if square else 22) * font_size / 12)))
+    return traces, layout | look(height, font_size) | (TO_THE_NEAREST if clickable else {})
 
 
 def wide_heatmap(
@@ -227,7 +236,7 @@ def tiles(
         layout["shapes"] = [outline(*chosen)]
     if height is None:
         height = int(min(620, (66 + n_rows * 68) * font_size / 12))
-    return figure_of([cells, places], layout | look(height, font_size))
+    return figure_of([cells, places], layout | look(height, font_size) | TO_THE_NEAREST)
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> go.Figure:
@@ -246,7 +255,7 @@ def side_by_side(
 ) -> go.Figure:
     """A heatmap of blocks, each `width` columns wide and named by `columns`, with lines between. chosen: outlined."""
     traces, layout = heatmap_parts(values, rows, Axis(columns.title), square=False, font_size=font_size)
-    edges = [i * width - 0.5 for i in range(len(columns.labels) + 1)]
+    edges = [i * width + 0.5 for i in range(len(columns.labels) + 1)]
     whole = {"yref": "paper", "y0": 0, "y1": 1}
     grey, accent = {"color": "#808080", "width": 1}, {"color": ACCENT, "width": 3}
     shapes = [{"type": "line", "x0": edge, "x1": edge, **whole, "line": grey} for edge in edges[1:-1]]

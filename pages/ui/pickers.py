@@ -1,0 +1,55 @@
+"""Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.ui.link import select
+
+
+def pick(place: str, label: str, options: Sequence[str], chosen: int, *, numbered: bool = True, key: str = "") -> int:
+    """A select box over places that have names (tokens, classes, …); returns the index.
+
+    place: the field of Choice that it sets. Options that read alike stay apart while they are `numbered`.
+    """
+    widget = f"pick.{key or place}"
+    # Said anew in each run: the browser knows only the wording, and would go on sending that of another sentence.
+    st.session_state[widget] = chosen
+    return st.selectbox(
+        label,
+        range(len(options)),
+        format_func=lambda i: f"{i + 1} · {options[i]}" if numbered else options[i],
+        key=widget,
+        on_change=lambda: select(**{place: st.session_state[widget]}),
+    )
+
+
+def pick_number(place: str, label: str, count: int, chosen: int, *, key: str = "") -> int:
+    """A number box over `count` places that have no names (dimensions, neurons); shown from 1, returned from 0."""
+    widget = f"pick.{key or place}"
+    st.session_state[widget] = chosen + 1
+
+    def changed() -> None:
+        if st.session_state[widget] is not None:
+            select(**{place: st.session_state[widget] - 1})
+
+    st.number_input(label, 1, count, key=widget, on_change=changed)
+    return chosen
+
+
+def either(
+    field: str, label: str, options: Sequence[str], words: Sequence[str], chosen: str, *, key: str = "", **look: object
+) -> str:
+    """A row of buttons, one of which is always down. field: of Choice; words: what stands on each button."""
+    widget = f"either.{key or field}"
+    st.session_state[widget] = chosen
+    named = dict(zip(options, words, strict=True))
+
+    def changed() -> None:
+        if st.session_state[widget] is not None:
+            select(**{field: st.session_state[widget]})
+
+    st.segmented_control(
+        label, list(options), format_func=named.__getitem__, key=widget, required=True, on_change=changed, **look
+    )
+    return chosen

@@ -1,0 +1,153 @@
+"""A recorded quantity as a map, with the arithmetic of the chosen cell beside it. For any model and any sizes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.by_hand import strongest_cell
+from pages.ui import figures
+from pages.ui.figures import Axis
+from pages.ui.link import select
+from pages.ui.sections.working import working
+from pages.ui.text import plain
+from pages.ui.view import View
+
+#: The field of Choice in which a place along each axis is kept.
+FIELDS = {
+    "token": "token",
+    "target": "token",
+    "query": "token",
+    "key": "key",
+    "d_k": "part",
+    "d_model": "component",
+    "d_ff": "neuron",
+    "class": "output",
+}
+
+
+def axes(view: View, key: str) -> tuple[Axis, Axis]:
+    """The two axes of a map, named by their tokens, or counted."""
+    names = view.trace.names(key)[-2:]
+    kinds = view.trace.axes(key)[-2:]
+    return tuple(Axis(plain(f"axis.{kind}"), labels or ()) for kind, labels in zip(kinds, names, strict=True))
+
+
+def chosen_cell(view: View, key: str) -> tuple[int, ...]:
+    """The cell that the reader chose; what nobody chose is where the selected token's row is strongest."""
+    kinds = view.trace.axes(key)
+    cell = list(strongest_cell(view.trace, key, head=view.choice.head, token=view.token))
+    for axis, kind in enumerate(kinds):
+        place = view.token if FIELDS.get(kind) == "token" else getattr(view.choice, FIELDS.get(kind, ""), None)
+        if place is not None and place < view.trace[key].shape[axis]:
+            cell[axis] = place
+    return tuple(cell)
+
+
+def limit(view: View, key: str) -> float:
+    """The value of the strongest colour: the largest of this head, of this layer, or of all layers."""
+    if view.choice.range == "head":
+        values = [view.shown(key)]
+    elif view.choice.range == "layer":
+        values = [view.shown(key, every_head=True)]
+    else:
+        row = view.trace.graph[key].row
+        values = [view.shown(quantity.key, every_head=True) for quantity in view.trace.graph if quantity.row == row]
+    return max(float(np.abs(v, where=np.isfinite(v), out=np.zeros_like(v)).max()) for v in values)
+
+
+def draw_map(
+    view: View,
+    key: str,
+    sentence: str,
+    *,
+    cell: tuple[int, ...] | None = None,
+    rows: Sequence[int] | None = None,
+    columns: Sequence[int] | None = None,
+    height: int | None = None,
+    title: str | None = None,
+    line_colour: str | None = None,
+    exact: bool = True,
+    focus: bool = False,
+) -> None:
+    """The map of one quantity (of the chosen head), each cell of which can be clicked.
+
+    cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
+    focus: a click also puts this quantity into focus, on pages that show several.
+    """
+    quantity = view.trace.quantity(key)
+    values = view.shown(key)
+    if values.ndim == 1:
+        values = values[None]
+    across, down = axes(view, key) if quantity.axes[1:] else (Axis(""), axes(view, key)[-1])
+    across, rows = _part(across, rows, len(values))
+    down, columns = _part(down, columns, values.shape[1])
+    values = values[np.ix_(rows, columns)]
+    outlined = None
+    if cell is not None and cell[-2] in rows and cell[-1] in columns:
+        outlined = rows.index(cell[-2]), columns.index(cell[-1])
+    difference = view.choice.shown == "difference" and bool(view.trace.edits)
+    figure = figures.heatmap(
+        values,
+        across,
+        down,
+        scale="signed" if difference else quantity.scale,
+        limit=limit(view, key) or None,
+        cell=outlined,
+        clickable=True,
+        square=quantity.axes[-1] == "key",
+        line_colour=line_colour,
+        font_size=view.font_size,
+        height=height,
+    )
+    kinds = quantity.axes[-2:]
+
+    def choose(row: int, column: int) -> None:
+        places = {
+            FIELDS[kind]: shown[place - (not axis.labels)]
+            for kind, axis, shown, place in zip(kinds, (across, down), (rows, columns), (row, column), strict=True)
+            if kind in FIELDS
+        }
+        select(**places, **({"stage": _name(key)} if focus else {}))
+
+    view.picture(_name(key), figure, sentence, quantity=quantity, values=values, title=title, on_pick=choose)
+
+
+def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
+    """One map, and beside it, from Numbers on, the arithmetic of its chosen cell. look: as for `draw_map`."""
+    cell = chosen_cell(view, key)
+    if view.story:
+        draw_map(view, key, sentence, cell=cell, **look)
+        return
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        draw_map(view, key, sentence, cell=cell, **look)
+    with right:
+        working(view, key, cell)
+
+
+def cell_maps(view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = ()) -> str:
+    """Several maps side by side, and the arithmetic of the one in focus: that which was clicked. Returns its key."""
+    named = {_name(key): key for key in keys}
+    focused = named.get(view.choice.stage or "", keys[0])
+    cell = chosen_cell(view, focused)
+    columns = view.columns([2] * len(keys) + [3] * (not view.story), gap="small")
+    for column, key, sentence, look in zip(columns, keys, sentences, looks or [{}] * len(keys), strict=False):
+        with column:
+            draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
+    if not view.story:
+        with columns[-1]:
+            working(view, focused, cell)
+    return focused
+
+
+def _name(key: str) -> str:
+    """What a quantity is called on its page: "layers.2.attention.scores" -> "scores"."""
+    return key.rsplit(".", 1)[-1]
+
+
+def _part(axis: Axis, places: Sequence[int] | None, count: int) -> tuple[Axis, list[int]]:
+    """The axis with only these places, and the places; counted ones get their numbers for names."""
+    if places is None:
+        return axis, list(range(count))
+    labels = axis.labels or [str(place + 1) for place in range(count)]
+    return Axis(axis.title, [labels[place] for place in places]), list(places)

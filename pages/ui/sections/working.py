@@ -1,0 +1,71 @@
+"""The arithmetic of one cell, beside the picture in which it was chosen."""
+
+import streamlit as st
+
+from model.by_hand import Table, by_hand
+from pages.ui.text import literal, plain, t
+from pages.ui.view import View
+
+TALL = 16  # rows; a longer table scrolls
+
+
+def working(view: View, key: str, cell: tuple[int, ...]) -> None:
+    """What the cell was computed from, line by line with its own numbers, and what the run recorded."""
+    result = by_hand(view.pipeline.network, view.trace, key, cell)
+    with st.container(border=True, key=f"working.{view.name}"):
+        st.markdown(f"**{plain('common.by_hand')}** · {cell_name(view, key, cell)}")
+        if view.choice.at_least("formula"):
+            view.equation(result.equation)
+        st.latex(result.latex)
+        for table in result.tables:
+            rows = markdown(view, table)
+            if len(rows) > TALL:
+                with st.container(height=420, border=False):
+                    st.markdown("\n".join(rows))
+            else:
+                st.markdown("\n".join(rows))
+        recorded = f"{result.recorded:.4f}".replace("-", "−")
+        st.markdown(t("common.changed_here" if result.changed else "common.recorded", value=recorded))
+
+
+def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
+    """ "‘it’ → ‘animal’": the cell in the words of its axes."""
+    places = []
+    for axis, names, place in zip(view.trace.axes(key), view.trace.names(key), cell, strict=True):
+        if axis == "head":
+            continue
+        places.append(
+            plain("common.quoted", token=literal(names[place]))
+            if names
+            else plain(f"common.place_{axis}", place=place + 1)
+        )
+    return " → ".join(places)
+
+
+def row_names(view: View, table: Table) -> list[str]:
+    """The names of a table's rows: tokens and words by themselves, other places by their number."""
+    named = {"token": view.trace.tokens, "target": getattr(view.trace, "target_tokens", ())}
+    if table.axis == "word":
+        named["word"] = view.pipeline.reader.vocabulary
+    if table.axis == "class":
+        named["class"] = view.trace.answer[0].labels
+    names = named.get(table.axis)
+    return [literal(names[place]) if names else str(place + 1) for place in table.places]
+
+
+def markdown(view: View, table: Table) -> list[str]:
+    """A table of terms in Markdown, its sum below: what is displayed adds up to what is displayed."""
+    heads = [plain(f"common.column_{table.axis}"), *(literal(column.symbol) for column in table.columns)]
+    rows = [list(column.values) for column in table.columns]
+    lines = ["| " + " | ".join(heads) + " |", "|:--|" + "--:|" * len(table.columns)]
+    for name, *values in zip(row_names(view, table), *rows, strict=True):
+        lines.append("| " + " | ".join([name, *map(_number, values)]) + " |")
+    for what, label in (("rest", t("common.others", n=table.others)), ("bias", "b"), ("total", t("common.sum"))):
+        values = [getattr(column, what) for column in table.columns]
+        if any(value is not None for value in values):
+            lines.append("| " + " | ".join([f"*{label}*", *("" if v is None else _number(v) for v in values)]) + " |")
+    return lines
+
+
+def _number(value: float) -> str:
+    return "−∞" if value == float("-inf") else f"{value:.5f}".replace("-", "−")
