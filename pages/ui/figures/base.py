@@ -19,7 +19,7 @@ ROLE_COLOURS = {
 }
 ACCENT = "#CC79A7"
 #: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
-MOST_CLICKABLE = 64 * 64
+MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def heatmap_parts(
         cells["colorbar"] |= {"tickvals": [0, high], "ticktext": ["0", f"{high:.2g}"]}
     traces: list = [cells]
     if clickable:
-        step = -(-n_rows * n_columns // MOST_CLICKABLE)
+        step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
         y, x = np.mgrid[0:n_rows, 0:n_columns:step].astype(np.float32)
         traces.append(
             dict(

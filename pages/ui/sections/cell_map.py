@@ -64,6 +64,7 @@ def draw_map(
     rows: Sequence[int] | None = None,
     columns: Sequence[int] | None = None,
     height: int | None = None,
+    strongest: float | None = None,
     title: str | None = None,
     line_colour: str | None = None,
     exact: bool = True,
@@ -72,7 +73,8 @@ def draw_map(
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
     cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
-    focus: a click also puts this quantity into focus, on pages that show several.
+    strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
+    into focus, on pages that show several.
     """
     quantity = view.trace.quantity(key)
     values = view.shown(key)
@@ -91,7 +93,7 @@ def draw_map(
         across,
         down,
         scale="signed" if difference else quantity.scale,
-        limit=limit(view, key) or None,
+        limit=strongest or limit(view, key) or None,
         cell=outlined,
         clickable=True,
         square=quantity.axes[-1] == "key",
@@ -125,17 +127,26 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
         working(view, key, cell)
 
 
-def cell_maps(view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = ()) -> str:
-    """Several maps side by side, and the arithmetic of the one in focus: that which was clicked. Returns its key."""
+def cell_maps(
+    view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = (), *, stacked: bool = False
+) -> str:
+    """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
+
+    They stand side by side, or (stacked) one below the other, as wide maps want it. looks: for each, as for `draw_map`.
+    """
     named = {_name(key): key for key in keys}
-    focused = named.get(view.choice.stage or "", keys[0])
+    focused = named.get(view.choice.stage or "", keys[-1] if stacked else keys[0])
     cell = chosen_cell(view, focused)
-    columns = view.columns([2] * len(keys) + [3] * (not view.story), gap="small")
-    for column, key, sentence, look in zip(columns, keys, sentences, looks or [{}] * len(keys), strict=False):
-        with column:
+    if stacked:
+        left, *rest = view.columns([3, 2] if not view.story else [1], gap="medium")
+        places = [left] * len(keys) + rest
+    else:
+        places = view.columns([2] * len(keys) + [3] * (not view.story), gap="small")
+    for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
+        with place:
             draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
     if not view.story:
-        with columns[-1]:
+        with places[-1]:
             working(view, focused, cell)
     return focused
 
