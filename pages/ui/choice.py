@@ -10,9 +10,8 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from math import isfinite
 from operator import attrgetter
-from typing import Any, Self, get_args, get_type_hints
+from typing import Any, Self, get_type_hints
 from urllib.parse import unquote
 
 from model import Edit
@@ -411,7 +410,7 @@ def edit_code(edit: Edit) -> str:
 def edit_from_code(code: str) -> Edit:
     """The way back. Raises ValueError for what `edit_code` does not write."""
     key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
-    if operation not in get_args(EDIT_TYPES["operation"]) or not re.fullmatch(r"\w+(\.\w+)*", key, re.ASCII):
+    if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):
         raise LinkError
     values = {}
     for name, _, text in (part.partition(".") for part in parts):
@@ -437,7 +436,7 @@ def _part_from_code(kind: object, text: str) -> Any:
     if kind is int:
         return whole(text)
     if kind is float:
-        if not isfinite(value := float(text)):
+        if not abs(value := float(text)) <= MOST_NUMBER:  # NaN neither
             raise LinkError
         return value
     written_as, _, text = text.partition(".")

@@ -75,12 +75,18 @@ def page_path(name: str) -> str:
     return str(PAGES_FOLDER / f"{name}.py")
 
 
+def url_path(name: str) -> str:
+    """A page's address."""
+    return "" if name == "home" else name
+
+
 def page_link(name: str, label: str, icon: str | None = None) -> None:
     """A link to another page that keeps the choice: with its query it is one step for the back button, not two.
 
-    A query that is older than what was typed since does no harm: see `link.arrive`.
+    A query that is older than what was typed since does no harm: see `link.arrive` and `link.clicked`.
     """
-    st.page_link(page_path(name), label=label, icon=icon, query_params=st.query_params.to_dict())
+    query = st.query_params.to_dict() | {link.PAGE: url_path(name)}
+    st.page_link(page_path(name), label=label, icon=icon, query_params=query)
 
 
 def go_to(name: str) -> None:
@@ -93,7 +99,7 @@ def _navigation() -> list:
         st.Page(
             page_path(row.name),
             title=plain(f"{row.name}.title"),
-            url_path="" if row.name == "home" else row.name,
+            url_path=url_path(row.name),
             default=row.name == "home",
         )
         for row in PAGES
@@ -103,7 +109,10 @@ def _navigation() -> list:
 def frame() -> None:
     """Everything that app.py does: page set-up, the address, navigation, sidebar, then the page itself."""
     st.set_page_config(page_title="Glass Encoder", page_icon="🔎", layout="wide")
+    wanted = link.clicked()
     problems = link.arrive()
+    if wanted is not None:
+        go_to(wanted or "home")
     page = st.navigation(_navigation(), position="hidden")
     try:
         with st.container():  # always there, so that a remark that comes or goes moves nothing below it

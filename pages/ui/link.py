@@ -17,6 +17,8 @@ from pages.ui.choice import FIELDS, Choice, Field, Problem, built, moved
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold; all else stands under "at.{name}".
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {"ink": "drawing"}
+#: What a page link says beside the choice: the page that it leads to. It does not stay in the address.
+PAGE = "page"
 #: What a link may leave to the visitor's browser or to what is there already.
 PERSONAL = {"lang", "s"}
 
@@ -38,17 +40,29 @@ def select(**values: Any) -> None:
             _put(field, getattr(values[name], rest) if rest else values[name])
 
 
+def clicked() -> str | None:
+    """The URL path of the page that a link was clicked to, if this run would show another one; to be asked first.
+
+    A field hands over what was typed in it when a click takes the focus away. That may reach us after the click, as a
+    run of the page that is being left; but the browser sends with it what the link said.
+    """
+    wanted, context = st.query_params.get(PAGE), get_script_run_ctx()
+    if wanted is None or context is None or _comes_new():
+        return None
+    paths = {key: page["url_pathname"] for key, page in context.pages_manager.get_pages().items()}
+    return wanted if wanted in paths.values() and wanted != paths.get(context.page_script_hash) else None
+
+
 def arrive() -> tuple[Problem, ...]:
     """A run's first act, before st.navigation: read the address where it counts, else bring it up to date.
 
     Returns what the address asks for and cannot be had.
     """
-    cold = "lang" not in st.session_state
-    if not (cold or getattr(get_script_run_ctx(), "is_history_navigation", False)):
+    if not _comes_new():
         # Now, and not after st.navigation: the browser puts the new page's path before the query that it knows by then.
         write()
         return ()
-    address = st.query_params.to_dict()
+    cold, address = "lang" not in st.session_state, st.query_params.to_dict()
     choice, problems = Choice.from_link(address)
     missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
     for field in FIELDS:
@@ -64,6 +78,11 @@ def write() -> None:
     wanted = chosen().to_link()
     if list(wanted.items()) != list(st.query_params.to_dict().items()):
         st.query_params.from_dict(wanted)
+
+
+def _comes_new() -> bool:
+    """Whether the address counts: a first run, a step back, or a step forward."""
+    return "lang" not in st.session_state or getattr(get_script_run_ctx(), "is_history_navigation", False)
 
 
 def _key(field: Field) -> str:

@@ -5,10 +5,10 @@ import gc
 import streamlit as st
 import torch
 
-from model import InputError, Pipeline, Trace, load
+from model import Edit, EditError, InputError, Pipeline, Trace, load
 from model.loading import untrained
-from model.trace import Edit
 from pages.ui.cache import traces_up_to
+from pages.ui.choice import Choice
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
@@ -32,15 +32,26 @@ def run(name: str, subject: str | bytes, edits: tuple[Edit, ...] = ()) -> Trace:
     return pipeline(name)(subject, edits)
 
 
-def trace(choice) -> Trace:
-    """The trace of the reader's input; for an input that cannot be read, says why and keeps the last good one."""
+def trace(choice: Choice) -> Trace:
+    """The trace of the reader's input with the reader's edits.
+
+    For an input that cannot be read, says why and keeps the last good one; edits that do not fit are left out, and it
+    says so.
+    """
     last_good = st.session_state.setdefault("last_good", {})
+    subject = choice.subject
     try:
-        result = run(choice.pipeline, choice.subject)
-        last_good[choice.pipeline] = choice.subject
+        result = run(choice.pipeline, subject)
+        last_good[choice.pipeline] = subject
     except InputError as error:
         st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
-        result = run(choice.pipeline, last_good.get(choice.pipeline, FIRST_SENTENCE))
+        subject = last_good.get(choice.pipeline, FIRST_SENTENCE)
+        result = run(choice.pipeline, subject)
+    if choice.edits:
+        try:
+            result = run(choice.pipeline, subject, choice.edits)
+        except (EditError, InputError):  # a place that this run does not have; a patch from what cannot be read
+            st.warning(t("error.edits"), icon=":material/healing:")
     for note in result.notes:
         values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")

@@ -1,0 +1,227 @@
+"""Choice → link → Choice: equal for any choice; whatever else a link holds, a default and a word about it."""
+
+from dataclasses import fields, replace
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model import Edit
+from model.config import PRESETS
+from model.graph import graph
+from pages.ui import digits
+from pages.ui.choice import (
+    DEPTHS,
+    FIELDS,
+    LANGUAGES,
+    MODELS,
+    MOST_CHARACTERS,
+    PIPELINES,
+    SIZES,
+    Choice,
+    CostSettings,
+    edit_code,
+    edit_from_code,
+    moved,
+)
+
+CONFIG = PRESETS["text"]
+KEYS = [quantity.key for quantity in graph(CONFIG) if quantity.traced]
+#: What people write, and what a link, a chart or an escape could stumble on.
+SIGNS = st.text(max_size=MOST_CHARACTERS) | st.text("我爱你。😀 &%#+=~.?/\\;<b>$`\n[MASK]%25%7E~~", max_size=60)
+
+
+NAMES = st.characters(max_codepoint=127)
+
+
+def places(most: int, least: int = 0) -> st.SearchStrategy[int]:
+    return st.integers(least, most)
+
+
+def maybe(strategy: st.SearchStrategy) -> st.SearchStrategy:
+    return st.none() | strategy
+
+
+edits = st.builds(
+    Edit,
+    key=st.sampled_from(KEYS),
+    operation=st.sampled_from(["zero", "scale", "set", "noise", "patch"]),
+    value=st.floats(-1000, 1000),
+    head=maybe(places(7)),
+    token=maybe(places(63)),
+    looked_at=maybe(places(63)),
+    neuron=maybe(places(1023)),
+    source=maybe(SIGNS | st.binary(max_size=784)),
+    seed=places(9999),
+)
+costs = st.builds(
+    CostSettings,
+    base=st.sampled_from(list(PRESETS)),
+    **{name: maybe(places(most, 1)) for name, most in SIZES.items()},
+    activation=maybe(st.sampled_from(["relu", "gelu"])),
+    norm=maybe(st.sampled_from(["after", "before"])),
+    n=maybe(places(1_000_000, 1)),
+    batch=places(4096, 1),
+    written=st.sampled_from(["numbers", "letters"]),
+    scale=st.sampled_from(["log", "linear"]),
+    length=st.sampled_from(["this", "any"]),
+)
+choices = st.builds(
+    Choice,
+    input=st.just("sentence"),  # the other inputs have networks of other depths: see below
+    model=st.sampled_from(MODELS),
+    sentence=SIGNS,
+    drawing=maybe(st.binary(min_size=3136, max_size=3136)),
+    edits=st.lists(edits, max_size=3).map(tuple),
+    into=maybe(st.sampled_from(LANGUAGES)),
+    other=maybe(SIGNS),
+    layer=places(5),
+    head=places(7),
+    **{name: maybe(places(1023)) for name in ("token", "key", "component", "part", "neuron", "output", "step")},
+    hidden=st.lists(places(63), max_size=5, unique=True).map(tuple),
+    panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
+    stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
+    lang=st.sampled_from(LANGUAGES),
+    depth=st.sampled_from(DEPTHS),
+    **{name: st.booleans() for name in ("big", "hide_special", "every_layer")},
+    shown=st.sampled_from(["changed", "original", "difference"]),
+    range=st.sampled_from(["head", "layer", "all"]),
+    as_=st.sampled_from(["map", "row", "lines"]),
+    sublayer=st.sampled_from([1, 2]),
+    order=st.sampled_from(["most", "all", "sorted"]),
+    subset=st.lists(st.tuples(places(5), places(7)), max_size=4, unique=True).map(tuple),
+    cost=costs,
+)
+
+
+def through_an_address(link: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, (value,) in parse_qs(urlencode(link), keep_blank_values=True).items()}
+
+
+@settings(max_examples=1000, deadline=None)
+@given(choices)
+def test_a_choice_comes_back_from_its_link(choice: Choice) -> None:
+    assert Choice.from_link(through_an_address(choice.to_link())) == (choice, ())
+
+
+@pytest.mark.parametrize("kind", PIPELINES)
+def test_each_input_comes_back_in_the_last_layer_and_head_of_its_network(kind: str) -> None:
+    config = PRESETS[PIPELINES[kind]]
+    choice = Choice(input=kind, layer=config.layers - 1, head=config.heads - 1, drawing=digits.example(3))
+    assert Choice.from_link(choice.to_link()) == (choice, ())
+    beyond, problems = Choice.from_link(replace(choice, layer=config.layers).to_link())
+    assert beyond == replace(choice, layer=0) and [problem.name for problem in problems] == ["layer"]
+
+
+def test_every_value_of_a_choice_has_its_place_in_a_link() -> None:
+    paths = {field.name for field in fields(Choice)} - {"cost"} | {f"cost.{f.name}" for f in fields(CostSettings)}
+    assert {field.path for field in FIELDS} == paths
+    assert len({field.name for field in FIELDS}) == len(FIELDS)
+
+
+def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
+    cut = Edit("layers.2.attention.heads", "zero", head=3)
+    link = Choice(sentence="我爱你", layer=1, token=0, hidden=(1, 3), subset=((0, 4),), edits=(cut,)).to_link()
+    assert link == {
+        "lang": "en",
+        "input": "sentence",
+        "s": "我爱你",
+        "edits": "layers.2.attention.heads~zero~head.4",
+        "layer": "2",
+        "head": "1",
+        "token": "1",
+        "hidden": "2.4",
+        "depth": "formula",
+        "subset": "1.5",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, value) for name in ("layer", "head", "token", "neuron") for value in ("0", "-1", "abc", "NaN", "1e3")),
+        ("layer", "99"),
+        ("layer", "9" * 5000),
+        ("token", "٣"),  # a digit, but not one that links are written with
+        ("hidden", "2.2"),
+        ("hidden", "1." * 4000),
+        ("subset", "1.2_3"),
+        ("lang", "xx"),
+        ("model", "gpt"),
+        ("input", "smell"),
+        ("big", "yes"),
+        ("n", "1000001"),
+        ("batch", "0"),
+        ("ink", "eNrt-not-a-drawing"),
+        ("ink", "A" * 10_000),
+        ("other", "x" * 10_000),
+        ("panel", "<b>"),
+        ("stage", "x" * 41),
+        ("edits", ""),
+        ("edits", "layers.0.ffn.hidden"),
+        ("edits", "~~".join(["norm~zero"] * 1000)),
+        ("edits", "norm~scale~value.nan"),
+        ("edits", "norm~scale~value.1e300"),
+        ("edits", "norm~zero~head.0"),
+        ("edits", "norm~zero~nothing.1"),
+        ("edits", "norm~zero~head.1~head.2"),
+        ("edits", "norm~zero~key.x"),
+        ("edits", "no/rm~zero"),
+        ("edits", "norm~patch~source.ink.AAAA"),
+        ("edits", "norm~patch~source.pickle.AAAA"),
+    ],
+)
+def test_what_cannot_be_had_gives_the_default_and_is_named(name: str, value: str) -> None:
+    choice, problems = Choice.from_link({"s": "i love you .", name: value})
+    assert [problem.name for problem in problems] == [name]
+    assert value.startswith(problems[0].value) and len(problems[0].value) <= 40
+    if name != "other":
+        assert choice == Choice(sentence="i love you .")
+
+
+def test_of_a_sentence_that_is_too_long_the_beginning_is_kept() -> None:
+    choice, (problem,) = Choice.from_link({"s": "我" * 10_000})
+    assert choice.sentence == "我" * MOST_CHARACTERS and (problem.name, problem.reason) == ("s", "link_long")
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.dictionaries(st.sampled_from([field.name for field in FIELDS]), st.text(max_size=50) | SIGNS))
+def test_no_link_breaks_anything(link: dict[str, str]) -> None:
+    choice, problems = Choice.from_link(link)
+    assert {problem.name for problem in problems} <= link.keys()
+    assert Choice.from_link(choice.to_link()) == (choice, ())  # what it understood can be passed on
+
+
+@settings(deadline=None)
+@given(edits)
+def test_an_edit_comes_back_from_its_code(edit: Edit) -> None:
+    assert edit_from_code(edit_code(edit)) == edit
+
+
+@settings(deadline=None)
+@given(choices, places(12, 1))
+def test_a_fitted_choice_has_no_place_outside_the_run(choice: Choice, tokens: int) -> None:
+    config = PRESETS["digits"]
+    fitted = choice.fitted(config, tokens)
+    sizes = {"token": tokens, "key": tokens, "component": config.d_model, "part": config.d_k, "neuron": config.d_ff}
+    for name, size in sizes.items():
+        before, after = getattr(choice, name), getattr(fitted, name)
+        assert after == (None if before is None else min(before, size - 1))
+    assert fitted.layer < config.layers and fitted.head < config.heads
+    assert set(fitted.hidden) == set(choice.hidden) & set(range(tokens))
+    assert all(layer < config.layers and head < config.heads for layer, head in fitted.subset)
+    assert fitted.output is None or fitted.output < config.classes
+    assert fitted.fitted(config, tokens) == fitted
+
+
+def test_the_session_counts_from_1_and_back() -> None:
+    assert moved((0, (1, 2)), 1) == (1, (2, 3)) and moved(moved(((4, 5),), 1), -1) == ((4, 5),)
+    assert moved(None, 1) is None and moved("map", 0) == "map"
+
+
+def test_a_digit_is_given_as_ink_and_a_blank_pad_as_none() -> None:
+    drawn = Choice(input="digit", drawing=digits.example(4))
+    assert drawn.subject == drawn.ink == digits.ink(digits.example(4))
+    assert Choice(input="digit", drawing=bytes(3136)).ink is None
+    assert Choice(input="digit").subject == b"" and drawn.with_(input="sentence", sentence="hi").subject == "hi"
