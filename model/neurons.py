@@ -67,3 +67,14 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     answers = network.embedding.E if isinstance(network.embedding, TokenEmbedding) else network.logits
     with torch.inference_mode():
         return (answers.weight @ value).numpy()
+
+
+def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """The line of "relu" or "gelu" over [low, high], at least from −3 to 3: (points, values).
+
+    So many points that a measured pair lies on the line that joins them.
+    """
+    low, high = min(-3.0, low), max(3.0, high)
+    points = np.linspace(low, high, int(12 * (high - low)))
+    u = torch.from_numpy(points)
+    return points, (u.relu() if activation == "relu" else torch.nn.functional.gelu(u)).numpy()
