@@ -105,8 +105,7 @@ def by_hand(network: nn.Module, trace: Trace, key: str, cell: Sequence[int], mos
 
     Raises KeyError where there is no such quantity, or nothing is computed there; IndexError for a cell outside it.
     """
-    with np.errstate(invalid="ignore"):  # where an edit leaves a query nothing to look at, the run itself holds NaN
-        return _Desk(network, trace, most).working(key, tuple(map(int, cell)))
+    return _Desk(network, trace, most).working(key, tuple(map(int, cell)))
 
 
 def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int | None = None) -> Cell:
@@ -152,8 +151,6 @@ def number(value: float, decimals: int | None = None) -> str:
 
     With `decimals`, exactly so many.
     """
-    if math.isnan(value):
-        return r"\text{NaN}"
     if math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
     if decimals is not None:
@@ -253,22 +250,23 @@ class _Desk:
             raise KeyError(f"{key} only passes numbers on: there is nothing to compute")
         if len(cell) != len(quantity.axes) or min(cell) < 0:
             raise IndexError(f"{key} has the axes {quantity.axes}, and no cell {cell}")
-        recorded = float(self.trace[key][cell]) if quantity.traced else math.nan
         found: Working = getattr(self, f"_{quantity.operation}")(quantity, cell)
-        return replace(
-            found,
-            recorded=recorded if quantity.traced else found.value,
-            changed=quantity.traced and not _close(found.value, recorded) and self._edited(quantity, cell),
-        )
+        if not quantity.traced:
+            return found
+        recorded = float(self.trace[key][cell])
+        return replace(found, recorded=recorded, changed=self._changed(quantity, found.value, recorded))
 
-    def _edited(self, quantity: Quantity, cell: Cell) -> bool:
-        """Whether an edit of the run touches this cell."""
-        shape = torch.empty((1, *self.trace[quantity.key].shape), device="meta")
-        return any(
-            all(part in (slice(None), i) for part, i in zip(edit.part(shape, quantity.axes)[1:], cell, strict=True))
+    def _changed(self, quantity: Quantity, value: float, recorded: float) -> bool:
+        """Whether an edit put in another number than the inputs give. Float32's rounding is no change."""
+        edited = any(
+            edit.key in (quantity.key, quantity.row) or (edit.operation == "remove" and quantity.operation == "mask")
             for edit in self.trace.edits
-            if edit.key == quantity.key
         )
+        if not edited:
+            return False
+        values = self.trace[quantity.key]
+        largest = float(np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)).max())
+        return not math.isclose(value, recorded, rel_tol=1e-4, abs_tol=2e-6 * largest)
 
     def _read(self, key: str, cell: Cell, through: bool) -> tuple[tuple[Step, ...], tuple[Table, ...], float]:
         """A number that the arithmetic begins with, as a line, and how it is shown.
@@ -506,7 +504,7 @@ class _Desk:
             places = np.arange(len(row))  # all keys
         else:
             best = np.argsort(-row, kind="stable")
-            places = best if len(row) <= self.most else np.array([own, *best[: self.most][best[: self.most] != own]])
+            places = best if len(row) <= self.most else np.array([own, *best[best != own]])[: self.most]
         others = len(row) - len(places)
         numbers = row[places].round(DECIMALS) + 0.0
         numbers[places == own] = shown
@@ -545,7 +543,8 @@ class _Desk:
             Step(written, rf"\frac{{{number(mine)}}}{{{number(total)}}}", result),
         )
         equation = rf"{written} = \frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
-        lit = self._lit_row(read.key, place)
+        # What is hidden gets nothing, whatever the others are.
+        lit = ((read.key, cell),) if shown == -math.inf else self._lit_row(read.key, place)
         return _working(quantity, cell, equation, steps, lit, value, (*tables, table))
 
     def _keys(self, quantity: Quantity) -> str:
@@ -617,8 +616,3 @@ def _working(
 def _phi(u: float) -> float:
     """The share of a standard normal distribution below u."""
     return 0.5 * math.erfc(-u / math.sqrt(2))
-
-
-def _close(value: float, recorded: float) -> bool:
-    """Whether two numbers are one but for the rounding of float32."""
-    return math.isclose(value, recorded, rel_tol=1e-4, abs_tol=1e-6) or (math.isnan(value) and math.isnan(recorded))

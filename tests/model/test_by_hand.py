@@ -1,0 +1,446 @@
+"""Any cell by hand: the arithmetic gives what the run recorded, from the cells that it names, in lines that add up."""
+
+import math
+import random
+import re
+import time
+from decimal import Decimal
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edit, Trace, load
+from model.analysis import softmax
+from model.by_hand import NO_WORDS, Working, _operands, by_hand, number, operand, strongest_cell
+from model.decoder import TranslationNetwork
+from model.pipeline import Pipeline
+from model.trace import record
+from tests import networks
+from tests.networks import ALL
+
+TRANSLATION = "trained translation"
+EVERY = [*ALL, TRANSLATION]
+
+
+@cache
+def run_of(name: str) -> tuple[Pipeline, Trace]:
+    if name == TRANSLATION:
+        return load("translation"), load("translation")("the dog chased the cat .")
+    return networks.pipeline(name), networks.trace_of(name)
+
+
+def some_cells(trace: Trace, key: str, count: int = 3) -> list[tuple[int, ...]]:
+    dice = random.Random(key)
+    return [tuple(dice.randrange(size) for size in trace[key].shape) for _ in range(count)]
+
+
+def workings(name: str) -> list[Working]:
+    """Of every recorded quantity, the strongest cell and some others."""
+    pipeline, trace = run_of(name)
+    return [
+        by_hand(pipeline.network, trace, key, cell)
+        for key in trace
+        for cell in (strongest_cell(trace, key), *some_cells(trace, key))
+    ]
+
+
+def largest(values: np.ndarray) -> float:
+    return float(np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)).max())
+
+
+def shown_exactly(value: float) -> Decimal:
+    assert value == round(value, 5)
+    return Decimal(f"{value:.5f}")
+
+
+def calculated(expression: str) -> float:
+    """What a calculator makes of a line: of its last part, where it is written in several ways."""
+    text = expression.split(" = ")[-1]
+    text = re.sub(r"\\underbrace\{([^}]*)\}_\{\d+\}", r"\1", text)
+    text = text.replace(r"\infty", "math.inf").replace(r"\times", "*").replace(r"\cdot", "*")
+    text = re.sub(r"10\^\{(-?\d+)\}", r"10.0**\1", text)
+    text = re.sub(r"e\^\{(.*)\}", r"math.exp(\1)", text)
+    text = re.sub(r"\\sqrt\{([^}]*)\}", r"math.sqrt(\1)", text)
+    text = re.sub(r"\\frac\{([^}]*)\}\{([^}]*)\}", r"(\1)/(\2)", text)
+    text = re.sub(r"\\(sin|cos)\(", r"math.\1(", text)
+    text = text.replace(r"\Phi(", "phi(").replace(r"\max(", "max(")
+    return eval(text, {"math": math, "phi": lambda u: 0.5 * (1 + math.erf(u / math.sqrt(2)))})
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_arithmetic_gives_what_was_recorded(name: str) -> None:
+    _, trace = run_of(name)
+    for working in workings(name):
+        values = trace[working.key]
+        assert working.recorded == float(values[working.cell])
+        assert working.value == pytest.approx(working.recorded, rel=1e-4, abs=2e-6 * largest(values)), working.key
+        assert not working.changed
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_who_follows_the_lines_arrives_at_the_value(name: str) -> None:
+    _, trace = run_of(name)
+    for working in workings(name):
+        if math.isinf(working.value):
+            assert working.steps[-1].value == working.value
+        else:
+            near = 1e-4 * max(1.0, largest(trace[working.key]))
+            assert working.steps[-1].value == pytest.approx(working.value, abs=near), working.latex
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_each_line_is_right_for_the_digits_that_it_shows(name: str) -> None:
+    for working in workings(name):
+        for step in working.steps:
+            # A line that only names where a number stands has nothing to calculate.
+            if not step.expression or re.search(r"[A-Za-z)]_|\\hat|\\text", step.expression):
+                continue
+            digits = re.search(r"\.(\d+)", number(step.value))
+            last = 10.0 ** -len(digits[1]) if digits and "times" not in number(step.value) else 1e-4 * abs(step.value)
+            assert calculated(step.expression) == pytest.approx(step.value, rel=1e-12, abs=0.5001 * last), step.latex
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_sums_add_up_to_the_last_digit(name: str) -> None:
+    for working in workings(name):
+        for step in working.steps:
+            if not re.fullmatch(r"-?(\d+\.\d{5}|\\underbrace\{[\d.]+\}_\{\d+\}| [+-] )+", step.expression):
+                continue
+            terms = re.findall(r"(-?) ?(?:\\underbrace\{)?(\d+\.\d{5})", step.expression)
+            assert sum(Decimal(sign + text) for sign, text in terms) == shown_exactly(step.value), step.latex
+        for table in working.tables:
+            for column in table.columns:
+                assert len(column.values) == len(table.places)
+                if column.total is not None:
+                    parts = [*column.values, column.rest or 0.0, column.bias or 0.0]
+                    assert sum(map(shown_exactly, parts)) == shown_exactly(column.total), (working.key, column.symbol)
+                    assert (column.rest is not None) == bool(table.others)
+
+
+def test_a_table_and_the_line_below_it_show_one_total() -> None:
+    """Tables are in order of computation, so the last is of the line that ends with the value."""
+    for working in workings("trained text"):
+        if working.operation in ("linear", "split", "scores", "weighted_sum"):
+            assert working.tables[-1].columns[-1].total == working.steps[-1].value
+        if working.operation == "softmax":
+            assert working.tables[-1].columns[2].total == working.steps[-2].value
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words", TRANSLATION])
+def test_the_rows_of_a_table_hold_what_was_read(name: str) -> None:
+    _, trace = run_of(name)
+    for working in workings(name):
+        places = list(working.tables[-1].places) if working.tables else []
+        if working.operation == "weighted_sum":
+            (A, a), (V, v) = working.lit
+            weights, values = trace[A][a][places], trace[V][v[0], :, v[2]][places]
+            np.testing.assert_allclose(working.tables[-1].columns[0].values, weights, atol=6e-6)
+            np.testing.assert_allclose(working.tables[-1].columns[1].values, values, atol=6e-6)
+        if working.operation == "softmax":
+            (M, row), *_ = working.lit
+            row = (*row[:-1], slice(None))
+            np.testing.assert_allclose(working.tables[-1].columns[0].values, trace[M][row][places], atol=2e-5)
+            np.testing.assert_allclose(working.tables[-1].columns[3].values, trace[working.key][row], atol=2e-4)
+
+
+# -- what is lit -----------------------------------------------------------------------------------------------------
+
+
+def inputs_of(name: str) -> tuple[torch.Tensor, ...]:
+    pipeline, trace = run_of(name)
+    if isinstance(pipeline.network, TranslationNetwork):
+        return torch.tensor([trace.ids]), torch.tensor([trace.target_ids])
+    return (pipeline.reader.read(networks.example(name)).tensor,)
+
+
+@pytest.mark.parametrize("name", ["001", "trained text", "trained digits", "flat", "pre-norm words", TRANSLATION])
+def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
+    """All that a cell is computed from is held as recorded, but for one number: of a lit cell, then of another."""
+    pipeline, trace = run_of(name)
+    inputs, dice = inputs_of(name), np.random.default_rng(0)
+
+    def value_with(working: Working, changed: str, place: tuple[int, ...]) -> float:
+        def hold(source: str):
+            value = torch.tensor(trace[source])[None]
+            if source == changed:
+                value[(0, *place)] = 1e6
+            return lambda *_: value
+
+        edits = [(source, hold(source)) for source in trace.graph.sources(working.key)]
+        _, values = record(pipeline.network, *inputs, edits=edits)
+        return float(values[working.key][(0, *working.cell)])
+
+    layer = trace.graph.layers() - 1
+    for key in trace:
+        if trace.quantity(key).layer not in (None, layer, 0):
+            continue
+        working = by_hand(pipeline.network, trace, key, some_cells(trace, key, 1)[0])
+        lit = {source: index for source, index in working.lit if source in trace}
+        assert set(lit) == set(trace.graph.sources(key)) or working.value == -math.inf
+        for source, index in lit.items():
+            on = np.zeros(trace[source].shape, dtype=bool)
+            on[index] = True
+            if working.operation == "weighted_sum" and source.endswith("V"):  # float32 must have room to tell
+                A, row = working.lit[0]
+                on &= trace[A][row][:, None] > 1e-4
+            if on.any() and not (working.operation == "softmax" and trace[key].shape[-1] == 1):  # one key: always 1
+                place = tuple(dice.choice(np.argwhere(on)))
+                assert value_with(working, source, place) != pytest.approx(working.recorded), (key, source, place)
+            off = np.ones_like(on)
+            off[index] = False
+            if off.any():
+                place = tuple(dice.choice(np.argwhere(off)))
+                unmoved = pytest.approx(working.recorded, rel=1e-5, abs=1e-6)
+                assert value_with(working, source, place) == unmoved, (key, source, place)
+
+
+def test_a_patch_lights_its_pixels() -> None:
+    pipeline, trace = run_of("trained digits")
+    for token in (1, 8, 30, 49):
+        ((key, index),) = by_hand(pipeline.network, trace, "embedding.tokens", (token, 3)).lit
+        assert key == "input"
+        np.testing.assert_array_equal(trace.picture[index].ravel(), trace.patches[token - 1])
+    assert by_hand(pipeline.network, trace, "embedding.tokens", (0, 3)).lit == ()  # [CLS] is learned
+
+
+def test_what_a_decoder_writes_later_is_not_lit() -> None:
+    pipeline, trace = run_of(TRANSLATION)
+    heads, masked = (f"decoder.layers.1.attention.{name}" for name in ("heads", "masked"))
+    _, (V, index) = by_hand(pipeline.network, trace, heads, (2, 1, 5)).lit
+    assert (V, index) == ("decoder.layers.1.attention.V", (2, slice(None, 2), 5))
+    later = by_hand(pipeline.network, trace, masked, (2, 1, 3))
+    assert later.value == -math.inf and later.lit == ()
+
+
+# -- edits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "flat", "pre-norm words"])
+def test_an_edit_on_a_cell_is_told_and_its_readers_use_what_was_put_in(name: str) -> None:
+    pipeline, trace = run_of(name)
+    for key in trace:
+        if trace.quantity(key).layer not in (None, 0):
+            continue
+        edited = pipeline(networks.example(name), [Edit(key, "noise", 1.0)])
+        for cell in some_cells(trace, key, 2):
+            working = by_hand(pipeline.network, edited, key, cell)
+            assert working.changed, key
+            assert working.recorded == float(edited[key][cell])
+            assert working.value == pytest.approx(float(trace[key][cell]), rel=1e-4, abs=1e-5), key
+        for reader in edited:
+            if key in edited.graph.sources(reader):
+                cell = some_cells(edited, reader, 1)[0]
+                working = by_hand(pipeline.network, edited, reader, cell)
+                near = 2e-6 * largest(edited[reader])
+                assert working.value == pytest.approx(float(edited[reader][cell]), rel=1e-4, abs=near), reader
+                assert not working.changed
+
+
+def test_only_the_edited_part_is_changed() -> None:
+    key = "layers.1.attention.weights"
+    pipeline, _ = run_of("trained text")
+    edited = pipeline(networks.example("trained text"), [Edit(key, "zero", head=2, token=1)])
+    assert by_hand(pipeline.network, edited, key, (2, 1, 3)).changed
+    assert by_hand(pipeline.network, edited, key, (2, 1, 3)).recorded == 0
+    assert not by_hand(pipeline.network, edited, key, (2, 2, 3)).changed
+    assert not by_hand(pipeline.network, edited, key, (1, 1, 3)).changed
+    for row in ("layers.{l}.attention.weights", key):  # of all layers, or of this one
+        assert by_hand(*run_with(Edit(row, "zero", head=2)), key, (2, 1, 3)).changed
+    same = pipeline(networks.example("trained text"), [Edit(key, "scale", 1.0)])
+    assert not by_hand(pipeline.network, same, key, (2, 1, 3)).changed
+
+
+def test_a_chain_begins_where_an_edit_cuts_it() -> None:
+    whole = by_hand(*run_with(), "layers.0.attention.weights", (1, 2, 3))
+    assert [step.symbol for step in whole.steps[:3]] == ["S_{3,4}", r"\hat S_{3,4}", "M_{3,4}"]
+    cut = by_hand(*run_with(Edit("layers.0.attention.scaled", "set", 1.5)), "layers.0.attention.weights", (1, 2, 3))
+    assert [(step.symbol, step.value) for step in cut.steps[:2]] == [(r"\hat S_{3,4}", 1.5), ("M_{3,4}", 1.5)]
+    assert cut.steps[0].expression == "" and not cut.changed
+    cut = by_hand(*run_with(Edit("embedding.positions", "set", 0.25)), "embedding.sum", (1, 2))
+    assert cut.steps[-2].latex == r"(E_{pos})_{2,3} = 0.25000"
+
+
+def run_with(*edits: Edit) -> tuple[torch.nn.Module, Trace]:
+    pipeline, _ = run_of("trained text")
+    return pipeline.network, pipeline(networks.example("trained text"), edits)
+
+
+# -- what is not recorded --------------------------------------------------------------------------------------------
+
+
+def test_the_answer_and_the_way_to_it_are_computed_too() -> None:
+    pipeline, trace = run_of("trained text")
+    expected = softmax(trace["logits"].astype(np.float64))
+    for word in (int(expected[2].argmax()), 77):
+        working = by_hand(pipeline.network, trace, "answer", (2, word))
+        assert working.value == pytest.approx(expected[2, word], rel=1e-6)
+        assert working.steps[-1].value == pytest.approx(expected[2, word], rel=1e-4, abs=1e-5)
+        assert word in working.tables[-1].places and working.tables[-1].others == 12_000 - 10
+    Z = torch.tensor(trace.Z)
+    for number_of in range(3):
+        expected = pipeline.network.transform[: number_of + 1](Z).numpy()
+        working = by_hand(pipeline.network, trace, f"transform.{number_of}", (3, 17))
+        assert working.value == pytest.approx(float(expected[3, 17]), rel=1e-4)
+        assert working.lit == ((trace.graph.Z, (3, slice(None))),)
+    digits, drawn = run_of("trained digits")
+    working = by_hand(digits.network, drawn, "answer", (3,))
+    assert working.value == pytest.approx(drawn.answer[0].probabilities[3], rel=1e-4)
+
+
+def test_the_logits_chain_leads_from_z_to_the_word() -> None:
+    pipeline, trace = run_of("trained text")
+    working = by_hand(pipeline.network, trace, "logits", (2, 500))
+    assert [table.axis for table in working.tables] == ["d_model"] * 3
+    strongest, h = working.tables[-1].places[0], pipeline.network.transform(torch.tensor(trace.Z[2]))
+    assert strongest == int((h * pipeline.network.logits.weight[500]).abs().argmax())
+    chain = by_hand(pipeline.network, trace, "transform.2", (2, strongest))
+    assert working.steps[:-1] == chain.steps
+    assert working.tables[-1].columns[0].values[0] == round(chain.steps[-1].value, 5)
+
+
+@pytest.mark.parametrize("cell", [(8, 0, 0), (0, 0), (0, 0, -1), ()])
+def test_a_cell_that_does_not_exist_is_refused(cell: tuple[int, ...]) -> None:
+    pipeline, trace = run_of("trained text")
+    with pytest.raises(IndexError):
+        by_hand(pipeline.network, trace, "layers.0.attention.weights", cell)
+
+
+@pytest.mark.parametrize("key", ["layers.99.add_1", "nothing", "input"])
+def test_a_key_where_nothing_is_computed_is_refused(key: str) -> None:
+    pipeline, trace = run_of("trained text")
+    with pytest.raises(KeyError):
+        by_hand(pipeline.network, trace, key, (0, 0))
+
+
+# -- how it is written -----------------------------------------------------------------------------------------------
+
+
+def test_equations_name_the_cell_and_what_it_is_read_from() -> None:
+    pipeline, trace = run_of("trained text")
+
+    def equation(key: str, *cell: int) -> str:
+        return by_hand(pipeline.network, trace, key, cell).equation
+
+    at = "layers.0."
+    assert equation(at + "attention.scores", 2, 1, 4) == r"S_{2,5} = \sum_{c=1}^{32} Q_{2,c}\, K_{5,c}"
+    whole = r"Q_{2,5} = \sum_{m=1}^{256} X_{2,m}\, (W_Q)_{m,69} + (b_Q)_{69}"  # the third head begins at 65
+    assert equation(at + "attention.Q", 2, 1, 4) == whole
+    assert equation(at + "attention.concat", 1, 68) == r"\text{Concat}_{2,69} = (\text{head}_{3})_{2,5}"
+    assert equation(at + "add_1", 1, 2) == r"(X_{\text{res}})_{2,3} = X_{2,3} + O_{2,3}"
+    hidden = r"U_{1,9} = \sum_{m=1}^{256} X'_{1,m}\, (W_1)_{m,9} + (b_1)_{9}"
+    assert equation("layers.3.ffn.hidden", 0, 8) == hidden
+    assert equation("layers.3.norm_2", 0, 0).startswith(r"X^{(4)}_{1,1} = \gamma_{1}\,")
+    logits = r"y_{1,77} = \sum_{m=1}^{256} \hat G_{1,m}\, E^{\top}_{m,77} + c_{77}"  # words by their ids
+    assert equation("logits", 0, 77) == logits
+    network, digit = run_of("trained digits")[0].network, run_of("trained digits")[1]
+    pixels = by_hand(network, digit, "embedding.tokens", (3, 0)).equation
+    assert pixels == r"(X_{\text{embed}})_{4,1} = \sum_{m=1}^{16} (x_p)_{3,m}\, (W_E)_{m,1} + (b_E)_{1}"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_linear_is_read_from_its_equation_and_every_line_can_be_set(name: str) -> None:
+    _, trace = run_of(name)
+    for quantity in trace.graph:
+        if quantity.operation == "linear":
+            x, matrix, bias = _operands(quantity)
+            assert x and f"{x} {matrix} + {bias}" in quantity.equation.replace(r"\,", "")
+            assert matrix in (quantity.module.split(".")[-1], "W", r"E^{\top}")
+    for working in workings(name):
+        for latex in (working.equation, working.latex):
+            assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex
+            # no index below an index, and nothing between two signs
+            assert not re.search(r"_\{[^{}]*\}_|[+-] [+-]|\\cdot -", latex), latex
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0.00000"),
+        (-0.0, "0.00000"),
+        (-0.2935204, "-0.29352"),
+        (12.3456789, "12.34568"),
+        (0.0123456, "0.012346"),
+        (0.5, "0.50000"),
+        (0.0123, "0.01230"),
+        (-0.00012345678, "-0.00012346"),
+        (0.000000123456, r"1.2346 \times 10^{-7}"),
+        (1e-5, "10^{-5}"),
+        (-math.inf, r"-\infty"),
+    ],
+)
+def test_numbers_have_as_many_digits_as_they_need(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+def test_a_negative_number_behind_a_sign_stands_in_parentheses() -> None:
+    assert operand(-0.29352) == "(-0.29352)" and operand(0.29352) == "0.29352"
+    assert number(-0.000001, 4) == "0.0000"
+
+
+# -- the cell to begin with ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_strongest_cell_is_the_strongest(name: str) -> None:
+    _, trace = run_of(name)
+    for key in trace:
+        values = trace[key]
+        best = values[strongest_cell(trace, key)]
+        if key == "logits":
+            assert best == values.max()
+        elif trace.quantity(key).operation != "softmax":
+            assert abs(best) == largest(values)
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", TRANSLATION])
+def test_the_strongest_weight_is_between_two_words(name: str) -> None:
+    _, trace = run_of(name)
+    for key in trace:
+        if trace.quantity(key).operation != "softmax":
+            continue
+        _, queries, keys = trace.names(key)
+        for head in range(trace.config.heads):
+            found, i, j = strongest_cell(trace, key, head)
+            assert found == head
+            between = [
+                trace[key][head, a, b]
+                for a in range(len(queries))
+                for b in range(len(keys))
+                if queries[a] not in NO_WORDS and keys[b] not in NO_WORDS and (".cross." in key or a != b)
+            ]
+            assert trace[key][head, i, j] == max(between)
+            assert queries[i] not in NO_WORDS and keys[j] not in NO_WORDS
+            for token in range(len(queries)):
+                chosen, row, column = strongest_cell(trace, key, head, token)
+                assert (chosen, row) == (head, token)
+                others = [b for b in range(len(keys)) if ".cross." in key or b != token]
+                if any(keys[b] not in NO_WORDS and trace[key][head, token, b] > 0 for b in others):
+                    assert keys[column] not in NO_WORDS
+
+
+def test_the_strongest_cell_stays_in_the_chosen_token() -> None:
+    _, trace = run_of("trained text")
+    for key in trace:
+        axes = trace.axes(key)
+        cell = strongest_cell(trace, key, head=3, token=2)
+        where = dict(zip(axes, cell, strict=True))
+        assert where.get("token", where.get("query")) == 2 and where.get("head", 3) == 3
+
+
+# -- fast enough for a click -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["trained text", "bert-base", "trained digits"])
+def test_a_click_is_answered_at_once(name: str) -> None:
+    pipeline, trace = run_of(name)
+    for key in trace:
+        if trace.quantity(key).layer not in (None, 1):
+            continue
+        cell, spent = some_cells(trace, key, 1)[0], []
+        for _ in range(10):
+            start = time.perf_counter()
+            by_hand(pipeline.network, trace, key, cell)
+            spent.append(time.perf_counter() - start)
+        assert min(spent) < (0.005 if key == "logits" else 0.002), key
