@@ -1,0 +1,61 @@
+"""What a head does over a whole corpus, in words: always with the share of places in which it holds."""
+
+import streamlit as st
+
+from model.tables import Example, Role, head_roles
+from pages.ui.text import catalogue, literal, plain, t
+from pages.ui.view import View
+
+
+def measured_role(pipeline: str, layer: int, head: int) -> Role | None:
+    """The measured role of an encoder's head (both from 0), where there is a table for these very weights."""
+    roles = head_roles(pipeline)
+    return roles.of(layer, head) if roles else None
+
+
+def role_in_words(role: Role) -> str:
+    """ "looks at the next piece, in 97 % of places"; of a relation, both ends and which of them looks."""
+    said = {"share": f"{role.share:.0%}", "margin": f"{100 * role.margin:+.0f}".replace("-", "−")}
+    if role.relation is None:
+        return plain(f"roles.{role.name}", **said)
+    return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
+
+
+def relation_in_words(relation: str) -> str:
+    """A relation of Universal Dependencies as a pupil would call it; one without such a name keeps its own."""
+    words = catalogue(st.session_state.get("lang") or "en")
+    return words.get(f"roles.relation.{relation.replace(':', '_')}", relation)
+
+
+def show_role(view: View) -> None:
+    """The chosen head's measured role, and examples of each third of its strength."""
+    role = measured_role(view.choice.pipeline, view.choice.layer, view.choice.head)
+    if role is None:
+        st.caption(t("roles.not_measured"))
+        return
+    said = role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
+    st.markdown(t("roles.measured", where=view.where(), role=said, count=f"{role.count:,}"))
+    lines = []
+    for third, examples in role.examples.items():
+        for example in examples:
+            lines.append(f"| {plain(f'roles.{third}')} | {_sentence(example)} | {example.weight:.2f} |")
+    if lines:
+        heads = " | ".join(plain(f"roles.column_{name}") for name in ("strength", "sentence", "weight"))
+        st.markdown(f"| {heads} |\n|:--|:--|--:|\n" + "\n".join(lines))
+        st.caption(t("roles.legend"))
+
+
+def _sentence(example: Example) -> str:
+    """The sentence with the token that looks in the colour of queries and the one looked at in that of keys."""
+    if example.queries != example.keys:
+        looks, looked_at = literal(example.queries[example.query]), literal(example.keys[example.key])
+        return f"{literal(example.text)} · :blue[**{looks}**] → :orange[**{looked_at}**]"
+    pieces = []
+    for place, token in enumerate(example.keys):
+        if place == example.query:
+            pieces.append(f":blue[**{literal(token)}**]")
+        elif place == example.key:
+            pieces.append(f":orange[**{literal(token)}**]")
+        elif token not in ("[CLS]", "[SEP]"):
+            pieces.append(literal(token))
+    return " ".join(pieces)
