@@ -12,7 +12,7 @@ from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, wi
 from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.text import plain, t
+from pages.ui.text import class_name, plain, t
 from pages.ui.view import View
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
@@ -189,7 +189,7 @@ def writes() -> None:
         st.markdown(text("untrained"))
     scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
     if (answer := view.trace.graph.get("logits")) and "class" in answer.axes:
-        names = [plain(f"answer.{label}") if not label.isdigit() else label for label in view.pipeline.reader.labels]
+        names = [class_name(label) for label in view.pipeline.reader.labels]
         best, least = names[int(scores.argmax())], names[int(scores.argmin())]
         kind = "read_classes" if len(tokens) > 1 else "read_classes_one"
         push_picture("classes", "axis_class", names, scores, text(kind, neuron=neuron + 1, up=best, down=least))

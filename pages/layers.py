@@ -8,367 +8,310 @@ from model import Trace
 from model.analysis import cosine_similarity, pca, rollout
 from model.encoder import EncoderLayer
 from pages.ui import session
-from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
-from pages.ui.text import plain, t
-from pages.ui.view import View, pick
+from pages.ui.figures import Axis, heatmap, lines, tiles, worded
+from pages.ui.link import select
+from pages.ui.pickers import pick
+from pages.ui.sections.cell_map import cell_maps
+from pages.ui.text import class_name, plain, t
+from pages.ui.view import View
 
 BEST = 5  # guesses shown for each layer
+COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
+ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I"
+MEAN = r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)"
 
 
-def _known_by(trace: Trace) -> tuple:
+def known_by(trace: Trace) -> tuple:
     """What decides a run, given its pipeline: what went in, and the edits on the way."""
     return trace["embedding.sum"].tobytes(), trace.edits
 
 
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Trace: _known_by})
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Trace: known_by})
 def guesses(name: str, trace: Trace, token: int) -> np.ndarray:
     """The probabilities that the head would give after each layer: (1 + layers, word or class)."""
     return session.pipeline(name).read_layers(trace, token)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs={Trace: _known_by})
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs={Trace: known_by})
 def plane(name: str, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """All vectors of a run in one plane: (1 + layers, token, 2), and the share of variance of each direction."""
     states = trace.states()
-    points, shares = pca(states.reshape(-1, trace.config.d_model))
+    points, shares = pca(states.reshape(-1, states.shape[-1]))
     return points.reshape(*states.shape[:2], 2), shares
 
 
-view = View(
-    "layers",
-    r"\begin{gathered} X' = \text{LayerNorm}\bigl(X^{(l)} + \text{MultiHead}(X^{(l)})\bigr) \\ "
-    r"X^{(l+1)} = \text{LayerNorm}\bigl(X' + \text{FFN}(X')\bigr) \end{gathered}",
-)
-config, tokens = view.trace.config, view.trace.tokens
-layer, n, name = view.choice.layer, len(tokens), view.choice.pipeline
-states = view.trace.states()  # (1 + layers, token, d_model)
-steps = [plain("layers.step_0"), *(plain("layers.step", layer=number + 1) for number in range(config.layers))]
-step_axis = Axis(plain("layers.axis_step"), steps)
-numbered = Axis(plain("layers.axis_number"), [str(number) for number in range(config.layers + 1)])
-token_axis = view.tokens("axis.token")
-if n == 1:
-    st.info(t("layers.one_token"), icon=":material/info:")
+def text(name: str, **values: object) -> str:
+    return t(f"layers.{name}", **values)
 
 
-def choose_pair(row: int, column: int) -> None:
-    st.session_state["token"], st.session_state["other"] = row, column
+def word(name: str, **values: object) -> str:
+    return plain(f"layers.{name}", **values)
 
 
-def choose_traced(row: int, column: int) -> None:
-    st.session_state["query"], st.session_state["key"] = row, column
+# -- the way of the vectors, and what the head would say on the way ----------------------------------------------
 
 
-def choose_layer(row: int, column: int) -> None:
-    if column > 0:  # the tile before all layers is no layer
-        st.session_state["layer"] = column
-
-
-start = n // 2 if config.input == "patches" else 1
-if "[MASK]" in tokens and st.session_state.get("layers.read") != view.trace.ids:
-    st.session_state["token"] = tokens.index("[MASK]")  # what a new sentence hides is what one wants to follow
-st.session_state["layers.read"] = view.trace.ids
-with st.columns(3)[0]:
-    token = pick("token", plain("layers.token"), tokens, default=start)
-
-# -- the way of the vectors, and what the head would say on the way ------------------------------------
-columns = st.columns(2, gap="medium")
-with columns[0]:
-    points, shares = plane(name, view.trace)
-    steps_walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
-    longest = int(steps_walked.argmax())
-    view.picture(
-        "path",
-        paths(
-            points,
-            tokens,
-            numbered,
-            tuple(plain("layers.axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares)),
-            chosen=token,
-            font_size=view.font_size,
-        ),
-        t(
-            "layers.read_path",
-            token=tokens[token],
-            share=f"{shares.sum():.0%}",
-            layer=longest + 1,
-            step=f"{steps_walked[longest]:.1f}",
-        ),
-        table=pd.DataFrame(
-            points.reshape(-1, 2),
-            index=pd.MultiIndex.from_product([steps, [f"{i + 1} {word}" for i, word in enumerate(tokens)]]),
-            columns=["PCA 1", "PCA 2"],
-        ),
-    )
-
-
-def show_guesses() -> None:
-    """What the head would say of the chosen token after each layer, if that layer were the last."""
-    probabilities = guesses(name, view.trace, token)
-    answer = probabilities.argmax(axis=1)
-    known = config.layers  # the first step from which on the best guess is the final one
-    while known > 0 and answer[known - 1] == answer[-1]:
-        known -= 1
-    reader = session.pipeline(name).reader
-    if config.head == "classifier":
-        names = list(reader.labels)
-        figure = heatmap(
-            probabilities,
-            step_axis,
-            Axis(plain("layers.axis_class"), names),
-            scale="share",
-            square=False,
-            font_size=view.font_size,
-            height=460,
-        )
+def path() -> None:
+    points, shares = plane(view.choice.pipeline, view.trace)
+    walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
+    longest = int(walked.argmax())
+    titles = tuple(word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares))
+    reader = view.pipeline.reader
+    names = [class_name(label) for label in reader.labels] if classes else reader.vocabulary
+    look = {"font_size": view.font_size, "height": 460}
+    step_axis = Axis(word("axis_step"), steps)
+    if classes:
+        figure = heatmap(probabilities, step_axis, Axis(word("axis_class"), names), scale="share", square=False, **look)
         table = pd.DataFrame(probabilities, index=steps, columns=names)
     else:
-        names = reader.vocabulary
-        best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, but without sorting them all
+        best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
         order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
         best = np.take_along_axis(best, order, axis=1)
-        words = [[names[i] for i in row] for row in best]
-        figure = worded(
-            np.take_along_axis(probabilities, best, axis=1),
-            words,
-            step_axis,
-            Axis(plain("layers.axis_rank"), [str(rank + 1) for rank in range(BEST)]),
-            font_size=view.font_size,
-            height=460,
-        )
-        table = pd.DataFrame(words, index=steps, columns=range(1, BEST + 1))
-    sentence = t(
-        "layers.read_guess_class" if config.head == "classifier" else "layers.read_guess",
+        said = [[names[i] for i in row] for row in best]
+        ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
+        figure = worded(np.take_along_axis(probabilities, best, axis=1), said, step_axis, ranks, **look)
+        table = pd.DataFrame(said, index=steps, columns=range(1, BEST + 1))
+    answer = names[answers[-1]]
+    sentence = text(
+        "read_guess_class" if classes else "read_guess",
         token=tokens[token],
-        answer=names[answer[-1]],
-        value=f"{probabilities[-1, answer[-1]]:.2f}",
+        answer=answer,
+        value=f"{probabilities[-1, answers[-1]]:.2f}",
     )
-    kind = "first" if known == 0 else "last" if known == config.layers else "between"
-    sentence += " " + t(f"layers.known_{kind}", answer=names[answer[-1]], layer=known)
-    if tokens[token] in ("[CLS]", "[SEP]") and config.head == "masked-word":
-        sentence += " " + t("layers.never_asked", token=tokens[token])
-    view.picture("guess", figure, sentence + " " + t("layers.lens"), table=table)
+    kind = "first" if known == 0 else "last" if known == len(answers) - 1 else "between"
+    sentence += " " + text(f"known_{kind}", answer=answer, layer=known)
+    if not classes and tokens[token] in ("[CLS]", "[SEP]"):
+        sentence += " " + text("never_asked", token=tokens[token])
+    view.picture("guess", figure, sentence if view.story else sentence + " " + text("lens"), table=table)
 
 
-with columns[1]:
-    if config.head == "none":
-        st.markdown(f"**{plain('layers.guess')}**")
-        st.info(t("untrained.no_guess"), icon=":material/shuffle:")
-    else:
-        show_guesses()
+# -- who has become alike ----------------------------------------------------------------------------------------
 
-# -- who has become alike ------------------------------------------------------------------------------
-alike = cosine_similarity(states)  # (1 + layers, token, token)
-pairs = ~np.eye(n, dtype=bool)
-other = min(st.session_state.get("other", 2), n - 1)
-columns = st.columns(2, gap="medium")
-with columns[0]:
-    now = alike[layer + 1]
-    nearest = np.where(pairs[token], now[token], -2).argmax() if n > 1 else token
-    view.picture(
-        "similarity",
-        heatmap(
-            now,
-            token_axis,
-            token_axis,
-            limit=1.0,
-            cell=(token, other),
-            clickable=True,
-            font_size=view.font_size,
-            height=480 if view.choice.big else 430,
-        ),
-        t(
-            "layers.read_similarity" if n > 1 else "layers.alone_similarity",
-            layer=layer + 1,
-            token=tokens[token],
-            other=tokens[nearest],
-            value=f"{now[token, nearest]:.2f}",
-        ),
-        on_pick=choose_pair,
-    )
-with columns[1]:
-    together = [float(step[pairs].mean()) if n > 1 else 1.0 for step in alike]
-    view.picture(
-        "all_similarities",
-        tiles(
-            alike[None],
-            Axis("", [""]),
-            numbered,
-            scale="signed",
-            limit=1.0,
-            chosen=(0, layer + 1),
-            hover=[f"{step} · {mean:.2f}" for step, mean in zip(steps, together, strict=True)],
-            font_size=view.font_size,
-            height=150,
-        ),
-        t(
-            "layers.read_all_similarities" if n > 1 else "layers.alone_all",
-            before=f"{together[0]:.2f}",
-            after=f"{together[-1]:.2f}",
-        ),
-        table=pd.DataFrame(
-            alike.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
-        ),
-        on_pick=choose_layer,
-    )
-    lengths = np.linalg.norm(states, axis=-1)  # (1 + layers, token)
-    written = {
-        key: np.array([np.nan] + [np.linalg.norm(view.trace[f"layers.{i}.{key}"][token]) for i in range(config.layers)])
-        for key in ("attention.output", "ffn.output")
-    }
-    loudest = {key: int(np.nanargmax(values)) for key, values in written.items()}
+
+def similarity() -> None:
+    """The cosines of all pairs after the chosen layer, with the arithmetic of one, and of all layers in small."""
+    alike = cosine_similarity(states)  # (1 + layers, token, token)
+    now, n = alike[layer + 1], len(tokens)
+    pairs = ~np.eye(n, dtype=bool)
+    nearest = int(np.where(pairs[token], now[token], -2).argmax()) if n > 1 else token
+    other = nearest if view.choice.key is None else view.choice.key
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        said = {"layer": layer + 1, "token": tokens[token], "other": tokens[nearest]}
+        view.picture(
+            "similarity",
+            heatmap(
+                now,
+                view.tokens("axis.token"),
+                view.tokens("axis.token"),
+                limit=1.0,
+                cell=(token, other),
+                clickable=True,
+                font_size=view.font_size,
+            ),
+            text("read_similarity" if n > 1 else "alone_similarity", value=number(now[token, nearest], 2), **said),
+            equation=COSINE,
+            values=now,
+            on_pick=lambda row, column: select(token=row, key=column),
+        )
+    with right:
+        cosine_by_hand(other, float(now[token, other]))
+        together = [float(step[pairs].mean()) if n > 1 else 1.0 for step in alike]
+        view.picture(
+            "all_similarities",
+            tiles(
+                alike[None],
+                Axis("", [""]),
+                numbered,
+                scale="signed",
+                limit=1.0,
+                chosen=(0, layer + 1),
+                hover=[f"{step} · {mean:.2f}" for step, mean in zip(steps, together, strict=True)],
+                font_size=view.font_size,
+                height=150,
+            ),
+            text(
+                "read_all_similarities" if n > 1 else "alone_all",
+                before=number(together[0], 2),
+                after=number(together[-1], 2),
+            ),
+            table=pd.DataFrame(
+                alike.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
+            ),
+            on_pick=lambda _row, column: select(layer=column - 1) if column else None,  # before all layers is no layer
+        )
+
+
+def cosine_by_hand(other: int, cosine: float) -> None:
+    """The cosine of the selected token's vector and another one's after the chosen layer."""
+    a, b = (states[layer + 1, place].astype(np.float64) for place in (token, other))
+    dot, aa, bb = float(a @ b), float(a @ a), float(b @ b)
+    with st.container(border=True, key="working.cosine"):
+        st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[other])}")
+        st.latex(
+            r"\begin{aligned}"
+            rf"a \cdot b &= {dot:.4f} \\ \lVert a \rVert &= \sqrt{{{aa:.4f}}} = {aa**0.5:.4f} \\"
+            rf"\lVert b \rVert &= \sqrt{{{bb:.4f}}} = {bb**0.5:.4f} \\"
+            rf"\cos(a, b) &= \frac{{{dot:.4f}}}{{{aa**0.5:.4f} \cdot {bb**0.5:.4f}}} = {cosine:.4f}"
+            r"\end{aligned}"
+        )
+        pick("key", word("hand_other", token=tokens[token]), tokens, other, key="layers.other")
+
+
+def lengths() -> None:
+    """How long the selected token's vector is after each layer, and what the sub-layers wrote into it."""
+    sizes = np.linalg.norm(states, axis=-1)  # (1 + layers, token)
+    written: dict[str, np.ndarray] = {}
+    for number_of, sublayer in enumerate(view.trace.graph.sublayers(0)):
+        found = [view.trace[view.trace.graph.sublayers(i)[number_of].output][token] for i in range(len(states) - 1)]
+        written[sublayer.name] = np.array([np.nan, *np.linalg.norm(found, axis=-1)])
+    loudest = {name: int(np.nanargmax(values)) for name, values in written.items()}
+    series = np.stack([sizes[:, token], *written.values()])
+    names = [word(f"line_{name}") for name in ("state", *written)]
     view.picture(
         "norms",
-        lines(
-            np.stack([lengths[:, token], *written.values()]),
-            [plain(f"layers.line_{line}") for line in ("state", "attention", "ffn")],
-            numbered,
-            plain("layers.axis_length"),
-            font_size=view.font_size,
-            height=380 if view.choice.big else 260,
-        ),
-        t(
-            "layers.read_norms",
+        lines(series, names, numbered, word("axis_length"), font_size=view.font_size, height=420),
+        text(
+            "read_norms",
             token=tokens[token],
-            before=f"{lengths[0, token]:.1f}",
-            after=f"{lengths[-1, token]:.1f}",
-            smallest=f"{lengths[1:].min():.1f}",
-            largest=f"{lengths[1:].max():.1f}",
-            attention=f"{written['attention.output'][loudest['attention.output']]:.1f}",
-            attention_layer=loudest["attention.output"],
-            ffn=f"{written['ffn.output'][loudest['ffn.output']]:.1f}",
-            ffn_layer=loudest["ffn.output"],
+            before=f"{sizes[0, token]:.1f}",
+            after=f"{sizes[-1, token]:.1f}",
+            smallest=f"{sizes[1:].min():.1f}",
+            largest=f"{sizes[1:].max():.1f}",
+            attention=f"{written['attention'][loudest['attention']]:.1f}",
+            attention_layer=loudest["attention"],
+            ffn=f"{written['ffn'][loudest['ffn']]:.1f}",
+            ffn_layer=loudest["ffn"],
         ),
-        table=pd.DataFrame(lengths.T, index=tokens, columns=steps),
+        table=pd.DataFrame(series.T, index=steps, columns=names),
     )
 
-# -- where it came from --------------------------------------------------------------------------------
-weights = np.stack([view.trace[f"layers.{number}.attention.weights"] for number in range(config.layers)])
-reached, averaged = rollout(weights), weights.mean(axis=1)
-query, key = (min(st.session_state.get(place, start), n - 1) for place, start in (("query", start), ("key", 0)))
-look = dict(
-    scale="share",
-    cell=(query, key),
-    clickable=True,
-    font_size=view.font_size,
-    height=480 if view.choice.big else 430,
-)
-columns = st.columns(2, gap="medium")
-with columns[0]:
-    others = np.where(np.arange(n) == query, -1, reached[layer, query])
-    source = int(others.argmax())
-    view.picture(
-        "rollout",
-        heatmap(
-            reached[layer], Axis(plain("layers.axis_after"), tokens), Axis(plain("layers.axis_input"), tokens), **look
-        ),
-        t(
-            "layers.read_rollout" if n > 1 else "layers.alone_rollout",
-            layer=layer + 1,
-            query=tokens[query],
-            own=f"{reached[layer, query, query]:.0%}",
-            key=tokens[source],
-            value=f"{reached[layer, query, source]:.0%}",
-        ),
-        on_pick=choose_traced,
-        equation=r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I",
-    )
-with columns[1]:
-    looked = int(averaged[layer, query].argmax())
-    view.picture(
-        "raw",
-        heatmap(averaged[layer], view.tokens("axis.query"), view.tokens("axis.key"), **look),
-        t(
-            "layers.read_raw",
-            layer=layer + 1,
-            query=tokens[query],
-            key=tokens[looked],
-            value=f"{averaged[layer, query, looked]:.0%}",
-        ),
-        on_pick=choose_traced,
-        equation=r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)",
-    )
 
-# -- what the layer hands on ---------------------------------------------------------------------------
-out = view.value("layers.{l}.norm_2")
-view.picture(
-    "out",
-    heatmap(out, token_axis, Axis(plain("axis.d_model")), square=False, font_size=view.font_size),
-    t(
-        "layers.read_out",
-        layer=layer + 1,
-        next=layer + 2,
-        token=tokens[token],
-        length=f"{lengths[layer + 1, token]:.2f}",
-    )
-    if layer + 1 < config.layers
-    else t("layers.read_out_last", layer=layer + 1, token=tokens[token], length=f"{lengths[layer + 1, token]:.2f}"),
-    stage="layers.{l}.norm_2",
-    table=pd.DataFrame(out, index=tokens, columns=range(1, config.d_model + 1)),
-)
-if "norm" in view.trace:
-    Z = view.trace["norm"]
-    view.picture(
-        "final",
-        heatmap(Z, token_axis, Axis(plain("axis.d_model")), square=False, font_size=view.font_size),
-        t("layers.read_final"),
-        stage="norm",
-        table=pd.DataFrame(Z, index=tokens, columns=range(1, config.d_model + 1)),
-    )
-else:
-    st.markdown(f"**{plain('layers.final')}**")
-    st.markdown(t("layers.no_final", layers=config.layers))
+# -- where it came from ------------------------------------------------------------------------------------------
 
-# -- by hand -------------------------------------------------------------------------------------------
-four = st.column_config.NumberColumn(format="%.4f")
-with view.by_hand(plain("layers.hand_cosine")):
-    st.markdown(t("layers.hand_cosine_intro", layer=layer + 1, d_model=config.d_model))
-    with st.columns(3)[0]:
-        other = pick("other", plain("layers.hand_other", token=tokens[token]), tokens, default=2)
-    a, b = states[layer + 1, token].astype(np.float64), states[layer + 1, other].astype(np.float64)
-    table = pd.DataFrame({"a": a, "b": b, "a · b": a * b, "a²": a * a, "b²": b * b}, range(1, config.d_model + 1))
-    st.dataframe(table, key="layers.cosine", height=250, column_config=dict.fromkeys(table.columns, four))
-    dot, aa, bb = (float(table[column].sum()) for column in ("a · b", "a²", "b²"))
-    st.markdown(
-        t(
-            "layers.hand_cosine_sums",
-            dot=f"{dot:.4f}",
-            aa=f"{aa:.4f}",
-            bb=f"{bb:.4f}",
-            a=f"{aa**0.5:.4f}",
-            b=f"{bb**0.5:.4f}",
-            token=tokens[token],
-            other=tokens[other],
-            cosine=f"{now[token, other]:.4f}",
-        )
+
+def origin() -> None:
+    """Attention of all layers multiplied up, beside that of one layer, with the arithmetic of a cell."""
+    weights = view.trace.over_layers("attention.weights")
+    reached, averaged, n = rollout(weights), weights.mean(axis=1), len(tokens)
+    others = np.where(np.arange(n) == token, -1, reached[layer, token])
+    source = int(others.argmax()) if n > 1 else token
+    key = source if view.choice.key is None else view.choice.key
+    columns = view.columns([2, 2, 2], gap="small")
+    pictures = (
+        (
+            "rollout",
+            reached[layer],
+            (Axis(word("axis_after"), tokens), Axis(word("axis_input"), tokens)),
+            text(
+                "read_rollout" if n > 1 else "alone_rollout",
+                layer=layer + 1,
+                query=tokens[token],
+                own=f"{reached[layer, token, token]:.0%}",
+                key=tokens[source],
+                value=f"{reached[layer, token, source]:.0%}",
+            ),
+            ROLLOUT,
+        ),
+        (
+            "raw",
+            averaged[layer],
+            (view.tokens("axis.query"), view.tokens("axis.key")),
+            text(
+                "read_raw",
+                layer=layer + 1,
+                query=tokens[token],
+                key=tokens[int(averaged[layer, token].argmax())],
+                value=f"{averaged[layer, token].max():.0%}",
+            ),
+            MEAN,
+        ),
     )
-with view.by_hand(plain("layers.hand_rollout")):
-    st.markdown(t("layers.hand_rollout_intro", layer=layer + 1, before=layer))
-    columns = st.columns(2)
-    with columns[0]:
-        i = pick("query", plain("layers.hand_query"), tokens, default=start)
-    with columns[1]:
-        j = pick("key", plain("layers.hand_key"), tokens)
+    for column, (name, values, axes, sentence, equation) in zip(columns, pictures, strict=False):
+        look = {"scale": "share", "limit": float(values.max()), "cell": (token, key), "clickable": True}
+        with column:
+            view.picture(
+                name,
+                heatmap(values, *axes, font_size=view.font_size, **look),
+                sentence,
+                equation=equation,
+                values=values,
+                on_pick=lambda row, column: select(token=row, key=column),
+            )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
-    mixed = averaged[layer, i] / 2 + (np.arange(n) == i) / 2
-    table = pd.DataFrame(
-        {
-            plain("layers.hand_via"): tokens,
-            "Ā": averaged[layer, i],
-            "½ Ā + ½ I": mixed,
-            "R before": before[:, j],
-            "product": mixed * before[:, j],
-        },
-        range(1, n + 1),
-    ).rename(columns={"R before": plain("layers.hand_before"), "product": plain("layers.hand_product")})
-    st.dataframe(table, key="layers.traced", column_config=dict.fromkeys(table.columns[1:], four))
-    st.markdown(
-        t(
-            "layers.hand_rollout_sum",
-            query=tokens[i],
-            key=tokens[j],
-            layer=layer + 1,
-            value=f"{reached[layer, i, j]:.4f}",
-        )
-    )
+    with columns[2]:
+        rollout_by_hand(averaged[layer, token], before[:, key], key, float(reached[layer, token, key]))
 
-view.close(EncoderLayer, rollout, cosine_similarity)
+
+def rollout_by_hand(averaged: np.ndarray, before: np.ndarray, key: int, value: float) -> None:
+    """One cell of the rollout: over all tokens on the way, half the mean weight (and half of itself) times R before."""
+    mixed = averaged / 2 + (np.arange(len(tokens)) == token) / 2
+    with st.container(border=True, key="working.rollout"):
+        st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[key])}")
+        table = pd.DataFrame(
+            {
+                word("hand_via"): tokens,
+                "½ Ā + ½ I": mixed,
+                word("hand_before"): before,
+                word("hand_product"): mixed * before,
+            },
+            range(1, len(tokens) + 1),
+        )
+        four = st.column_config.NumberColumn(format="%.4f")
+        st.dataframe(table, key="layers.traced", column_config=dict.fromkeys(table.columns[1:], four), height=420)
+        said = {"query": tokens[token], "key": tokens[key], "layer": layer + 1}
+        st.markdown(text("hand_rollout_sum", value=f"{value:.4f}", **said))
+
+
+# -- what the layer hands on -------------------------------------------------------------------------------------
+
+
+def handed_on() -> None:
+    last = layer + 1 == len(states) - 1
+    key = view.trace.graph.stream(layer)[-1]
+    length = f"{np.linalg.norm(states[layer + 1, token]):.2f}"
+    sentence = text(
+        "read_out_last" if last else "read_out", layer=layer + 1, next=layer + 2, token=tokens[token], length=length
+    )
+    final = view.trace.graph.stream(len(states) - 2)[-1] != view.trace.graph.Z
+    if not final:
+        sentence += " " + text("no_final", layers=len(states) - 1)
+    keys = [key, *[view.trace.graph.Z] * final]
+    titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
+    cell_maps(view, keys, [sentence, text("read_final")][: len(keys)], titles, stacked=True)
+
+
+def number(value: float, decimals: int) -> str:
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+view = View("layers")
+tokens, token, layer = view.trace.tokens, view.token, view.choice.layer
+states = view.trace.states()  # (1 + layers, token, d_model)
+steps = [word("step_0"), *(word("step", layer=number_of + 1) for number_of in range(len(states) - 1))]
+numbered = Axis(word("axis_number"), [str(number_of) for number_of in range(len(states))])
+if len(tokens) == 1:
+    st.info(text("one_token"), icon=":material/info:")
+
+if view.story:
+    if "logits" in view.trace:
+        lens()
+    else:
+        path()
+    view.tell(text("story_layers"))
+else:
+    match view.panel("path", "lens", "alike", "lengths", "origin", "out"):
+        case "path":
+            path()
+        case "lens":
+            lens()
+        case "alike":
+            similarity()
+        case "lengths":
+            lengths()
+        case "origin":
+            origin()
+        case "out":
+            handed_on()
+
+view.close(EncoderLayer, rollout)

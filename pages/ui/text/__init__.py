@@ -38,6 +38,11 @@ def t(name: str, /, **values: object) -> str:
     return plain(name, **{place: literal(str(value)) for place, value in values.items()})
 
 
+def class_name(label: str) -> str:
+    """A class as the reader calls it: digits by themselves, ‘even’ and ‘odd’ in the reader's language."""
+    return plain(f"label.{label}") if label in ("even", "odd") else label
+
+
 def literal(text: str) -> str:
     """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))
