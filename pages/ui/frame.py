@@ -13,20 +13,34 @@ from pages.ui.sidebar import sidebar
 from pages.ui.text import plain, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
-#: A page begins near the top, its strip is one row (which scrolls on a phone), its chips are small. A long equation
-#: scrolls on a phone; a brace under one keeps its foot.
+#: A page begins near the top, close to its neighbours; its strip is one row (which scrolls on a phone), its chips are
+#: small. A long equation scrolls on a phone; a brace under one keeps its foot. The lines of an arithmetic wrap.
 STYLE = """
-[data-testid="stMainBlockContainer"]{padding-top:2.6rem;padding-bottom:2rem}
+[data-testid="stHeader"]{background:none;min-height:2.4rem;height:2.4rem;pointer-events:none}
+[data-testid="stHeader"] button{pointer-events:auto}
+[data-testid="stMainBlockContainer"]{padding:2.4rem 2.2rem 1.5rem}
+[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]{gap:.55rem}
+[data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem}
 .st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;border-bottom:1px solid var(--st-border-color)}
-.st-key-strip > div{flex:0 0 auto}
+.st-key-strip > div{flex:0 0 auto;width:auto!important}
 .st-key-strip [data-testid="stPageLink"] a{padding:.15rem .5rem}
 .st-key-strip p{line-height:1.25;white-space:nowrap}
+.st-key-strip button{min-height:1.9rem;padding:0 .5rem;border:none;background:none}
 .st-key-chips button{min-height:1.7rem;padding:0 .6rem}
 .katex-display{overflow-x:auto;overflow-y:hidden;margin:.2rem 0;padding:.2rem 0 .6rem}
-[class*="st-key-working"] .katex-display{text-align:left;font-size:.92em}
-[class*="st-key-working"] .katex-display > .katex{text-align:left}
+[class*="st-key-heading"] .katex-display{margin:0;padding:0 0 .3rem;font-size:.85em}
+[class*="st-key-working"] p{margin-bottom:.55rem}
+[class*="st-key-working"] p:has(> .katex){padding-left:1.5em;text-indent:-1.5em}
 [class*="st-key-working"] table{font-size:.85rem;font-variant-numeric:tabular-nums}
 [class*="st-key-working"] td,[class*="st-key-working"] th{padding:.1rem .45rem!important}
+@media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}}
+"""
+#: Presentation: all is larger, the sidebar is away, and the first picture comes at once.
+LARGE = """
+:root{font-size:20px!important}
+[data-testid="stSidebar"],[data-testid="stHeader"]{display:none}
+[data-testid="stMainBlockContainer"]{padding:.3rem 1rem 1rem}
+.st-key-strip p{font-size:.8rem!important}
 """
 
 
@@ -123,7 +137,7 @@ def frame() -> None:
         st.html(f"<style>{STYLE}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
-            st.html("<style>:root{font-size:21px!important}</style>")
+            st.html(f"<style>{LARGE}</style>")
         st.session_state["frame_is_drawn"] = True
         page.run()
     except WeightsError as error:

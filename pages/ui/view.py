@@ -149,10 +149,10 @@ class View:
 
     # -- parts of a page ---------------------------------------------------------------------------
 
-    def equation(self, latex: str) -> None:
+    def equation(self, latex: str, **look: object) -> None:
         for words in EQUATION_WORDS:
             latex = latex.replace(words, plain(f"equation.{words.replace(' ', '_')}"))
-        st.latex(figures.coloured(latex, self.mode))
+        st.latex(figures.coloured(latex, self.mode), **look)
 
     def picture(
         self,
@@ -167,7 +167,7 @@ class View:
         title: str | None = None,
         equation: str | None = None,
     ) -> None:
-        """A figure under its title, shape and equation, and over its reading sentence.
+        """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
 
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows;
@@ -175,12 +175,12 @@ class View:
         CSV, where the figure does not hold them. on_pick(row, column): called when a cell or a bar is clicked.
         """
         title = title or plain(f"{self.name}.{name}")
-        heading = f"**{literal(title)}**"
-        if values is not None and not self.story:
-            heading += f"&ensp;:gray[{shape(values)}]"
-        st.markdown(heading)
-        if (quantity or equation) and self.choice.at_least("formula"):
-            self.equation(equation or quantity.equation)
+        if not self.story:
+            size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
+            with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
+                st.markdown(f"**{literal(title)}**{size}", width="content")
+                if (quantity or equation) and self.choice.at_least("formula"):
+                    self.equation(equation or quantity.equation, width="content")
         extra: dict = {}
         widget = f"{self.name}.{name}"
         if on_pick:
@@ -237,18 +237,22 @@ class View:
 
     def _strip(self) -> None:
         """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
-        with st.container(horizontal=True, gap="small", key="strip", vertical_alignment="center"):
+        with st.container(horizontal=True, key="strip", vertical_alignment="center"):
             for row in PAGES:
                 if row.group == "stage":
                     label = plain(f"{row.name}.short")
-                    if row.shape_of and self.key(row.shape_of) in self.trace:
+                    if not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
                         label += f"  \n:small[:gray[{shape(self.value(row.shape_of))}]]"
                     page_link(row.name, label)
             for group in ("try", "learn"):
-                with st.popover(plain(f"frame.{group}")):
+                with st.popover(plain(f"frame.{group}"), width="content"):
                     for row in PAGES:
                         if row.group == group:
                             page_link(row.name, plain(f"{row.name}.title"), row.icon)
+            if self.choice.big:  # the sidebar with its controls is away
+                st.markdown(f":gray[{self.where()}]", width="content")
+                leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
+                st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
 
     def _chips(self) -> None:
         """The tokens, one of them selected: the same on every page."""
@@ -271,19 +275,22 @@ class View:
             st.selectbox(label, range(len(tokens)), format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
 
     def _title(self, equation: str | None) -> None:
-        """The page's name and purpose; in the story its question; beside them, from Formula on, its equation."""
-        title = plain(f"{self.name}.question") if self.story else plain(f"{self.name}.title")
-        if not (equation and self.choice.at_least("formula")):
-            st.subheader(title, anchor=False)
-            if not self.story:
-                st.markdown(t(f"{self.name}.purpose"))
+        """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.
+
+        In a presentation the strip says where one is, and the picture comes at once.
+        """
+        if self.story:
+            st.subheader(plain(f"{self.name}.question"), anchor=False)
+        if self.story or self.choice.big:
             return
-        left, right = self.columns([2, 3], vertical_alignment="center")
-        with left:
-            st.subheader(title, anchor=False)
+        equation = equation if self.choice.at_least("formula") else None
+        columns = st.columns([1, 1], vertical_alignment="center") if equation else [st.container()]
+        with columns[0]:
+            st.subheader(plain(f"{self.name}.title"), anchor=False)
             st.markdown(t(f"{self.name}.purpose"))
-        with right:
-            self.equation(equation)
+        if equation:
+            with columns[1]:
+                self.equation(equation)
 
     # -- what one takes along ----------------------------------------------------------------------
 

@@ -80,14 +80,15 @@ def heatmap_parts(
         hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
         colorbar={
             "orientation": "h",
-            "x": 1.0,
-            "xanchor": "right",
+            "x": 0.0,
+            "xanchor": "left",
             "y": 1.0,
             "yanchor": "bottom",
-            "len": 0.5,
+            "len": 0.4,
             "thickness": 7,
             "outlinewidth": 0,
-            "ypad": 4,
+            "ypad": 0,
+            "title": {"side": "right"},  # above it, even no title takes a line
             "tickfont": {"size": font_size - 2},
             "nticks": 4,
         },
@@ -125,9 +126,9 @@ def heatmap_parts(
         layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
     if square and n_columns <= 3 * n_rows:
         layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
-        layout["xaxis"] |= {"constrain": "domain"}
+        layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
     if height is None:
-        height = int(min(560, max(230, 90 + n_rows * (26 if square else 22) * font_size / 12)))
+        height = int(min(540, max(230, 90 + n_rows * (28 if square else 22) * font_size / 12)))
     return traces, layout | look(height, font_size) | (TO_THE_NEAREST if clickable else {})
 
 

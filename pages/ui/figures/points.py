@@ -64,7 +64,9 @@ def attention_lines(
         },
         "yaxis": {"range": [max(n_rows, n_columns) - 0.5, -0.5], "visible": False},
     }
-    return figure_of(traces, layout | look(int(min(900, 70 + max(n_rows, n_columns) * 24 * font_size / 12)), font_size))
+    most = max(n_rows, n_columns)
+    height = int(min(540 if most <= 24 else 900, 70 + most * 28 * font_size / 12))
+    return figure_of(traces, layout | look(height, font_size))
 
 
 def paths(

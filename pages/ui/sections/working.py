@@ -16,7 +16,8 @@ def working(view: View, key: str, cell: tuple[int, ...]) -> None:
         st.markdown(f"**{plain('common.by_hand')}** · {cell_name(view, key, cell)}")
         if view.choice.at_least("formula"):
             view.equation(result.equation)
-        st.latex(result.latex)
+        # A line each, since only what stands within text is broken where it is too long.
+        st.markdown("\n\n".join(rf"$\displaystyle {step.latex}$" for step in result.steps))
         for table in result.tables:
             rows = markdown(view, table)
             if len(rows) > TALL:
