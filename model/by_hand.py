@@ -112,6 +112,7 @@ def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int |
     """The cell to begin with: the largest by absolute value, of one head and in one token's row where they are given.
 
     Of attention weights, the largest from a word to another word, where there is one; of logits, the highest.
+    Raises IndexError for a head or a token that the quantity does not have.
     """
     axes, values = trace.axes(key), trace[key]
     chosen = {"head": head, "token": token, "target": token, "query": token}
@@ -268,10 +269,13 @@ class _Desk:
         largest = float(np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)).max())
         return not math.isclose(value, recorded, rel_tol=1e-4, abs_tol=2e-6 * largest)
 
-    def _read(self, key: str, cell: Cell, through: bool) -> tuple[tuple[Step, ...], tuple[Table, ...], float]:
+    def _read(
+        self, key: str, cell: Cell, through: bool, symbol: str | None = None
+    ) -> tuple[tuple[Step, ...], tuple[Table, ...], float]:
         """A number that the arithmetic begins with, as a line, and how it is shown.
 
         With `through`, and where it is not recorded, the lines that it comes from; unless it was put in by an edit.
+        `symbol` is how the equation that reads it writes it, where it has its own way.
         """
         quantity = self.graph[key]
         if through or not quantity.traced:
@@ -279,7 +283,7 @@ class _Desk:
             if not working.changed:
                 return working.steps, working.tables, working.steps[-1].value
         value = rounded(float(self.trace[key][cell]))
-        return (Step(_written(quantity, cell), "", value),), (), value
+        return (Step(symbol or _written(quantity, cell), "", value),), (), value
 
     def _row(self, key: str, place: Cell) -> np.ndarray:
         """The numbers along the last axis: as recorded, or recomputed where they are not."""
@@ -406,20 +410,16 @@ class _Desk:
 
     def _add(self, quantity: Quantity, cell: Cell) -> Working:
         """x + o; the embedding and its position with all that they come from."""
-        steps, tables, value, result = (), (), 0.0, 0.0
-        shown = []
-        for read in quantity.reads:
-            more, more_tables, part = self._read(read, cell, through=quantity.layer is None)
+        steps, tables, shown, value = (), (), [], 0.0
+        symbols = [_at(term, *(i + 1 for i in cell)) for term in quantity.equation.split(" = ")[1].split(" + ")]
+        for read, symbol in zip(quantity.reads, symbols, strict=True):
+            more, more_tables, part = self._read(read, cell, quantity.layer is None, symbol)
             steps, tables, shown = (*steps, *more), (*tables, *more_tables), [*shown, part]
             value += float(self.trace[read][cell])
-        result = rounded(sum(shown))
-        first, second = quantity.equation.split(" = ")[1].split(" + ")
-        row = [i + 1 for i in cell]
         written = _written(quantity, cell)
-        step = Step(written, f"{number(shown[0])} + {operand(shown[1])}", result)
-        equation = f"{written} = {_at(first, *row)} + {_at(second, *row)}"
+        step = Step(written, f"{number(shown[0])} + {operand(shown[1])}", rounded(sum(shown)))
         lit = tuple((read, cell) for read in quantity.reads)
-        return _working(quantity, cell, equation, (*steps, step), lit, value, tables)
+        return _working(quantity, cell, f"{written} = {' + '.join(symbols)}", (*steps, step), lit, value, tables)
 
     def _norm(self, quantity: Quantity, cell: Cell) -> Working:
         read, module = self.graph[quantity.reads[0]], self.network.get_submodule(quantity.module)

@@ -329,6 +329,8 @@ def test_equations_name_the_cell_and_what_it_is_read_from() -> None:
     assert equation(at + "attention.Q", 2, 1, 4) == whole
     assert equation(at + "attention.concat", 1, 68) == r"\text{Concat}_{2,69} = (\text{head}_{3})_{2,5}"
     assert equation(at + "add_1", 1, 2) == r"(X_{\text{res}})_{2,3} = X_{2,3} + O_{2,3}"
+    symbols = [step.symbol for step in by_hand(pipeline.network, trace, at + "add_1", (1, 2)).steps]
+    assert symbols == ["X_{2,3}", "O_{2,3}", r"(X_{\text{res}})_{2,3}"]
     hidden = r"U_{1,9} = \sum_{m=1}^{256} X'_{1,m}\, (W_1)_{m,9} + (b_1)_{9}"
     assert equation("layers.3.ffn.hidden", 0, 8) == hidden
     assert equation("layers.3.norm_2", 0, 0).startswith(r"X^{(4)}_{1,1} = \gamma_{1}\,")
