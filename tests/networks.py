@@ -1,4 +1,7 @@
-"""The networks that the laws are checked on: every preset with random weights, and every trained pipeline."""
+"""The networks that the laws are checked on: every preset with random weights, and every trained pipeline.
+
+`ALL` are the encoders; `TRANSLATORS` have a decoder, too.
+"""
 
 from dataclasses import replace
 from functools import cache
@@ -6,17 +9,27 @@ from functools import cache
 import torch
 
 from model import Trace, load
-from model.config import PRESETS, EncoderConfig
+from model.config import DECODER, PRESETS, EncoderConfig
+from model.decoder import TranslationNetwork
+from model.encoder import Encoder
 from model.heads import network_for
-from model.pipeline import ImageReader, Pipeline, Reading
+from model.loading import load_tokenizer
+from model.pipeline import ImageReader, Pipeline, Reading, TextReader
 from model.trace import Guess
+from model.translator import Translator
 
 TRAINED = ("text", "digits", "flat")
 #: The two giants with two of their twelve layers: the laws are the same in each layer, and a test must be quick.
 CONFIGS: dict[str, EncoderConfig] = {
     name: replace(config, layers=2, vocab_size=min(config.vocab_size, 2000)) if config.layers > 6 else config
     for name, config in PRESETS.items()
-} | {"pre-norm words": EncoderConfig(64, 4, 3, 128, norm_first=True, final_norm=True, positions="learned")}
+} | {
+    "pre-norm words": EncoderConfig(64, 4, 3, 128, norm_first=True, final_norm=True, positions="learned"),
+    "pre-norm patches": EncoderConfig(
+        64, 4, 3, 128, activation="gelu", norm_first=True, input="patches", positions="learned", head="classifier",
+        classes=10,
+    ),
+}  # fmt: skip
 
 
 class IdReader:
@@ -36,37 +49,60 @@ def untrained(name: str) -> Pipeline:
     torch.manual_seed(0)
     config = CONFIGS[name]
     network = network_for(config)
-    for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
-        torch.nn.init.normal_(norm.weight, 1.0, 0.2)
-        torch.nn.init.normal_(norm.bias, 0.0, 0.2)
+    draw_norms(network)
     if config.input == "words":
         return Pipeline(name, network, IdReader())
     if config.channels == 1:
         return Pipeline(name, network, ImageReader(config, [str(i) for i in range(config.classes)]))
-    return Pipeline(name, network, ColourReader())
+    return Pipeline(name, network, ColourReader(config))
+
+
+def draw_norms(network: Encoder) -> None:
+    """As they begin, γ = 1 and β = 0 would hide a mistake."""
+    for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
+        torch.nn.init.normal_(norm.weight, 1.0, 0.2)
+        torch.nn.init.normal_(norm.bias, 0.0, 0.2)
+
+
+@cache
+def untrained_translator() -> Translator:
+    """The shipped sizes with random weights: it writes nonsense, for which every law holds, and not much of it."""
+    torch.manual_seed(0)
+    config = replace(PRESETS["text"], head="none", max_len=20)
+    network = TranslationNetwork(config, DECODER)
+    draw_norms(network)
+    reader = TextReader(load_tokenizer(), config.max_len)
+    torch.nn.init.constant_(network.logits.bias[reader.vocabulary.index("[SEP]")], 4)  # so that sentences end
+    return Translator("translation", network, reader)
 
 
 class ColourReader(IdReader):
     """For a network of colour images: the input is the image as a tensor (channel, height, width)."""
 
+    def __init__(self, config: EncoderConfig) -> None:
+        self.tokens = ["[CLS]", *map(str, range(1, config.max_tokens))]
+
     def read(self, x: object) -> Reading:
-        return Reading(torch.as_tensor(x)[None], ["image"], [])
+        return Reading(torch.as_tensor(x)[None], self.tokens, [])
 
 
 def pipeline(name: str) -> Pipeline:
     """ "trained text" -> the shipped pipeline, "004" -> that preset with random weights."""
+    if name == "translation":
+        return untrained_translator()
     kind, _, rest = name.partition(" ")
     return load(rest) if kind == "trained" else untrained(name)
 
 
 ALL = [*CONFIGS, *(f"trained {name}" for name in TRAINED)]
+TRANSLATORS = ["translation", "trained translation"]
 
 
 def example(name: str, which: int = 0) -> object:
     """An input for the named network; `which` picks different ones."""
     dice = torch.Generator().manual_seed(which)
     config = pipeline(name).config
-    if name == "trained text":
+    if name == "trained text" or name in TRANSLATORS:
         return ["i love you .", "the cat sat on the [MASK] .", "今天天气很好。", "you love me ."][which % 4]
     if config.input == "words":
         return torch.randint(5, config.vocab_size, (7 + which % 3,), generator=dice).tolist()

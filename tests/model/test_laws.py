@@ -1,124 +1,251 @@
-"""The equations of the paper hold on what a run recorded, for every preset and every trained pipeline."""
+"""Every recorded quantity is what its row of the graph says: recomputed in NumPy from what it reads, it is the same.
+
+One function for each operation, written as in the paper; nothing here knows where LayerNorm stands, what a head reads
+or what kind of input there is.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import erf
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional
 
-from model.stages import STAGES
-from tests.networks import ALL, pipeline, trace_of
+from model.encoder import Encoder
+from model.graph import Operation, Quantity
+from model.trace import Trace, record
+from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
+
+NETWORKS = [*ALL, *TRANSLATORS]
+networks = pytest.mark.parametrize("name", NETWORKS)
 
 
-def close(a: np.ndarray, b: object, tolerance: float = 1e-4) -> None:
-    b = np.asarray(b)
+def close(a: np.ndarray, b: np.ndarray, tolerance: float = 2e-5) -> None:
     assert a.shape == b.shape
     np.testing.assert_allclose(a, b, atol=tolerance * max(1.0, float(np.abs(b[np.isfinite(b)]).max(initial=0))))
 
 
-def linear(layer: torch.nn.Linear, x: np.ndarray) -> np.ndarray:
-    return x @ layer.weight.numpy().T + layer.bias.numpy()
+# The operations: `of` is the quantity's run, `reads` the values that it is computed from.
 
 
-def split(x: np.ndarray, heads: int) -> np.ndarray:
-    """(token, d_model) -> (head, token, d_k)."""
-    return x.reshape(len(x), heads, -1).transpose(1, 0, 2)
+class Run:
+    """One quantity of one run: what the operations may ask beside the values that they read."""
+
+    def __init__(self, trace: Trace, network: Encoder, quantity: Quantity) -> None:
+        self.trace, self.network, self.quantity = trace, network, quantity
+        self.decoder = quantity.key.startswith("decoder.")
+
+    def numbers(self, name: str) -> np.ndarray:
+        """A parameter of the module whose weights the quantity uses."""
+        return self.network.get_submodule(self.quantity.module).get_parameter(name).numpy()
 
 
-def layer_norm(norm: torch.nn.LayerNorm, x: np.ndarray) -> np.ndarray:
+def input_(of: Run) -> np.ndarray:
+    if of.trace.picture is not None:
+        return of.trace.picture
+    return np.array(of.trace.target_ids if of.decoder else of.trace.ids)
+
+
+def look_up(of: Run, ids: np.ndarray) -> np.ndarray:
+    E = of.numbers("weight")
+    if of.decoder:  # the names of the languages stand behind the vocabulary
+        E = np.concatenate([E, of.network.decoder.embedding.language.weight.numpy()])
+    return E[ids]
+
+
+def scale(of: Run, x: np.ndarray) -> np.ndarray:
+    return x * np.float32(of.quantity.factor)
+
+
+def cut(of: Run, image: np.ndarray) -> np.ndarray:
+    P, places = of.network.config.patch_size, range(0, image.shape[-1], of.network.config.patch_size)
+    return np.stack([image[..., y : y + P, x : x + P].ravel() for y in places for x in places])
+
+
+def flatten(of: Run, image: np.ndarray) -> np.ndarray:
+    return image.reshape(1, -1)
+
+
+def linear(of: Run, x: np.ndarray) -> np.ndarray:
+    return x @ of.numbers("weight").T + of.numbers("bias")
+
+
+def put_in_front(of: Run, x: np.ndarray) -> np.ndarray:
+    return np.concatenate([of.numbers("cls")[None], x])
+
+
+def positions(of: Run) -> np.ndarray:
+    n, d_model = of.trace[of.quantity.key].shape
+    if of.quantity.module:
+        return of.numbers("table")[:n]
+    angle = np.arange(n)[:, None] / 10_000 ** (np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d_model)  # sin, cos, sin, cos, …
+
+
+def add(of: Run, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x + y
+
+
+def norm(of: Run, x: np.ndarray) -> np.ndarray:
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-    return norm.weight.numpy() * (x - mean) / np.sqrt(variance + norm.eps) + norm.bias.numpy()
+    epsilon = of.network.get_submodule(of.quantity.module).eps
+    return of.numbers("weight") * (x - mean) / np.sqrt(variance + epsilon) + of.numbers("bias")
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_the_equations_hold_on_recorded_values(name: str) -> None:
-    trace, network = trace_of(name), pipeline(name).network
-    config = network.config
-    close(trace["embedding.sum"], trace["embedding.tokens"] + trace["embedding.positions"])
-    for number, layer in enumerate(network.layers):
-        at = f"layers.{number}."
-        x = trace.layer_input(number)
-        asks = layer_norm(layer.norm_1, x) if config.norm_first else x
-        Q, K, V = (trace[f"{at}attention.{letter}"] for letter in "QKV")
-        close(Q, split(linear(layer.attention.W_Q, asks), config.heads))
-        close(K, split(linear(layer.attention.W_K, asks), config.heads))
-        close(V, split(linear(layer.attention.W_V, asks), config.heads))
-        scores, scaled, masked, weights, heads = (
-            trace[f"{at}attention.{key}"] for key in ("scores", "scaled", "masked", "weights", "heads")
-        )
-        close(scores, Q @ K.transpose(0, 2, 1))
-        close(scaled, scores / np.sqrt(config.d_k))
-        close(masked, scaled)  # one input, nothing padded, nothing hidden
-        exponentials = np.exp(masked - masked.max(-1, keepdims=True))
-        close(weights, exponentials / exponentials.sum(-1, keepdims=True))
-        close(weights.sum(-1), np.ones(weights.shape[:2]))
-        close(heads, weights @ V)
-        concat, output = trace[f"{at}attention.concat"], trace[f"{at}attention.output"]
-        close(concat, np.concatenate(list(heads), axis=-1))
-        close(output, linear(layer.attention.W_O, concat))
-        add_1, norm_1 = trace[f"{at}add_1"], trace[f"{at}norm_1"]
-        close(add_1, x + output)
-        close(norm_1, layer_norm(layer.norm_1, x if config.norm_first else add_1))
-        hidden, activation, ffn = (trace[f"{at}ffn.{key}"] for key in ("hidden", "activation", "output"))
-        thinks = trace[f"{at}norm_2"] if config.norm_first else norm_1
-        close(hidden, linear(layer.ffn.W_1, thinks))
-        bend = functional.relu if config.activation == "relu" else functional.gelu
-        close(activation, bend(torch.tensor(hidden)))
-        close(ffn, linear(layer.ffn.W_2, activation))
-        add_2, norm_2 = trace[f"{at}add_2"], trace[f"{at}norm_2"]
-        close(add_2, (add_1 if config.norm_first else norm_1) + ffn)
-        close(norm_2, layer_norm(layer.norm_2, add_1 if config.norm_first else add_2))
+def split(of: Run, x: np.ndarray) -> np.ndarray:
+    return np.stack(np.split(x, of.network.config.heads, axis=-1))
 
 
-@pytest.mark.parametrize("name", ALL)
+def scores(of: Run, Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    return Q @ K.transpose(0, 2, 1)
+
+
+def mask(of: Run, x: np.ndarray) -> np.ndarray:
+    """Nothing is hidden, but in a decoder the words that are not written yet."""
+    later = np.triu(np.ones(x.shape[1:], bool), 1) & (of.decoder and ".attention." in of.quantity.key)
+    return np.where(later, -np.inf, x)
+
+
+def softmax(of: Run, x: np.ndarray) -> np.ndarray:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def weighted_sum(of: Run, A: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return A @ V
+
+
+def concat(of: Run, heads: np.ndarray) -> np.ndarray:
+    return np.concatenate(list(heads), axis=-1)
+
+
+def activation(of: Run, x: np.ndarray) -> np.ndarray:
+    if isinstance(of.network.get_submodule(of.quantity.key), torch.nn.ReLU):
+        return np.maximum(x, 0)
+    return x * (1 + np.vectorize(erf, otypes=[np.float32])(x / np.sqrt(2))) / 2
+
+
+def first(of: Run, x: np.ndarray) -> np.ndarray:
+    return x[0]
+
+
+OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
+    function.__name__: function
+    for function in (
+        look_up, scale, cut, flatten, linear, put_in_front, positions, add, norm, split, scores, mask, softmax,
+        weighted_sum, concat, activation, first,
+    )
+}  # fmt: skip
+
+
+def recomputed(name: str, key: str) -> np.ndarray:
+    """A quantity from what it reads: recorded values, and what is not recorded recomputed in turn."""
+    trace, quantity = trace_of(name), pipeline(name).graph[key]
+    reads = [trace[read] if read in trace else recomputed(name, read) for read in quantity.reads]
+    return OPERATIONS[quantity.operation](Run(trace, pipeline(name).network, quantity), *reads)
+
+
+@networks
+def test_every_quantity_is_what_its_operation_makes_of_what_it_reads(name: str) -> None:
+    trace = trace_of(name)
+    for key in trace:
+        try:
+            close(trace[key], recomputed(name, key))
+        except AssertionError as error:
+            raise AssertionError(key) from error
+
+
+def test_every_operation_is_written_here_and_met_in_some_network() -> None:
+    assert set(OPERATIONS) == set(get_args(Operation))
+    assert {quantity.operation for name in NETWORKS for quantity in pipeline(name).graph} == set(OPERATIONS)
+
+
+@networks
+def test_the_answer_is_the_softmax_of_the_logits(name: str) -> None:
+    for guess in trace_of(name).answer:
+        p = recomputed(name, "answer")
+        p = p if guess.token is None else p[guess.token]
+        best = np.sort(p)[::-1][: len(guess.labels)]
+        np.testing.assert_allclose(sorted(guess.probabilities, reverse=True), best, atol=1e-5)
+
+
+@networks
 def test_layer_norm_gives_mean_0_and_variance_1_before_its_scale_and_shift(name: str) -> None:
     trace, network = trace_of(name), pipeline(name).network
-    for number, layer in enumerate(network.layers):
-        for norm in ("norm_1", "norm_2"):
-            module = getattr(layer, norm)
-            core = (trace[f"layers.{number}.{norm}"] - module.bias.numpy()) / module.weight.numpy()
+    for key in trace:
+        if trace.quantity(key).operation == "norm":
+            module = network.get_submodule(key)
+            core = (trace[key] - module.bias.numpy()) / module.weight.numpy()
             close(core.mean(-1), np.zeros(len(core)), 1e-3)
             close(core.var(-1), np.ones(len(core)), 1e-2)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_every_stage_is_recorded_in_order_of_the_table_with_its_axes(name: str) -> None:
-    trace, config = trace_of(name), pipeline(name).config
-    layer_keys = [stage.key for stage in STAGES if "{l}" in stage.key]
-    if config.norm_first:  # the norms come before their sub-layers
-        layer_keys = [key for key in layer_keys if not key.endswith(("norm_1", "norm_2"))]
-        layer_keys.insert(0, "layers.{l}.norm_1")
-        layer_keys.insert(layer_keys.index("layers.{l}.ffn.hidden"), "layers.{l}.norm_2")
-    expected = ["embedding.tokens", "embedding.positions", "embedding.sum"]
-    for number in range(config.layers):
-        expected += [key.replace("{l}", str(number)) for key in layer_keys]
-    expected += ["norm"] * config.final_norm + ["logits"] * (config.head != "none")
-    assert trace.keys() == expected
+# What is recorded.
 
-    n = len(trace["embedding.sum"])
-    sizes = {"head": config.heads, "token": n, "query": n, "key": n, "d_k": config.d_k}
-    sizes |= {"d_model": config.d_model, "d_ff": config.d_ff, "class": config.classes, "word": config.vocab_size}
+
+@networks
+def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name: str) -> None:
+    trace, config = trace_of(name), pipeline(name).config
+    assert trace.keys() == [quantity.key for quantity in trace.graph if quantity.traced]
+    n, target = len(trace.tokens), len(getattr(trace, "target_tokens", ()))
+    sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
+    sizes |= {"d_ff": config.d_ff, "class": config.classes, "word": config.vocab_size}
     for key in trace:
-        assert trace[key].shape == tuple(sizes[axis] for axis in trace.axes(key)), key
+        asks = target if key.startswith("decoder.") else n
+        looked_at = n if ".cross." in key else asks
+        here = sizes | {"query": asks, "key": looked_at}
+        assert trace[key].shape == tuple(here[axis] for axis in trace.axes(key)), key
         assert trace[key].dtype == np.float32
         assert not trace[key].flags.writeable
 
 
-@pytest.mark.parametrize("name", ALL)
+@networks
 def test_every_key_is_the_path_of_its_module(name: str) -> None:
-    modules = dict(pipeline(name).network.named_modules())
-    assert set(trace_of(name).keys()) <= set(modules)
+    assert set(trace_of(name).keys()) <= {path for path, _ in pipeline(name).network.named_modules()}
 
 
-def test_words_are_looked_up_and_scaled() -> None:
-    trace, network = trace_of("trained text"), pipeline("trained text").network
-    rows = network.embedding.E.weight.numpy()[trace.ids]
-    close(trace["embedding.tokens"], rows * np.sqrt(network.config.d_model))
+@networks
+def test_every_parameter_is_some_quantitys_and_those_used_twice_are_tied(name: str) -> None:
+    network, used = pipeline(name).network, set()
+    for quantity in pipeline(name).graph:
+        if quantity.module:
+            own = {id(parameter) for parameter in network.get_submodule(quantity.module).parameters(recurse=False)}
+            assert own and quantity.tied == bool(own & used), quantity.key
+            used |= own
+    left = {name for name, parameter in network.named_parameters() if id(parameter) not in used}
+    assert left <= {"decoder.embedding.language.weight"}  # two rows more of what looks words up
 
 
-def test_sinusoids_are_the_papers() -> None:
-    trace = trace_of("002")
-    d_model = 512
-    for pos, i in [(0, 0), (1, 0), (3, 17), (6, 255)]:
-        angle = pos / 10_000 ** (2 * i / d_model)
-        assert trace["embedding.positions"][pos, 2 * i] == pytest.approx(np.sin(angle), abs=1e-5)
-        assert trace["embedding.positions"][pos, 2 * i + 1] == pytest.approx(np.cos(angle), abs=1e-5)
+# The reads are complete: what changes when a quantity changes is what is computed from it, and nothing else.
+
+
+def inputs(name: str) -> tuple[torch.Tensor, ...]:
+    """What the network itself reads: the source, and for a translator the target."""
+    trace, source = trace_of(name), pipeline(name).reader.read(trace_of(name).subject).tensor
+    return (source, torch.tensor([trace.target_ids])) if name in TRANSLATORS else (source,)
+
+
+def downstream(name: str, key: str) -> set[str]:
+    """What must change with `key`: all that is computed from it, but a softmax of one number is 1, whatever that is."""
+    trace, changed = trace_of(name), {key}
+    for quantity in trace.graph:
+        alone = quantity.operation == "softmax" and quantity.traced and trace[quantity.key].shape[-1] == 1
+        if changed & set(quantity.reads) and not alone:
+            changed.add(quantity.key)
+    return {key for key in changed if key in trace}
+
+
+def noisy(seed: int, value: torch.Tensor, _kept: object) -> torch.Tensor:
+    return value + torch.randn(value.shape, generator=torch.Generator().manual_seed(seed))
+
+
+@networks
+def test_a_change_reaches_what_is_computed_from_it_and_nothing_else(name: str) -> None:
+    network, given = pipeline(name).network, inputs(name)
+    _, before = record(network, *given)
+    keys = list(before)
+    for seed, key in enumerate(keys[:: max(1, len(keys) // 12)]):
+        _, after = record(network, *given, edits=[(key, partial(noisy, seed))])
+        assert {k for k in keys if not torch.equal(before[k], after[k])} == downstream(name, key), key

@@ -10,11 +10,12 @@ from model.neurons import positionwise, pushes
 from tests.networks import pipeline, trace_of, untrained
 
 
-@pytest.mark.parametrize("name", ["000", "001", "004"])
+@pytest.mark.parametrize("name", ["000", "001", "004", "pre-norm words", "pre-norm patches"])
 def test_the_ffn_needs_no_neighbours_and_attention_does(name: str) -> None:
     layer, trace = untrained(name).network.layers[1], trace_of(name)
-    test = positionwise(layer, trace.layer_input(1), trace["layers.1.norm_1"], seed=3)
-    np.testing.assert_allclose(test.shuffled, trace["layers.1.ffn.output"][test.order], atol=1e-5)
+    attention, ffn = trace.graph.sublayers(1)
+    test = positionwise(layer, trace[attention.reads], trace[ffn.reads], seed=3)
+    np.testing.assert_allclose(test.shuffled, trace[ffn.output][test.order], atol=1e-5)
     assert sorted(test.order) == list(range(len(trace.tokens)))
     assert test.shuffle_gap < 1e-5 and test.ffn_gaps.max() < 1e-5
     assert test.attention_gaps.min() > 1e-3

@@ -1,0 +1,164 @@
+"""The graph of a network: in order, with a residual stream that goes through it, and symbols that fit together."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.config import DECODER, PRESETS
+from model.graph import Graph, graph
+from tests.networks import CONFIGS, TRANSLATORS, trace_of
+
+GRAPHS = {name: graph(config) for name, config in CONFIGS.items()}
+GRAPHS |= {f"{name}, normed {'last' if c.norm_first else 'first'}": graph(replace(c, norm_first=not c.norm_first))
+           for name, c in CONFIGS.items()}  # fmt: skip
+GRAPHS["translation"] = graph(replace(PRESETS["text"], head="none"), DECODER)
+graphs = pytest.mark.parametrize("of", GRAPHS.values(), ids=GRAPHS.keys())
+
+
+def sides(of: Graph) -> tuple[str, ...]:
+    return ("", "decoder.") if of.decoder else ("",)
+
+
+@graphs
+def test_each_quantity_reads_what_comes_before_it_and_all_but_the_last_is_read(of: Graph) -> None:
+    seen: set[str] = set()
+    for quantity in of:
+        assert set(quantity.reads) <= seen
+        assert of.readers(quantity.key) == tuple(q.key for q in of if quantity.key in q.reads)
+        seen.add(quantity.key)
+    *_, last = of
+    assert [quantity.key for quantity in of if not of.readers(quantity.key)] == [last.key]
+
+
+@graphs
+def test_sources_are_the_nearest_recorded_quantities(of: Graph) -> None:
+    for quantity in of:
+        expected = []
+        for read in quantity.reads:
+            expected += [read] if of[read].traced else of.sources(read)
+        assert list(of.sources(quantity.key)) == list(dict.fromkeys(expected))
+        assert all(of[source].traced for source in of.sources(quantity.key))
+
+
+@graphs
+def test_the_residual_stream_goes_through_all_sublayers(of: Graph) -> None:
+    for side in sides(of):
+        config = of.decoder if side else of.config
+        at = f"{side}embedding.sum"
+        assert of.layers(side) == config.layers
+        for layer in range(config.layers):
+            before, *after = of.stream(layer, side)
+            assert before == at
+            for sublayer, result in zip(of.sublayers(layer, side), after, strict=True):
+                assert (sublayer.before, sublayer.after) == (at, result)
+                assert of[sublayer.sum].reads == (sublayer.before, sublayer.output)
+                assert of[sublayer.norm].reads == (sublayer.norm_reads,)
+                assert sublayer.norm_first == config.norm_first
+                if config.norm_first:
+                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (at, sublayer.norm, sublayer.sum)
+                else:
+                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (sublayer.sum, at, sublayer.norm)
+                at = sublayer.after
+
+
+@graphs
+def test_Z_is_the_end_of_the_encoders_stream_normed_once_more_where_the_configuration_says_so(of: Graph) -> None:
+    end = of.stream(of.layers() - 1)[-1]
+    assert (of[of.Z].operation, of[of.Z].reads) == ("norm", (end,)) if of.config.final_norm else end == of.Z
+
+
+@graphs
+def test_a_sublayers_own_quantities_read_its_input_and_its_memory_only(of: Graph) -> None:
+    for side in sides(of):
+        for layer in range(of.layers(side)):
+            for sublayer in of.sublayers(layer, side):
+                outside = {
+                    read for quantity in of if quantity.key.startswith(sublayer.prefix)
+                    for read in quantity.reads if not read.startswith(sublayer.prefix)
+                }  # fmt: skip
+                assert outside == {sublayer.reads} | ({sublayer.memory} - {None})
+                assert sublayer.memory in (None, of.Z)
+
+
+@graphs
+def test_all_layers_are_alike(of: Graph) -> None:
+    first = {quantity.row: quantity for quantity in of if quantity.layer == 0}
+    for quantity in of:
+        assert quantity.row.replace("{l}", str(quantity.layer)) == quantity.key
+        if quantity.layer:
+            alike = replace(first[quantity.row], key=quantity.key, reads=quantity.reads, module=quantity.module)
+            assert quantity == alike
+
+
+def written(of: Graph, read: str, reader: str) -> str:
+    """How a quantity is written where it is read: X within a layer, Z where it is what the encoder hands on."""
+    outside = of[reader].layer is None or reader.startswith("decoder.")
+    symbol = "Z" if read == of.Z and outside else of[read].symbol
+    return symbol.replace("^{(l+1)}", "").replace("^{(0)}", "").removesuffix("_i")
+
+
+@graphs
+def test_an_equation_is_written_in_the_symbols_of_what_it_reads(of: Graph) -> None:
+    for quantity in of:
+        assert quantity.equation.count("{") == quantity.equation.count("}")
+        for read in quantity.reads:
+            assert written(of, read, quantity.key) in quantity.equation, (quantity.key, quantity.equation)
+
+
+def test_a_symbol_names_one_quantity_in_a_layer() -> None:
+    for of in GRAPHS.values():
+        for side in sides(of):
+            for prefix in {s.prefix for s in of.sublayers(0, side)} | {f"{side}layers.0.", f"{side}embedding."}:
+                symbols = [q.symbol for q in of if q.key.startswith(prefix) and "." not in q.key[len(prefix) :]]
+                assert len(symbols) == len(set(symbols)), (prefix, symbols)
+
+
+def test_each_configuration_has_its_own_graph_and_equal_ones_share_it() -> None:
+    text = PRESETS["text"]
+    assert graph(text) is graph(replace(text))
+    assert graph(text) != graph(replace(text, norm_first=True)) != graph(replace(text, head="none"))
+    assert hash(graph(text)) == hash(graph(replace(text)))
+
+
+# What a trace answers of its graph.
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, *TRANSLATORS])
+def test_a_trace_knows_its_streams_and_states(name: str) -> None:
+    trace = trace_of(name)
+    for side in sides(trace.graph):
+        states = trace.states(side)
+        np.testing.assert_array_equal(states[0], trace[f"{side}embedding.sum"])
+        for layer in range(trace.graph.layers(side)):
+            stream = trace.stream(layer, side)
+            np.testing.assert_array_equal(stream[0], states[layer])
+            np.testing.assert_array_equal(stream[-1], states[layer + 1])
+            found = trace.graph.sublayers(layer, side)
+            if found[0].norm_first:  # nothing but sums: the stream is what every sub-layer added
+                added = sum(trace[sublayer.output] for sublayer in found)
+                np.testing.assert_allclose(stream[-1], stream[0] + added, atol=1e-4)
+        A = trace.over_layers("attention.weights", side)
+        assert A.shape[0] == trace.graph.layers(side)
+        np.testing.assert_array_equal(A[-1], trace[f"{side}layers.{len(A) - 1}.attention.weights"])
+    if not trace.config.final_norm:
+        np.testing.assert_array_equal(trace.Z, trace.states()[-1])
+
+
+@pytest.mark.parametrize("name", ["000", "003", "vit-b-16", "pre-norm patches"])
+def test_a_trace_keeps_its_picture_and_the_patches_that_were_projected(name: str) -> None:
+    trace, config = trace_of(name), trace_of(name).config
+    assert trace.picture.shape[-2:] == (config.image_size, config.image_size)
+    assert trace.patches.size == trace.picture.size
+    if config.input == "patches":
+        P, (cls, *places) = config.patch_size, trace.places
+        assert np.isnan(cls).all()
+        for patch, (row, column) in zip(trace.patches, np.array(places, int), strict=True):
+            piece = trace.picture[..., row * P : (row + 1) * P, column * P : (column + 1) * P]
+            np.testing.assert_array_equal(patch, piece.ravel())
+
+
+def test_words_have_no_picture() -> None:
+    assert trace_of("001").picture is None and trace_of("001").patches is None
+    assert re.fullmatch(r"\d+", trace_of("001").tokens[0])
