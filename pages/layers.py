@@ -56,6 +56,34 @@ def path() -> None:
     walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
     longest = int(walked.argmax())
     titles = tuple(word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares))
+    names = [f"{i + 1} {name}" for i, name in enumerate(tokens)]
+    view.picture(
+        "path",
+        paths(points, tokens, numbered, titles, chosen=token, font_size=view.font_size),
+        text(
+            "read_path",
+            token=tokens[token],
+            share=f"{shares.sum():.0%}",
+            layer=longest + 1,
+            step=f"{walked[longest]:.1f}",
+        ),
+        table=pd.DataFrame(
+            points.reshape(-1, 2), index=pd.MultiIndex.from_product([steps, names]), columns=["PCA 1", "PCA 2"]
+        ),
+    )
+
+
+def lens() -> None:
+    """What the head would say of the selected token after each layer, if that layer were the last."""
+    if "logits" not in view.trace:
+        st.info(t("untrained.no_guess"), icon=":material/shuffle:")
+        return
+    probabilities = guesses(view.choice.pipeline, view.trace, token)
+    answers = probabilities.argmax(axis=1)
+    known = len(answers) - 1  # the first step from which on the best guess is the final one
+    while known > 0 and answers[known - 1] == answers[-1]:
+        known -= 1
+    classes = "class" in view.trace.axes("logits")
     reader = view.pipeline.reader
     names = [class_name(label) for label in reader.labels] if classes else reader.vocabulary
     look = {"font_size": view.font_size, "height": 460}
