@@ -8,7 +8,7 @@ from model import Trace
 from model.analysis import cosine_similarity, pca, rollout
 from model.encoder import EncoderLayer
 from pages.ui import session
-from pages.ui.figures import Axis, heatmap, lines, tiles, worded
+from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.cell_map import cell_maps
