@@ -93,7 +93,7 @@ class Choice:
     component: int | None = None  # along d_model
     part: int | None = None  # along d_k, within a head
     neuron: int | None = None
-    hidden: tuple[int, ...] = ()  # words put behind [MASK]
+    hidden: tuple[int, ...] | None = None  # words put behind [MASK]; (): none shall be
     output: int | None = None  # the id of a word, or a class: its logit is worked out
     step: int | None = None  # of the writing of a translation
     panel: str | None = None  # the part of a page that is on the screen
@@ -165,7 +165,7 @@ class Choice:
             component=last(self.component, config.d_model),
             part=last(self.part, config.d_k),
             neuron=last(self.neuron, config.d_ff),
-            hidden=tuple(place for place in self.hidden if place < tokens),
+            hidden=None if self.hidden is None else tuple(place for place in self.hidden if place < tokens),
             output=self.output if self.output is not None and self.output < outputs else None,
             subset=tuple((layer, head) for layer, head in self.subset if layer < config.layers and head < config.heads),
         )
@@ -315,6 +315,9 @@ PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
 PLACES = Kind(
     lambda places: ".".join(map(PLACE.write, places)), lambda text: different(map(read_place, text.split("."))), 1
 )
+HIDDEN = Kind(
+    lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
+)
 PAIRS = Kind(
     lambda pairs: "_".join(map(PLACES.write, pairs)), lambda text: different(map(read_pair, text.split("_"))), 1
 )
@@ -359,7 +362,7 @@ FIELDS: tuple[Field, ...] = (
     Field("component", "component", PLACE),
     Field("part", "part", PLACE),
     Field("neuron", "neuron", PLACE),
-    Field("hidden", "hidden", PLACES),
+    Field("hidden", "hidden", HIDDEN),
     Field("output", "output", up_to(MOST_NUMBER, least=0)),
     Field("step", "step", PLACE),
     Field("panel", "panel", NAME),

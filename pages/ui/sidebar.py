@@ -5,7 +5,7 @@ import streamlit as st
 from pages.ui import digits, link, session
 from pages.ui.choice import DEPTHS, MOST_CHARACTERS, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
-from pages.ui.text import LANGUAGES, plain, t
+from pages.ui.text import LANGUAGES, class_label, plain, t
 
 EXAMPLES = {
     "en": (
@@ -74,6 +74,7 @@ def _sentence() -> None:
         key="s",
         max_chars=MOST_CHARACTERS,
         help=plain("sidebar.sentence_help"),
+        on_change=lambda: link.select(hidden=None),  # the places were those of another sentence
         persist_state="session",
     )
     here = st.session_state["lang"]
@@ -100,7 +101,7 @@ def _take_model() -> None:
 
 def _take_example() -> None:
     if st.session_state["example"]:
-        link.select(sentence=st.session_state["example"])
+        link.select(sentence=st.session_state["example"], hidden=None)
         st.session_state["example"] = None
 
 
@@ -150,10 +151,8 @@ def _drawing(pipeline: str) -> bytes:
         drawing = st.session_state.get("last_drawing", digits.example())
         ink = digits.ink(drawing)
     (guess,) = session.run(pipeline, ink).answer
-    names = {"even": plain("sidebar.even"), "odd": plain("sidebar.odd")}
-    verdict.markdown(
-        t("sidebar.verdict", label=names.get(guess.best, guess.best), probability=f"{max(guess.probabilities):.0%}")
-    )
+    probability = f"{max(guess.probabilities):.0%}"
+    verdict.markdown(t("sidebar.verdict", label=class_label(guess.best), probability=probability))
     return drawing
 
 

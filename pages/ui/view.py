@@ -49,7 +49,7 @@ class View:
     when only the place changes.
     """
 
-    def __init__(self, name: str, equation: str | None = None) -> None:
+    def __init__(self, name: str, equation: str | None = None, *, chips: bool = True) -> None:
         self.name = name
         self.choice: Choice = choice()
         strip_place = st.container()
@@ -66,7 +66,8 @@ class View:
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
         if self.choice.pipeline == "untrained":
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
-        self._chips()
+        if chips:
+            self._chips()
         self._title(equation)
 
     # -- what was chosen, ready to use -------------------------------------------------------------
@@ -111,7 +112,7 @@ class View:
     @cached_property
     def original(self) -> Trace:
         """The run of the same input without any change."""
-        return session.run(self.choice.pipeline, self.choice.subject)
+        return session.run(*self._run)
 
     def token_names(self) -> list[str]:
         """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
@@ -207,7 +208,7 @@ class View:
     def follow(self, pipeline: str, subject: Hashable) -> Trace:
         """Make the rest of the page, and its downloads, about another run than the reader's input."""
         self._run = pipeline, subject
-        self.trace, self.pipeline = session.run(pipeline, subject), session.pipeline(pipeline)
+        self.trace, self.pipeline = session.run(pipeline, subject, self.trace.edits), session.pipeline(pipeline)
         return self.trace
 
     def tell(self, *sentences: str) -> None:

@@ -79,7 +79,7 @@ choices = st.builds(
     layer=places(5),
     head=places(7),
     **{name: maybe(places(1023)) for name in ("token", "key", "component", "part", "neuron", "output", "step")},
-    hidden=st.lists(places(63), max_size=5, unique=True).map(tuple),
+    hidden=maybe(st.lists(places(63), max_size=5, unique=True).map(tuple)),
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(LANGUAGES),
@@ -209,7 +209,8 @@ def test_a_fitted_choice_has_no_place_outside_the_run(choice: Choice, tokens: in
         before, after = getattr(choice, name), getattr(fitted, name)
         assert after == (None if before is None else min(before, size - 1))
     assert fitted.layer < config.layers and fitted.head < config.heads
-    assert set(fitted.hidden) == set(choice.hidden) & set(range(tokens))
+    assert (fitted.hidden is None) == (choice.hidden is None)
+    assert set(fitted.hidden or ()) == set(choice.hidden or ()) & set(range(tokens))
     assert all(layer < config.layers and head < config.heads for layer, head in fitted.subset)
     assert fitted.output is None or fitted.output < config.classes
     assert fitted.fitted(config, tokens) == fitted

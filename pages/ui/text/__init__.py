@@ -43,6 +43,11 @@ def class_name(label: str) -> str:
     return plain(f"label.{label}") if label in ("even", "odd") else label
 
 
+def class_label(name: str) -> str:
+    """The name of a class as a reader knows it: "even" and "odd" in the reader's language, a digit as it is."""
+    return plain(f"common.{name}") if name in ("even", "odd") else name
+
+
 def literal(text: str) -> str:
     """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,61 @@
+"""What of a run is worth showing first: the word whose hiding tells most, and the head that an answer hangs on."""
+
+from collections import Counter
+
+import numpy as np
+import torch
+
+from model.analysis import softmax, whole_words
+from model.edits import Edit
+from model.encoder import Encoder
+from model.pipeline import SPECIAL_TOKENS, Pipeline
+from model.sweep import sweep
+from model.trace import Trace
+
+MOST_TOKENS = 256  # in the batch in which words are hidden in turn
+MOST_HEADS = 8  # that are switched off in turn
+
+
+@torch.inference_mode()
+def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
+    """The place of the word to hide first: where the encoder, without it, has a guess and still a doubt.
+
+    Words of one piece are hidden in turn, all in one batch (of a long sentence the longest words); taken is the one
+    whose likeliest guess comes nearest to even odds. A word that stands there twice comes after all others. None where
+    there is no whole word to hide.
+    """
+    count = Counter(trace.tokens)
+    places = [places[0] for places in whole_words(trace.tokens) if len(places) == 1]
+    places = [place for place in places if trace.tokens[place].isalpha()]
+    places = [place for place in places if count[trace.tokens[place]] == 1] or places
+    places.sort(key=lambda place: -len(trace.tokens[place]))
+    places = places[: max(1, MOST_TOKENS // len(trace.tokens))]
+    if not places or pipeline.config.head != "masked-word":
+        return places[0] if places else None
+    x = torch.tensor([pipeline.reader.hide(trace.ids, [place]) for place in places])
+    Z = Encoder.forward(pipeline.network, x)[range(len(places)), places]
+    best = pipeline.network.read_out(Z).softmax(-1).amax(-1)
+    return places[int((best - 0.5).abs().argmin())]
+
+
+def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int]:
+    """The layer and the head, from 0, to watch at `token`: it reads other words, and without it the answer moves most.
+
+    Of the heads that read most from words (or patches) that are neither `token` itself nor beside it, each is switched
+    off in turn; taken is the one that moves the probabilities furthest (half the sum of what they change by). Without a
+    head of the network to answer, it is the first of them.
+    """
+    weights = trace.over_layers("attention.weights")[:, :, token]  # (layer, head, key)
+    away = np.abs(np.arange(len(trace.tokens)) - token)
+    words = np.array([name not in SPECIAL_TOKENS for name in trace.tokens])
+    far = weights[..., words & (away > 1)].sum(-1)
+    near = weights[..., words & (away == 1)].sum(-1)
+    strength = far + near / 100  # where nothing is far, what is near decides
+    order = np.argsort(-strength, axis=None, kind="stable")[:MOST_HEADS]
+    heads = [tuple(map(int, np.unravel_index(place, strength.shape))) for place in order]
+    if "logits" not in trace:
+        return heads[0]
+    off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer, head in heads]
+    subject = tuple(trace.ids) or trace.subject
+    before, *after = softmax(sweep(pipeline, subject, [(), *off], token=token)["logits"].astype(np.float64))
+    return heads[int(np.abs(np.array(after) - before).sum(-1).argmax())]
