@@ -23,12 +23,13 @@ from model.cost import (
 from model.measure import LayerTimes, layer_properties, measurable_lengths, real_parameters
 from model.note_claims import NOTE_CLAIMS
 from pages.ui import cost_tables
-from pages.ui.cost_figures import plain_math, shape_text, short
+from pages.ui.cost_figures import shape_text, short
 from pages.ui.cost_tables import in_bytes, table, word, works
 from pages.ui.encoder_settings import Settings, encoder_settings
 from pages.ui.figures import heatmap
 from pages.ui.link import select
 from pages.ui.text import literal, t
+from pages.ui.text.formulas import plain_math
 from pages.ui.view import View, pick
 
 

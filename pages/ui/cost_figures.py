@@ -4,7 +4,6 @@ Pure functions: closed forms of model/cost.py in, Plotly figures out. No Streaml
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,57 +11,7 @@ import plotly.graph_objects as go
 
 from model.cost import Shape, Step
 from pages.ui.figures import ACCENT, AFTER, LEGEND, ROLE_COLOURS, finish, label
-
-# -- equations as text: Plotly in the browser and tables of Streamlit typeset no LaTeX -------------------------
-
-_SIGNS = {
-    r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\mu": "μ", r"\sigma": "σ", r"\epsilon": "ε", r"\gamma": "γ",
-    r"\beta": "β", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈", r"\approx": "≈",
-    r"\div": "÷", r"\|": "|", r"\left": "", r"\right": "", r"\;": " ", r"\,": " ", r"\!": "", r"\quad": " ",
-    r"-\infty": "−∞", " - ": " − ", "->": "→",
-}  # fmt: skip
-_RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
-
-
-def plain_math(latex: str) -> str:
-    r"""LaTeX as one line of text: \hat S = \frac{S}{\sqrt{d_k}} becomes Ŝ = S / √d_k."""
-    cases = re.compile(r"\\begin\{cases\}(.+?)&(.+?)\\\\(.+?)&(.+?)\\end\{cases\}")
-    text = cases.sub(r"\1 (\2), \3 (\4)", latex)
-    text = re.sub(r"\\(hat|bar) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)
-    for sign in sorted(_SIGNS, key=len, reverse=True):
-        text = text.replace(sign, _SIGNS[sign])
-    before = None
-    while text != before:  # from the innermost braces outwards
-        before = text
-        text = re.sub(r"\\(?:text|operatorname|mathbb)\{([^{}]*)\}", r"\1", text)
-        text = re.sub(r"_\{([^{}]*)\}", r"_\1", text)
-        text = re.sub(r"\^\{([^{}]*)\}", lambda hit: _raised(hit[1]), text)
-        text = re.sub(r"\\sqrt\{([^{}]*)\}", lambda hit: "√" + _bracketed(hit[1]), text)
-        text = re.sub(
-            r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda hit: f"{_bracketed(hit[1])} / {_bracketed(hit[2])}", text
-        )
-    text = re.sub(r"\^(\d)", lambda hit: _raised(hit[1]), text)
-    return re.sub(r"\s+([,;)])", r"\1", re.sub(r"(?<=\() +", "", " ".join(text.split())))
-
-
-def _accented(letter: str, accent: str) -> str:
-    return unicodedata.normalize("NFC", letter + {"hat": "\u0302", "bar": "\u0304"}[accent])
-
-
-def _raised(text: str) -> str:
-    if all(sign in _RAISED for sign in text):
-        return "".join(_RAISED[sign] for sign in text)
-    return "^" + _bracketed(text)
-
-
-def _bracketed(text: str) -> str:
-    """In brackets, unless it reads as one thing without them."""
-    return text if re.fullmatch(r"[√^\w']+|√\([^()]*\)", text) else f"({text})"
-
-
-def html_math(latex: str) -> str:
-    """The same for Plotly, with real subscripts."""
-    return re.sub(r"_(\w+)", r"<sub>\1</sub>", label(plain_math(latex)))
+from pages.ui.text.formulas import html_math
 
 
 def shape_text(shape: Shape, numbers: bool) -> str:

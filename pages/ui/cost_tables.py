@@ -24,9 +24,10 @@ from model.cost import (
 from model.measure import LayerTimes, layer_times, real_parameters
 from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui import cost_figures
-from pages.ui.cost_figures import html_math, plain_math, shape_text, short
+from pages.ui.cost_figures import shape_text, short
 from pages.ui.figures import AFTER, Axis, bars
 from pages.ui.text import catalogue, plain
+from pages.ui.text.formulas import html_math, plain_math
 
 POINTS = 72  # of a curve
 #: English words inside equations, and the texts that stand for them in the reader's language.

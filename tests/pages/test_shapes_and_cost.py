@@ -13,10 +13,11 @@ from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
 from pages.ui import cost_tables, session
-from pages.ui.cost_figures import html_math, plain_math, walk_diagram
+from pages.ui.cost_figures import walk_diagram
 from pages.ui.encoder_settings import SIZES
 from pages.ui.frame import PAGES
 from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.text.formulas import html_math, plain_math
 from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
 
 SENTENCE = "the dog chased the cat ."
