@@ -1,14 +1,15 @@
 """What a visitor does, in a real browser: type, walk, click, switch, share, on a wide screen and on a phone."""
 
 import re
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from model.loading import load_tokenizer
-from pages.ui.frame import PAGES
+from pages.ui.frame import PAGES, url_path
 from pages.ui.text import catalogue
+from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch
 
 SENTENCE = "she gave the dog a book ."
@@ -65,15 +66,35 @@ def choose(page: Page, layer: int, head: int) -> None:
     settle(page)
 
 
+def link_to(page: Page, name: str, language: str = "en") -> Locator:
+    """The link in the strip to a page; if it stands in a menu, that is opened first."""
+    (row,) = (row for row in PAGES if row.name == name)
+    if row.group != "stage":
+        page.locator(".st-key-strip").get_by_role("button", name=catalogue(language)[f"frame.{row.group}"]).click()
+    return page.locator(f'[data-testid="stPageLink-NavLink"][href$="page={url_path(name)}"]').first
+
+
 def walk_to(page: Page, name: str, language: str = "en") -> None:
-    place = [row.name for row in PAGES].index(name)
-    page.locator(".st-key-strip a").nth(place).click()
+    link_to(page, name, language).click()
     title(page, name, language)
+
+
+def press(page: Page, box: dict[str, float], pause: int) -> None:
+    """Click with so many milliseconds between down and up: a person takes about 100, a machine none."""
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    if pause:
+        page.wait_for_timeout(pause)
+    page.mouse.up()
 
 
 def asked(url: str) -> dict[str, str]:
     """The query of a URL."""
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+def path_and_sentence(url: str) -> tuple[str, str | None]:
+    return urlsplit(url).path.strip("/"), asked(url).get("s")
 
 
 def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
@@ -238,6 +259,73 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
         assert main_text(other) == main_text(page)
 
 
+@pytest.mark.parametrize("pause", [0, 100])
+def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: Page, app_url: str, pause: int) -> None:
+    page.goto(f"{app_url}/attention?s={quote('我爱你。')}&lang=zh")
+    title(page, "attention", "zh")
+    here = "attention"
+    for turn, there in enumerate(["heads", "tokens", "layers", "attention", "heads"]):
+        typed, steps, box = (
+            f"天空是蓝色的{turn}。",
+            page.evaluate("history.length"),
+            link_to(page, there).bounding_box(),
+        )
+        sentence_box(page).click()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(typed)
+        press(page, box, pause)
+        page.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
+        title(page, there, "zh")
+        expect(sentence_box(page)).to_have_value(typed)
+        assert page.evaluate("history.length") == steps + 2, "one step for the sentence, one for the page"
+        here, before = there, (here, typed)
+    page.go_back()
+    page.wait_for_url(lambda url: path_and_sentence(url) == before)
+    title(page, before[0], "zh")
+    page.go_forward()
+    page.wait_for_url(lambda url: path_and_sentence(url) == (here, typed))
+    title(page, here, "zh")
+    page.reload()
+    title(page, here, "zh")
+    expect(sentence_box(page)).to_have_value(typed)
+    assert path_and_sentence(page.url) == (here, typed)
+
+
+@pytest.mark.parametrize("pause", [0, 100])
+def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str, pause: int) -> None:
+    drawing.open_pad(page, app_url, "attention")
+    for digit, there in [(1, "heads"), (2, "tokens"), (3, "attention"), (7, "heads")]:
+        drawing.press(page, "clear")
+        drawing.settle(page)
+        box = link_to(page, there).bounding_box()
+        drawing.draw(page, digit)
+        press(page, box, pause)
+        page.wait_for_url(lambda url, there=there: urlsplit(url).path == f"/{there}")
+        drawing.settle(page)
+        assert drawing.verdict(page) == str(digit)
+
+
+def test_all_that_was_chosen_stands_in_the_address_on_every_page_after_a_reload_and_elsewhere(
+    page: Page, app_url: str, browser: Browser
+) -> None:
+    chosen = {"token": "4", "key": "6", "component": "100", "part": "7", "neuron": "1000", "hidden": "3", "n": "77"}
+    chosen |= {"as": "lines", "range": "layer", "edits": "layers.1.attention.heads~zero~head.3", "subset": "1.2_2.3"}
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&lang=en&" + urlencode(chosen))
+    title(page, "attention")
+    walk_to(page, "heads")
+    slider(page, "layer").press("ArrowRight")
+    page.wait_for_url(lambda url: asked(url) | chosen | {"layer": "2"} == asked(url))
+    page.reload()
+    title(page, "heads")
+    assert asked(page.url) | chosen | {"layer": "2"} == asked(page.url)
+    with browser.new_context(locale="zh-CN") as elsewhere:
+        other = elsewhere.new_page()
+        other.goto(page.url)
+        title(other, "heads")
+        assert asked(other.url) == asked(page.url)
+        assert main_text(other) == main_text(page)
+
+
 def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
     app_url: str, browser: Browser, requests: list[str]
 ) -> None:
@@ -252,12 +340,12 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
         choose(page, layer=2, head=1)
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").tap()
         expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
-        for place, row in enumerate(PAGES):
-            page.locator(".st-key-strip a").nth(place).tap()
+        for row in PAGES:
+            link_to(page, row.name).tap()
             title(page, row.name)
             page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
             assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
-        page.locator(".st-key-strip a").nth([row.name for row in PAGES].index("attention")).tap()
+        link_to(page, "attention").tap()
         title(page, "attention")
         click_cell(page, "attention-weights", 4, 6)
         expect_by_hand(page, PLACES[4], PLACES[6])

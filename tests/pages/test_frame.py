@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace, loading
 from model import pipeline as model_pipeline
-from model.stages import STAGES
+from model.config import PRESETS
+from model.graph import graph
 from pages.ui import session
 from pages.ui.frame import PAGES
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
@@ -27,9 +28,9 @@ def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
         assert english[key].strip() and chinese[key].strip(), key
 
 
-def test_every_stage_has_its_page() -> None:
-    for stage in STAGES:
-        assert any(stage.key in row.stages for row in PAGES), stage.key
+def test_the_strip_gives_shapes_of_quantities_that_a_run_records() -> None:
+    recorded = {quantity.row for quantity in graph(PRESETS["text"]) if quantity.traced}
+    assert {row.shape_of for row in PAGES if row.shape_of} <= recorded
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -57,11 +58,11 @@ def test_any_sentence_opens(sentence: str) -> None:
 )
 def test_what_cannot_be_read_gets_a_sentence_and_the_last_picture_stays(typed: str, reason: str, language: str) -> None:
     app = open_page("attention", s="you love me .", lang=language)
-    before = app.get("plotly_chart")[3].proto.spec
+    before = specs(app)
     app.sidebar.text_input(key="s").set_value(typed).run()
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.input_{reason}"]]
-    assert app.get("plotly_chart")[3].proto.spec == before
+    assert before and specs(app) == before
     assert app.sidebar.text_input(key="s").value == typed
 
 
@@ -80,10 +81,15 @@ def test_what_is_cut_or_unknown_is_said() -> None:
     assert any("64" in text for text in said)
 
 
+def specs(app: AppTest) -> list[str]:
+    """What Plotly is given, chart by chart."""
+    return [chart.proto.spec for chart in app.get("plotly_chart")]
+
+
 def test_tokens_are_shown_literally() -> None:
     app = open_page("attention", s="<b>x</b> $x$ `x`")
-    spec = app.get("plotly_chart")[3].proto.spec
-    assert "&lt;" in spec and '"<"' not in spec  # Plotly would read a bare tag
+    drawn = "".join(specs(app))
+    assert "&lt;" in drawn and '"<"' not in drawn  # Plotly would read a bare tag
     assert not re.search(r"(?<!\\)[<$`]", re.sub(r"\$[^$ ]+\$", "", texts(app).split("looks most")[1].split(":")[0]))
 
 
@@ -115,6 +121,37 @@ def test_a_good_link_opens_exactly_that() -> None:
         "story",
     )
     assert not app.warning
+
+
+def address(app: AppTest) -> dict[str, str]:
+    """The query; AppTest gives what it was told as text and what the app wrote as lists."""
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def test_every_place_of_a_link_is_chosen_and_stays_in_the_address() -> None:
+    link = {"token": "2", "key": "4", "component": "256", "neuron": "7", "hidden": "2", "as": "row", "n": "77"}
+    app = open_page("attention", s="i love you .", **link)
+    assert address(app).items() >= link.items()
+    choice = app.session_state["choice"]
+    assert (choice.token, choice.key, choice.component, choice.neuron, choice.hidden) == (1, 3, 255, 6, (1,))
+    assert (choice.as_, choice.cost.n) == ("row", 77)
+
+
+def test_what_was_typed_wins_over_the_older_sentence_of_a_page_link() -> None:
+    app = open_page("attention", s="i love you .")
+    app.sidebar.text_input(key="s").set_value("you love me .").run()
+    app.query_params["s"] = "i love you ."
+    assert_fine(app.switch_page("pages/heads.py").run())
+    assert app.session_state["choice"].sentence == app.sidebar.text_input(key="s").value == "you love me ."
+    assert address(app)["s"] == "you love me ."
+
+
+def test_edits_in_a_link_change_the_run_and_those_that_do_not_fit_are_named() -> None:
+    plain_run = specs(open_page("attention", s="i love you ."))
+    assert specs(open_page("attention", s="i love you .", edits="layers.0.attention.K~scale~value.3")) != plain_run
+    app = open_page("attention", s="i love you .", edits="layers.0.attention.K~zero~head.99")
+    assert specs(app) == plain_run
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.edits"]]
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated"])
