@@ -7,7 +7,7 @@
     python -m model.training evaluate    --data DIR
 
 The first four train: stop one at any time and start it again, and it goes on from its last checkpoint.
-The last prints the model card's figures again, from the shipped weights.
+The last prints the model card's figures again, from the shipped weights, and writes the tables beside them.
 """
 
 import argparse

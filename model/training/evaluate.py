@@ -1,35 +1,51 @@
-"""The model card's figures, measured again from the shipped weights.
+"""The model card's figures, measured again from the shipped weights, and the tables that lie beside them.
 
     python -m model.training evaluate --data DIR
 
-Everything is measured on data that training never saw.
+Everything is measured on data that training never saw. Layers and heads count from 1, as in the app. Writes
+model/weights/heads.json and neurons.npz.
 """
 
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
 
 from model.loading import WEIGHTS, load
 from model.pipeline import Pipeline
+from model.tables import Role, head_roles
 from model.training import digits, text, translation
 from model.training.corpus import LANGUAGES, held_sentences, read_pairs
-from model.training.relations import neighbour_table, relation_table, treebank
+from model.training.head_table import HeadTable, cross_runs, encoder_runs
+from model.training.held_out import Observed, ObservedPairs, observe_pairs, observe_sentences
+from model.training.neuron_table import write_neurons
+from model.training.observe import activations
+from model.training.relations import TREEBANKS, neighbour_table, relation_table
+from model.training.roles import Candidate, gather, piece_run
+from model.training.shares import shares
 
 BLANKS = ("the cat sat on the [MASK] .", "i [MASK] you .", "我[MASK]你。", "今天天气很[MASK]。")
 SENTENCES = ("i love you .", "where is the station ?", "我爱你。", "今天天气很好。")
+WAYS = {"to_head": "dependent → head", "to_dependent": "head → dependent"}
 
 
-def table(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+def table(columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
     """Print a table as Markdown writes it."""
     for row in (columns, ["---"] * len(columns), *rows):
         print("| " + " | ".join(map(str, row)) + " |")
     print()
 
 
+def head_name(layer: int, head: int) -> str:
+    return f"layer {layer + 1}, head {head + 1}"
+
+
 def sizes() -> None:
-    rows = [(path.name, f"{path.stat().st_size / 1e6:.2f} MB") for path in sorted(WEIGHTS.glob("*.safetensors"))]
-    table(("file", "size"), rows)
+    files = sorted(path for path in WEIGHTS.iterdir() if path.suffix in (".safetensors", ".json", ".npz"))
+    table(("file", "size"), [(path.name, f"{path.stat().st_size / 1e6:.2f} MB") for path in files])
 
 
 def images(data: Path) -> None:
@@ -68,27 +84,123 @@ def words(pipeline: Pipeline, data: Path) -> None:
     table(("sentence", "five best guesses"), [(s, ", ".join(pipeline(s).answer[0].labels[:5])) for s in BLANKS])
 
 
-def heads(pipeline: Pipeline, data: Path) -> None:
-    """Neighbours and grammatical relations on UD English EWT (dev). Layers and heads from 1, as in the app."""
-    sentences = treebank(data / "ud" / "en_ewt-dev.conllu.xz")
-    rows = [
-        ({-1: "previous", 1: "next"}[step], f"layer {layer + 1}, head {head + 1}", f"{share:.2f}", f"{weight:.2f}")
-        for step, (layer, head, share, weight) in neighbour_table(pipeline, sentences).items()
-    ]
-    table(("piece", "best head", "looked at most", "mean weight"), rows)
+# -- what the heads look at ------------------------------------------------------------------------------------
+
+
+def attention_shares(observed: dict[str, Observed], pairs: dict[str, ObservedPairs]) -> None:
+    """Where words look, layer by layer: at special tokens, at punctuation, at the word that gets most."""
+    kinds_of = [("encoder", language, one.seen) for language, one in observed.items()]
+    kinds_of += [("decoder", f"→ {language}", one.own) for language, one in pairs.items()]
+    kinds_of += [("cross", f"→ {language}", one.cross) for language, one in pairs.items()]
     rows = [
         (
-            found.relation,
-            found.count,
-            f"layer {found.layer + 1}, head {found.head + 1}",
-            "dependent → head" if found.from_dependent else "head → dependent",
-            f"{found.accuracy:.1%}",
-            f"{found.baseline:.1%} ({found.offset:+d})",
-            f"{100 * (found.accuracy - found.baseline):+.1f}",
+            *name,
+            layer,
+            f"{row.special:.2f} ({row.even_special:.2f})",
+            f"{row.punctuation:.2f} ({row.even_punctuation:.2f})",
+            f"{row.word} {row.to_word:.2f} ({row.even_word:.2f})",
+            f"{row.sharpness:.2f}",
         )
-        for found in relation_table(pipeline, sentences)
+        for *name, seen in kinds_of
+        for layer, row in enumerate(shares(seen), 1)
     ]
-    table(("relation", "times", "best head", "looks", "right", "best fixed offset", "points above"), rows)
+    print("In brackets: what even attention would give.\n")
+    columns = ("attention", "language", "layer", "on special tokens", "on punctuation", "on the word above even most")
+    table((*columns, "largest weight"), rows)
+
+
+def relations(observed: dict[str, Observed]) -> None:
+    """Neighbours and grammatical relations on the treebanks."""
+    rows = [
+        (language, {-1: "previous", 1: "next"}[step], head_name(layer, head), f"{share:.2f}", f"{weight:.2f}")
+        for language, one in observed.items()
+        for step, (layer, head, share, weight) in neighbour_table([p.attended for p in one.parsed]).items()
+    ]
+    table(("language", "piece", "best head", "looked at most", "mean weight"), rows)
+    for language, one in observed.items():
+        found = relation_table(one.parsed, TREEBANKS[language][1])
+        above = [100 * (row.accuracy - row.baseline) for row in found]
+        print(f"{TREEBANKS[language][0]}, {len(one.parsed)} sentences: ", end="")
+        print(f"{sum(points >= 10 for points in above)} of {len(found)} relations 10 points or more above.\n")
+        rows = [
+            (
+                row.relation,
+                row.count,
+                head_name(row.layer, row.head),
+                WAYS["to_head" if row.from_dependent else "to_dependent"],
+                f"{row.accuracy:.1%}",
+                f"{row.baseline:.1%} ({row.offset:+d})",
+                f"{points:+.1f}",
+            )
+            for row, points in zip(found, above, strict=True)
+        ]
+        table(("relation", "times", "best head", "looks", "right", "best fixed offset", "points above"), rows)
+
+
+def alignment(pairs: dict[str, ObservedPairs]) -> None:
+    """How often each cross-attention head looks most at the source of the piece just read, and of the next one."""
+    rows: dict[tuple[int, ...], list[str]] = {}
+    columns = ["cross-attention"]
+    for language, one in pairs.items():
+        for name, tables in (("statistical", one.likely), ("sure", one.sure)):
+            evidence = gather(cross_runs(one.cross, tables, one.sources))
+            just_read, following = (evidence[Candidate(name)].holds for name in ("aligned", "aligned_next"))
+            columns.append(f"→ {language}, {name} ({len(just_read)})")
+            for place in np.ndindex(just_read.shape[1:]):
+                shares_of = [f"{holds[:, *place].mean():.2f}" for holds in (just_read, following)]
+                rows.setdefault(place, []).append(" / ".join(shares_of))
+    print("Share of pieces whose source is looked at most: of the piece just read / of the one written next.\n")
+    table(columns, [(head_name(*place), *row) for place, row in rows.items()])
+
+
+def describe(role: Role) -> str:
+    what = f"{role.relation}, {WAYS[role.direction]}" if role.relation else role.name.replace("_", " ")
+    return f"{what} {role.share:.0%} ({100 * role.margin:+.0f}, {role.count})"
+
+
+def head_table(pipeline: Pipeline, observed: dict[str, Observed], pairs: dict[str, ObservedPairs]) -> None:
+    """Write heads.json, and print what it says."""
+    made, tokenizer = HeadTable(), pipeline.reader.tokenizer
+    made.add(
+        "layers.{l}.attention",
+        {name: encoder_runs(tokenizer, name, one.parsed, one.seen, one.texts) for name, one in observed.items()},
+    )
+    made.add(
+        "decoder.layers.{l}.attention",
+        {name: list(map(piece_run, one.own, one.sources)) for name, one in pairs.items()},
+    )
+    made.add(
+        "decoder.layers.{l}.cross",
+        {name: cross_runs(one.cross, one.likely, one.sources) for name, one in pairs.items()},
+    )
+    made.choose_pictures(pipeline)
+    made.write()
+    roles = head_roles("translation")
+    rows = [
+        (path, head + 1, *(describe(roles.at(path, head, language)) for language in ("all", *LANGUAGES)))
+        for path, head in roles
+    ]
+    print("Share of places where it holds (points above the baseline, places).\n")
+    table(("attention", "head", "role", "in English", "in Chinese"), rows)
+    encoder = [roles.at(path, head) for path, head in roles if path.startswith("layers.")]
+    telling = sum(role.clear and role.name not in ("delimiter", "broad") for role in encoder)
+    print(f"{telling} of the encoder's {len(encoder)} heads have a clear role other than delimiter or broad.\n")
+    rows = [
+        (one.text, head_name(one.layer, one.head), f"{tokens[one.query]} → {tokens[one.key]}", f"{one.weight:.2f}")
+        for one in roles.striking
+        for tokens in (pipeline.reader.read(one.text).tokens,)
+    ]
+    table(("striking", "head", "looks", "weight"), rows)
+
+
+def neuron_table(pipeline: Pipeline, observed: dict[str, Observed]) -> None:
+    """Write neurons.npz, and print how often its neurons are active."""
+    ids = list(chain.from_iterable(one.ids for one in observed.values()))
+    tokens = [one.keys for each in observed.values() for one in each.seen]
+    active = write_neurons(tokens, activations(pipeline.network, ids))
+    rows = [(layer, f"{row.mean():.1%}", (row == 0).sum(), (row < 0.01).sum()) for layer, row in enumerate(active, 1)]
+    columns = ("layer", "neurons active at a piece", "neurons never active", "active at less than 1 % of pieces")
+    table(columns, rows)
 
 
 def translations(data: Path) -> None:
@@ -102,9 +214,14 @@ def translations(data: Path) -> None:
 
 def evaluate(data: Path) -> None:
     pipeline = load("text")
-    sizes()
     images(data)
     pieces(pipeline.reader.tokenizer, data)
     words(pipeline, data)
-    heads(pipeline, data)
+    observed, pairs = observe_sentences(pipeline, data), observe_pairs(load("translation"), data)
+    attention_shares(observed, pairs)
+    relations(observed)
+    alignment(pairs)
+    head_table(pipeline, observed, pairs)
+    neuron_table(pipeline, observed)
     translations(data)
+    sizes()

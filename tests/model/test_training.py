@@ -3,19 +3,17 @@
 import lzma
 import shutil
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from model import Edit, load, loading
+from model import load, loading
 from model.config import PRESETS
 from model.heads import MaskedWordNetwork
 from model.training import checkpoint, corpus, optimization, relations, text, translation
 
 TOKENIZER = loading.WEIGHTS / "tokenizer.json"
-SENTENCE_OF_FOUR = "the big dog sleeps"
 SMALL = replace(PRESETS["text"], d_model=32, heads=4, layers=1, d_ff=64, vocab_size=200)
 
 
@@ -185,28 +183,43 @@ def test_a_treebank_is_read_and_words_find_their_pieces(tmp_path) -> None:
         file.write(f"{TREE}\n{TREE}\n")
     sentence, twin = relations.treebank(tmp_path / "tree.xz")
     assert sentence == twin == relations.Sentence(["the", "dog", "unhappily"], [1, 2, -1], ["det", "nsubj", "root"])
-    trace, places = relations.read(load("text"), sentence)
-    assert ["".join(trace.tokens[i].removeprefix("##") for i in place) for place in places] == sentence.words
-    weights = relations.word_weights(trace, 0, places)
-    assert weights.shape == (8, 3, 3)
-    outside = trace["layers.0.attention.weights"][:, :, [0, -1]].sum(-1)
-    rest = np.stack([outside[:, place].mean(1) for place in places], axis=1)
-    np.testing.assert_allclose(weights.sum(-1) + rest, 1, atol=1e-5)
+    (one, _) = relations.read(load("text"), [sentence, twin])
+    tokens, weights = one.attended.keys, one.attended.weights
+    assert ["".join(tokens[i].removeprefix("##") for i in place) for place in one.places] == sentence.words
+    among = relations.word_weights(weights, one.places)
+    assert among.shape == (6, 8, 3, 3)
+    outside = weights[..., [0, -1]].sum(-1)
+    rest = np.stack([outside[..., place].mean(-1) for place in one.places], axis=-1)
+    np.testing.assert_allclose(among.sum(-1) + rest, 1, atol=1e-5)
 
 
-def test_a_head_that_follows_a_relation_is_found(monkeypatch) -> None:
-    monkeypatch.setattr(relations, "FEWEST", 1)
-    sentence = relations.Sentence(["the", "big", "dog", "sleeps"], [2, 2, 3, -1], ["det", "amod", "nsubj", "root"])
-    # Heads made to order: in layer 3, head 5 each word looks at its own head and at nothing else.
-    looks = [(1, 3), (2, 3), (3, 4)]
-    follow = [Edit("layers.2.attention.weights", "zero", head=4, token=query) for query, _ in looks]
-    follow += [
-        Edit("layers.2.attention.weights", "set", 1.0, head=4, token=query, looked_at=key) for query, key in looks
-    ]
-    edited = partial(load("text"), edits=tuple(follow))
-    edited.config, edited.reader = load("text").config, load("text").reader
-    found = {row.relation: row for row in relations.relation_table(edited, [sentence])}
-    assert all(row.accuracy == 1 and row.count == 1 for row in found.values())
-    assert found["det"].baseline == 1 and found["det"].offset == 2
-    _, places = relations.read(edited, sentence)
-    assert relations.word_weights(edited(SENTENCE_OF_FOUR), 2, places)[4].argmax(-1)[:3].tolist() == [2, 2, 3]
+def test_a_sentence_of_one_word_or_of_too_many_is_left_out() -> None:
+    one, many = (relations.Sentence(["dog"] * n, [-1] * n, ["root"] * n) for n in (1, 63))
+    assert relations.read(load("text"), [one, many]) == []
+
+
+def test_a_head_that_follows_a_relation_is_found() -> None:
+    words, governors = ["the", "big", "dog", "sleeps"], [2, 2, 3, -1]
+    tokens = ["[CLS]", *words, "[SEP]"]
+    weights = np.full((6, 8, 6, 6), 1 / 6, dtype=np.float32)
+    for dependent, governor in enumerate(governors[:3]):
+        weights[2, 4, dependent + 1] = 0.1
+        weights[2, 4, dependent + 1, [0, governor + 1]] = 0.5, 0.2  # [CLS] gets more, and is left out
+    sentence = relations.Sentence(words, governors, ["det", "amod", "nsubj", "root"])
+    parsed = relations.Parsed(sentence, [[i] for i in range(1, 5)], relations.Attended(tokens, tokens, weights))
+    found = {row.relation: row for row in relations.relation_table([parsed] * 3, fewest=3)}
+    assert set(found) == {"det", "amod", "nsubj"}
+    assert all(row.accuracy == 1 and row.count == 3 for row in found.values())
+    assert (found["det"].baseline, found["det"].offset) == (1, 2)
+    # Even attention finds the first word everywhere, so "det" from its head as well; "nsubj" only this head finds.
+    row = found["nsubj"]
+    assert (row.layer, row.head, row.from_dependent) == (2, 4, True)
+
+
+def test_neighbours_are_found() -> None:
+    tokens = ["[CLS]", "a", "b", "c", "[SEP]"]
+    weights = np.full((2, 2, 5, 5), 0.1, dtype=np.float32)
+    for query in (1, 2, 3):
+        weights[0, 1, query, query - 1] = weights[1, 0, query, query + 1] = 0.6
+    found = relations.neighbour_table([relations.Attended(tokens, tokens, weights)])
+    assert found == {-1: (0, 1, 1, pytest.approx(0.6)), 1: (1, 0, 1, pytest.approx(0.6))}

@@ -1,0 +1,225 @@
+"""What was measured of the shipped networks' parts: the role of each attention head, and what fires each neuron.
+
+`python -m model.training evaluate` writes the tables beside the weights, with the weights' SHA-256 in them: a table
+that was made from other weights is as good as none.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from model.loading import WEIGHTS, WeightsError
+
+HEADS, NEURONS = "heads.json", "neurons.npz"
+#: The files that decide what a pipeline's heads do.
+MADE_FROM = {"text": ("text.safetensors",), "translation": ("text.safetensors", "translation.safetensors")}
+THIRDS = ("high", "middle", "low")
+LEVELS = {"top": 3, "middle": 2, "low": 2}  # contexts kept of each neuron
+Language = Literal["all", "en", "zh"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One place in a sentence of the corpus: `weight` is what token `query` gives to token `key`."""
+
+    text: str  # the sentence as typed; of a translation, its source
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]  # the same tokens, but in cross-attention: the source's
+    query: int
+    key: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a head does in a `share` of the `count` places where it can be asked, `margin` above its baseline.
+
+    name: "next", "previous", "itself", "same" (the same piece elsewhere), "word" (the rest of its word), "relation",
+    "delimiter" ([CLS], [SEP]; in the decoder the language), "punctuation", "broad" (spread over half of the tokens or
+    more); in cross-attention also "aligned" (the source of the piece just read) and "aligned_next" (of the one that is
+    written next). A relation has the name that Universal Dependencies gives it, and a direction: "to_head" if the
+    dependent looks, "to_dependent" if its head does. How roles are measured and chosen: model/training/roles.py.
+    """
+
+    name: str
+    share: float
+    margin: float
+    count: int
+    relation: str | None = None
+    direction: Literal["to_head", "to_dependent"] | None = None
+    examples: dict[str, tuple[Example, ...]] = field(default_factory=dict)  # by thirds of strength: high, middle, low
+    others: tuple["Role", ...] = ()  # what else the head does, furthest above its baseline first; without examples
+
+    @property
+    def clear(self) -> bool:
+        """Whether the role is worth its name: it holds in half of its places, or 10 points above its baseline."""
+        return self.share >= 0.5 or self.margin >= 0.1
+
+
+@dataclass(frozen=True)
+class Striking:
+    """A picture worth showing first: in this sentence, this head's `query` looks at its `key`. Layer, head from 0."""
+
+    language: str
+    text: str
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+    role: Role
+
+
+class HeadRoles:
+    """The measured roles of all heads of a pipeline."""
+
+    def __init__(self, table: dict) -> None:
+        self._table = table
+
+    def of(self, layer: int, head: int, language: Language = "all") -> Role:
+        """The role of an encoder's head, both from 0; in one language, or over both."""
+        return self.at(f"layers.{layer}.attention", head, language)
+
+    def at(self, path: str, head: int, language: Language = "all") -> Role:
+        """The same for any attention: "layers.2.attention", "decoder.layers.0.cross". KeyError if there is none."""
+        return self._role(self._table["heads"][path][head][language])
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        """The attention's path and the head, for each head that was measured."""
+        return ((path, head) for path, heads in self._table["heads"].items() for head in range(len(heads)))
+
+    @cached_property
+    def striking(self) -> tuple[Striking, ...]:
+        """Pictures of the encoder's heads, the most striking first, both languages."""
+        return tuple(Striking(**one, role=self.of(one["layer"], one["head"])) for one in self._table["striking"])
+
+    def _role(self, row: dict) -> Role:
+        examples = {third: tuple(map(self._example, some)) for third, some in row.get("examples", {}).items()}
+        others = tuple(self._role(other) for other in row.get("others", ()))
+        return Role(**{**row, "examples": examples, "others": others})
+
+    def _example(self, row: Sequence) -> Example:
+        number, query, key, weight = row
+        sentence = self._table["sentences"][number]
+        keys = tuple(sentence["keys"])
+        return Example(sentence["text"], tuple(sentence.get("queries", keys)), keys, query, key, weight)
+
+
+@dataclass(frozen=True)
+class Context:
+    """A place in the corpus that fires a neuron."""
+
+    tokens: tuple[str, ...]  # the whole sentence
+    place: int
+    activation: float
+
+    def around(self, most: int = 4) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+        """The piece, with at most so many to its left and to its right."""
+        left, right = self.tokens[max(0, self.place - most) : self.place], self.tokens[self.place + 1 :][:most]
+        return left, self.tokens[self.place], right
+
+
+@dataclass(frozen=True)
+class NeuronContexts:
+    """What fires a neuron. `active` is the share of the corpus's pieces at which its activation is above 0.
+
+    `top` are its strongest places, each in another sentence; `middle` lie at the median of its positive activations,
+    `low` where nine tenths of them are stronger. A neuron that is hardly ever active has fewer, or none.
+    """
+
+    active: float
+    top: tuple[Context, ...]
+    middle: tuple[Context, ...]
+    low: tuple[Context, ...]
+
+
+@cache
+def fingerprint(file: str) -> str:
+    """The SHA-256 of a file under model/weights, in hexadecimal."""
+    with (WEIGHTS / file).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@cache
+def head_roles(name: str = "text") -> HeadRoles | None:
+    """The head table of the pipeline "text" or "translation" (whose encoder is text's), or None where there is none:
+    of other pipelines, or where the weights are not those that it was made from.
+
+    Raises WeightsError("damaged", "heads.json") for a table that cannot be read.
+    """
+    table = _read_heads() if name in MADE_FROM else None
+    if table is None or not _fits(name, table["weights"]):
+        return None
+    heads = {path: row for path, row in table["heads"].items() if name == "translation" or path.startswith("layers.")}
+    return HeadRoles({**table, "heads": heads})
+
+
+def neuron_contexts(name: str, layer: int, neuron: int) -> NeuronContexts | None:
+    """What fires a neuron of the encoder that "text" and "translation" share, both from 0; None as in `head_roles`.
+
+    Raises WeightsError("damaged", "neurons.npz") for a table that cannot be read, IndexError for a neuron beyond it.
+    """
+    table = _read_neurons() if name in MADE_FROM else None
+    if table is None or not _fits("text", {"text.safetensors": str(table["weights"])}):
+        return None
+    contexts = []
+    for place, activation in zip(table["places"][layer, neuron], table["activations"][layer, neuron], strict=True):
+        sentence = np.searchsorted(table["starts"], place, side="right") - 1
+        start, end = table["starts"][sentence : sentence + 2]
+        tokens = tuple(map(str, table["vocabulary"][table["pieces"][start:end]]))
+        contexts.append(Context(tokens, int(place - start), float(activation)))
+    ends = np.cumsum([0, *LEVELS.values()])
+    levels = [
+        tuple(context for context in contexts[start:end] if context.activation > 0) for start, end in pairwise(ends)
+    ]
+    return NeuronContexts(float(table["active"][layer, neuron]), *levels)
+
+
+def _fits(name: str, made_from: dict[str, str]) -> bool:
+    return all((WEIGHTS / file).exists() and made_from.get(file) == fingerprint(file) for file in MADE_FROM[name])
+
+
+@cache
+def _read_heads() -> dict | None:
+    path = WEIGHTS / HEADS
+    if not path.exists():
+        return None
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        roles = HeadRoles(table)
+        for path, head in roles:  # each row is read once, so that none fails later
+            for language in ("all", "en", "zh"):
+                roles.at(path, head, language)
+        _ = roles.striking, table["weights"].items()
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise WeightsError("damaged", HEADS) from error
+    return table
+
+
+@cache
+def _read_neurons() -> dict[str, np.ndarray] | None:
+    path = WEIGHTS / NEURONS
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = ("weights", "vocabulary", "pieces", "starts", "active", "places", "activations")
+            table = {name: file[name] for name in names}
+        fits = (
+            table["places"].shape == table["activations"].shape == (*table["active"].shape, sum(LEVELS.values()))
+            and table["starts"][-1] == len(table["pieces"])
+            and table["places"].max() < len(table["pieces"])
+            and table["pieces"].max() < len(table["vocabulary"])
+        )
+    except (OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise WeightsError("damaged", NEURONS) from error
+    if not fits:
+        raise WeightsError("damaged", NEURONS)
+    return table

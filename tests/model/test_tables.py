@@ -1,0 +1,387 @@
+"""The measured tables: what is counted is what is there, and a table speaks only of the weights it was made from."""
+
+import json
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+
+from model import load, tables
+from model.decoder import TARGET_LANGUAGES
+from model.loading import WeightsError
+from model.trace import record
+from model.training import head_table, neuron_table
+from model.training.alignment import Model1, align, anchors
+from model.training.observe import Attended, activations, attention, kinds, pair_attention
+from model.training.relations import Parsed, Sentence
+from model.training.roles import Candidate, gather, measure, piece_run, treebank_runs
+from model.training.shares import shares
+
+TOKENS = ["[CLS]", "the", "dog", "saw", "the", "##n", ".", "[SEP]"]
+
+
+def looking(rows: list[int], keys: int) -> np.ndarray:
+    """One head, (1, 1, query, key), that gives nine tenths to one key of each query and spreads the rest."""
+    weights = np.full((len(rows), keys), 0.1 / keys)
+    weights[range(len(rows)), rows] += 0.9
+    return weights[None, None].astype(np.float32)
+
+
+def role(attended: list[Attended], **more) -> tuple[Candidate, float, float]:
+    first = measure(gather([piece_run(one, **more) for one in attended]), fewest=1)[0][0][0]
+    return first.candidate, first.share, first.margin
+
+
+# -- what is observed ------------------------------------------------------------------------------------------
+
+TEXTS = ("i love you .", "the animal did not cross the street because it was too tired .", "今天天气很好。")
+
+
+def test_a_batch_shows_what_each_sentence_shows_alone() -> None:
+    pipeline = load("text")
+    ids = [pipeline.reader.read(text).ids for text in TEXTS]
+    neurons, start = activations(pipeline.network, ids), 0
+    for text, one in zip(TEXTS, attention(pipeline.network, pipeline.reader.vocabulary, ids), strict=True):
+        trace = pipeline(text)
+        assert one.keys == trace.tokens
+        for layer in range(6):
+            np.testing.assert_allclose(one.weights[layer], trace[f"layers.{layer}.attention.weights"], atol=1e-4)
+            alone = trace[f"layers.{layer}.ffn.activation"]
+            np.testing.assert_allclose(neurons[start : start + len(alone), layer], alone, rtol=1e-3, atol=1e-3)
+        start += len(trace.tokens)
+    assert start == len(neurons)
+
+
+def test_a_batch_of_pairs_shows_what_each_pair_shows_alone() -> None:
+    translator = load("translation")
+    sources = [translator.reader.read(text).ids for text in TEXTS[:2]]
+    first = translator.config.vocab_size + list(TARGET_LANGUAGES).index("zh")
+    targets = [[first, *translator.reader.read(text).ids[1:-1]] for text in ("我爱你。", "他累了。")]
+    own, cross = pair_attention(translator.network, translator.reader.vocabulary, sources, targets)
+    for place, (x, y) in enumerate(zip(sources, targets, strict=True)):
+        _, values = record(translator.network, torch.tensor([x]), torch.tensor([y]))
+        for layer in range(3):
+            for seen, part in ((own, "attention"), (cross, "cross")):
+                alone = values[f"decoder.layers.{layer}.{part}.weights"][0].numpy()
+                np.testing.assert_allclose(seen[place].weights[layer], alone, atol=1e-4)
+        assert own[place].queries == cross[place].queries and own[place].queries[0] == "[ZH]"
+
+
+# -- shares ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_even_attention_gets_even_shares_and_a_sink_gets_all(causal) -> None:
+    even = Attended(TOKENS, TOKENS, np.zeros((2, 3, 8, 8)), causal)
+    weights = np.zeros((2, 3, 8, 8), dtype=np.float32)
+    weights[0] = even.visible / even.visible.sum(1, keepdims=True)
+    weights[1, ..., 0] = 1
+    level, sink = shares([Attended(TOKENS, TOKENS, weights, causal)] * 40)
+    assert (level.special, level.punctuation) == pytest.approx((level.even_special, level.even_punctuation))
+    assert level.to_word == pytest.approx(level.even_word) and level.even_word > 0
+    assert (sink.special, sink.punctuation, sink.to_word, sink.sharpness) == pytest.approx((1, 0, 0, 1))
+    if not causal:  # the queries are the six tokens between [CLS] and [SEP]
+        assert (level.special, level.punctuation, level.sharpness) == pytest.approx((2 / 8, 1 / 8, 1 / 8))
+
+
+def test_kinds_of_tokens() -> None:
+    assert kinds(["[CLS]", "dog", "##n", "'", "。", "3", "我", "[ZH]", "[UNK]"]).tolist() == [
+        *("special", "word", "word", "punctuation", "punctuation", "word", "word", "special", "word"),
+    ]
+
+
+# -- roles -----------------------------------------------------------------------------------------------------
+
+
+def test_heads_made_to_order_get_their_roles() -> None:
+    n, places = len(TOKENS), np.arange(len(TOKENS))
+    made = {
+        "next": np.minimum(places + 1, n - 1),
+        "previous": np.maximum(places - 1, 0),
+        "itself": places,
+        "delimiter": np.where(places % 2, 0, n - 1),
+        "punctuation": np.full(n, 6),
+    }
+    for name, rows in made.items():
+        candidate, share, margin = role([Attended(TOKENS, TOKENS, looking(rows.tolist(), n))])
+        assert (candidate, share) == (Candidate(name), 1), name
+        assert 0.7 < margin < 0.9, name
+    assert role([Attended(TOKENS, TOKENS, np.full((1, 1, n, n), 1 / n, dtype=np.float32))])[:2] == (
+        Candidate("broad"),
+        1,
+    )
+
+
+def test_breadth_is_the_number_of_tokens_that_share_alike() -> None:
+    for width in range(1, len(TOKENS) + 1):
+        weights = np.zeros((1, 1, len(TOKENS), len(TOKENS)), dtype=np.float32)
+        weights[..., :width] = 1 / width
+        found = gather([piece_run(Attended(TOKENS, TOKENS, weights))])[Candidate("broad")]
+        np.testing.assert_allclose(found.strength, width / len(TOKENS), rtol=1e-5)
+        assert found.holds.all() == (width > 5), "six of eight are three quarters"
+
+
+def test_the_same_word_is_asked_only_where_it_stands_twice() -> None:
+    found = gather([piece_run(Attended(TOKENS, TOKENS, looking([0, 4, 0, 0, 2, 0, 0, 0], 8)))])[Candidate("same")]
+    assert found.where[:, 1].tolist() == [1, 4]  # "the" and "the"
+    assert found.holds[:, 0, 0].tolist() == [True, False]
+    np.testing.assert_allclose(found.strength[:, 0, 0], [0.9 + 0.1 / 8, 0.1 / 8], rtol=1e-5)
+
+
+def parsed(words: int, governors: list[int], relations: list[str], looks: list[int]) -> Parsed:
+    """A sentence w0 w1 … of one piece a word, read by one head: word i looks at token looks[i]."""
+    names = [f"w{i}" for i in range(words)]
+    tokens = ["[CLS]", *names, "[SEP]"]
+    weights = looking([0, *looks, words + 1], words + 2)
+    return Parsed(
+        Sentence(names, governors, relations), [[i + 1] for i in range(words)], Attended(tokens, tokens, weights)
+    )
+
+
+def test_a_relation_needs_more_than_a_fixed_offset() -> None:
+    # Objects stand at one to four places from their verb, in turn; the head always finds the verb.
+    following = [
+        parsed(6, [-1, *[0] * 5], ["root", *["obj" if i == far else "x" for i in range(1, 6)]], [1] * 6)
+        for far in (1, 2, 3, 4)
+    ] * 5
+    # Here the verb is always next, and "always the next word" is as good as knowing it.
+    offset = [parsed(3, [1, -1, 1], ["obj", "root", "x"], [2, 3, 4])] * 20
+    for sentences, share, margin in ((following, 1, 0.75), (offset, 1, 0)):
+        measured = measure(gather([run for one in sentences for run in treebank_runs(one)]), fewest=20)[0][0]
+        (found,) = [one for one in measured if one.candidate == Candidate("relation", "obj", "to_head")]
+        assert (found.share, found.margin, found.count) == pytest.approx((share, margin, 20))
+
+
+def test_a_head_that_rests_on_a_delimiter_follows_no_relation() -> None:
+    weights = np.full((1, 1, 4, 4), 0.1, dtype=np.float32)
+    weights[..., 0], weights[0, 0, 1, 2] = 0.6, 0.2  # of the words, the first looks at the second most
+    sentence = Parsed(
+        Sentence(["a", "b"], [1, -1], ["det", "root"]), [[1], [2]], Attended(list("[ab]"), list("[ab]"), weights)
+    )
+    found = gather(treebank_runs(sentence))[Candidate("relation", "det", "to_head")]
+    assert not found.holds.any()
+
+
+def test_the_direction_says_who_looks() -> None:
+    sentence = parsed(2, [1, -1], ["det", "root"], [2, 2])  # the dependent looks at its head, the head at itself
+    found = gather(treebank_runs(sentence))
+    assert found[Candidate("relation", "det", "to_head")].holds.all()
+    assert not found[Candidate("relation", "det", "to_dependent")].holds.any()
+
+
+def test_what_holds_most_often_is_the_role_but_not_by_an_offset() -> None:
+    """The object is one or two places from its verb. Whom a word looks at decides what its head is called."""
+    trees = (([-1, 0, 0, 0, 0], ["root", "x", "obj", "x", "x"]), ([-1, 0, 0, 0, 0], ["root", "obj", "x", "x", "x"]))
+    for looks, expected in (
+        ([2, 3, 4, 5, 5], Candidate("next")),  # finds half of the verbs' objects, as any "always the next" does
+        (
+            [2, 1, 1, 5, 5],
+            Candidate("relation", "obj", "to_head"),
+        ),  # next in half of the places, home from every object
+        ([0, 3, 4, 0, 0], Candidate("delimiter")),
+    ):
+        sentences = [parsed(5, *tree, looks) for tree in trees] * 10
+        runs = [run for one in sentences for run in (*treebank_runs(one), piece_run(one.attended))]
+        assert measure(gather(runs), fewest=20)[0][0][0].candidate == expected
+
+
+# -- alignment -------------------------------------------------------------------------------------------------
+
+
+def test_model_1_learns_a_dictionary_from_pairs_alone() -> None:
+    dice = np.random.default_rng(0)
+    sources = [dice.permutation(np.arange(1, 21))[: dice.integers(3, 7)].tolist() for _ in range(400)]
+    targets = [[piece + 50 for piece in dice.permutation(source)] for source in sources]
+    forth, back = Model1(sources, targets, 100), Model1(targets, sources, 100)
+    for source, target in zip(sources[:50], targets[:50], strict=True):
+        expected = np.array([[t == s + 50 for s in source] for t in target])
+        assert np.array_equal(align(forth, back, source, target), expected)
+    every = forth.table(list(range(100)), list(range(100)))
+    np.testing.assert_allclose(every.sum(0)[:21], 1, atol=1e-6)  # each source piece's t is a distribution
+    assert (every[:, 21:] == 0).all()
+
+
+def test_anchors_leave_no_doubt() -> None:
+    source, target = ["tom", ",", "tom", "7", "[UNK]", "."], ["7", "tom", "[UNK]", "。"]
+    found = {(source[s], target[t]) for t, s in np.argwhere(anchors(source, target))}
+    assert found == {("7", "7"), (".", "。")}
+
+
+def test_the_source_of_the_next_piece_stands_one_row_higher() -> None:
+    queries, keys = ["[ZH]", "我", "你"], ["[CLS]", "i", "you", "[SEP]"]
+    attended = Attended(queries, keys, looking([1, 2, 0], 4))
+    (run,) = head_table.cross_runs([attended], [np.array([[True, False], [False, True]])], ["i you"])
+    assert np.argwhere(run.right[Candidate("aligned")]).tolist() == [[1, 1], [2, 2]]
+    assert np.argwhere(run.right[Candidate("aligned_next")]).tolist() == [[0, 1], [1, 2]]
+    assert gather([run])[Candidate("aligned_next")].holds.all()
+
+
+# -- neurons ---------------------------------------------------------------------------------------------------
+
+
+def test_contexts_lie_at_the_top_the_middle_and_the_low_end() -> None:
+    dice = np.random.default_rng(0)
+    sentence = np.repeat(np.arange(200), 5)
+    activation = dice.permutation(np.linspace(-1, 1, 2000))[:1000, None].repeat(2, axis=1)
+    activation[:, 1] = -1
+    activation[7, 1] = 0.5  # a neuron that is active once
+    places, count = neuron_table.strongest(activation, sentence)
+    positive = np.sort(activation[activation[:, 0] > 0, 0])
+    assert count.tolist() == [len(positive), 1]
+    found = activation[places[0], 0]
+    best = {number: activation[sentence == number, 0].max() for number in range(200)}
+    assert found[:3].tolist() == sorted(best.values(), reverse=True)[:3]  # each the strongest of its sentence
+    assert len(set(sentence[places[0, :3]])) == 3
+    assert found[3:5] == pytest.approx(np.median(positive), abs=0.02)
+    assert found[5:] == pytest.approx(np.quantile(positive, 0.1), abs=0.02)
+    assert places[1].tolist() == [7, -1, -1, -1, -1, -1, -1]
+
+
+# -- the files -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of weights of its own, and readers that remember nothing of another."""
+    readers = (tables.fingerprint, tables.head_roles, tables._read_heads, tables._read_neurons)
+    for module in (tables, head_table, neuron_table):
+        monkeypatch.setattr(module, "WEIGHTS", tmp_path)
+    for file in tables.MADE_FROM["translation"]:
+        (tmp_path / file).write_bytes(file.encode())
+    for reader in readers:
+        reader.cache_clear()
+    yield tmp_path
+    for reader in readers:
+        reader.cache_clear()
+
+
+def forget() -> None:
+    for reader in (tables.fingerprint, tables.head_roles, tables._read_heads, tables._read_neurons):
+        reader.cache_clear()
+
+
+def write_heads() -> None:
+    """Two layers of one head: the first looks next, the second at random, with a weight that differs by sentence."""
+    n, dice = len(TOKENS), np.random.default_rng(0)
+    runs = {}
+    for language in ("en", "zh"):
+        some = []
+        for number in range(40):
+            ahead = looking([*range(1, n), n - 1], n)[0] * (0.5 + number / 80)
+            ahead += (1 - ahead.sum(-1, keepdims=True)) / n
+            weights = np.stack([ahead, dice.dirichlet(np.ones(n), (1, n)).astype(np.float32)])
+            some.append(piece_run(Attended(TOKENS, TOKENS, weights), f"{language} {number}"))
+        runs[language] = some
+    made = head_table.HeadTable()
+    made.add("layers.{l}.attention", runs)
+    made.add("decoder.layers.{l}.cross", runs)
+    made.striking = [
+        {"language": "en", "text": "en 3", "layer": 0, "head": 0, "query": 1, "key": 2, "weight": 0.9},
+    ]
+    made.write()
+
+
+def test_a_head_table_reads_back(folder) -> None:
+    write_heads()
+    roles = tables.head_roles("text")
+    assert list(roles) == [("layers.0.attention", 0), ("layers.1.attention", 0)]
+    assert list(tables.head_roles("translation"))[2:] == [(f"decoder.layers.{layer}.cross", 0) for layer in (0, 1)]
+    ahead = roles.of(0, 0)
+    assert (ahead.name, ahead.share, ahead.relation, ahead.clear) == ("next", 1, None, True)
+    assert ahead.count == 2 * roles.of(0, 0, "en").count
+    thirds = [[example.weight for example in ahead.examples[third]] for third in tables.THIRDS]
+    assert [len(third) for third in thirds] == [3, 3, 3]
+    for stronger, weaker in pairwise(thirds):
+        assert min(stronger) >= max(weaker)
+    assert thirds[0][0] > thirds[2][-1]
+    for example in (one for third in ahead.examples.values() for one in third):
+        assert example.key == example.query + 1 and example.keys == example.queries == tuple(TOKENS)
+    texts = {one.text for third in roles.of(0, 0, "zh").examples.values() for one in third}
+    assert len(texts) == 9 and all(text.startswith("zh") for text in texts)
+    (picture,) = roles.striking
+    assert (picture.text, picture.role) == ("en 3", ahead)
+    with pytest.raises(KeyError):
+        roles.at("decoder.layers.0.cross", 0)
+
+
+def test_a_table_made_from_other_weights_is_none(folder) -> None:
+    assert tables.head_roles("text") is None and tables.neuron_contexts("text", 0, 0) is None  # there is none yet
+    write_heads()
+    write_neurons()
+    forget()
+    assert tables.head_roles("digits") is None and tables.neuron_contexts("digits", 0, 0) is None
+    assert tables.head_roles("text") and tables.neuron_contexts("text", 0, 0)
+    (folder / "translation.safetensors").write_bytes(b"newer")
+    forget()
+    assert tables.head_roles("text") and tables.head_roles("translation") is None
+    assert tables.neuron_contexts("translation", 0, 0)  # of the encoder, which is still the same
+    (folder / "text.safetensors").write_bytes(b"newer")
+    forget()
+    assert tables.head_roles("text") is None and tables.neuron_contexts("text", 0, 0) is None
+
+
+def write_neurons() -> np.ndarray:
+    dice = np.random.default_rng(0)
+    tokens = [TOKENS, ["[CLS]", "you", "[SEP]"]] * 10
+    values = dice.normal(size=(sum(map(len, tokens)), 2, 4)).astype(np.float16)
+    neuron_table.write_neurons(tokens, values)
+    return values
+
+
+def test_a_neuron_table_reads_back(folder) -> None:
+    values = write_neurons()
+    flat = np.array([*TOKENS, "[CLS]", "you", "[SEP]"] * 10)
+    word = ~np.isin(flat, ["[CLS]", "[SEP]"])
+    for layer, neuron in product(range(2), range(4)):
+        found = tables.neuron_contexts("text", layer, neuron)
+        column = values[word, layer, neuron]
+        assert found.active == pytest.approx((column > 0).mean(), abs=1e-3)
+        assert found.top[0].activation == column.max()
+        (place,) = np.flatnonzero(word & (values[:, layer, neuron] == column.max()))
+        assert found.top[0].tokens[found.top[0].place] == flat[place]
+        assert found.low[0].activation <= found.middle[0].activation <= found.top[-1].activation
+    left, piece, right = tables.Context(tuple(TOKENS), 2, 1.0).around(2)
+    assert (left, piece, right) == (("[CLS]", "the"), "dog", ("saw", "the"))
+    with pytest.raises(IndexError):
+        tables.neuron_contexts("text", 2, 0)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "no_role", "no_sentence"])
+def test_a_damaged_head_table_is_named(folder, damage) -> None:
+    write_heads()
+    path = folder / tables.HEADS
+    table = json.loads(path.read_text(encoding="utf-8"))
+    match damage:
+        case "cut":
+            path.write_text(path.read_text(encoding="utf-8")[:-100], encoding="utf-8")
+        case "empty":
+            path.write_text("[]", encoding="utf-8")
+        case "no_role":
+            del table["heads"]["layers.1.attention"][0]["zh"]
+            path.write_text(json.dumps(table), encoding="utf-8")
+        case "no_sentence":
+            path.write_text(json.dumps(table | {"sentences": []}), encoding="utf-8")
+    forget()
+    with pytest.raises(WeightsError, match=r"heads\.json is damaged"):
+        tables.head_roles("text")
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "pickle", "shape"])
+def test_a_damaged_neuron_table_is_named(folder, damage) -> None:
+    write_neurons()
+    path = folder / tables.NEURONS
+    with np.load(path) as file:
+        arrays = dict(file)
+    match damage:
+        case "cut":
+            path.write_bytes(path.read_bytes()[:-200])
+        case "empty":
+            path.write_bytes(b"")
+        case "pickle":
+            np.savez(path, **(arrays | {"pieces": np.array([{}], dtype=object)}))
+        case "shape":
+            np.savez(path, **(arrays | {"pieces": arrays["pieces"][:5]}))
+    forget()
+    with pytest.raises(WeightsError, match=r"neurons\.npz is damaged"):
+        tables.neuron_contexts("text", 0, 0)
