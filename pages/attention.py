@@ -3,7 +3,8 @@
 import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
-from pages.ui.sections.attention import attention_step, looks_most, stepper, weights_picture
+from pages.ui.sections.attention import attention_steps, weights_picture
+from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.text import t
 from pages.ui.view import View
 
@@ -11,15 +12,21 @@ EQUATION = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{
 PREFIX = "layers.{l}.attention."
 
 view = View("attention", EQUATION)
-weights = view.key(PREFIX + "weights")
-if len(view.trace.tokens) == 1:
+single, drawn = len(view.trace.tokens) == 1, view.trace.picture is not None
+if single:
     st.info(t("attention.single"), icon=":material/info:")
 
 if view.story:
-    way = "lines" if view.trace.picture is None else "row"
-    weights_picture(view, weights, way, looks_most(view, weights))
+    weights_picture(view, view.key(PREFIX + "weights"), "row" if drawn else "lines")
     view.tell(t("attention.story_ask"), t("attention.story_take"))
 else:
-    attention_step(view, view.key(PREFIX), stepper(view))
+    part = view.panel("steps", "heads", "layers") if drawn and not single else "steps"
+    match part:
+        case "steps":
+            attention_steps(view, view.key(PREFIX))
+        case "heads":
+            over_heads(view, PREFIX + "weights")
+        case "layers":
+            over_layers(view, PREFIX + "weights")
 
 view.close(ScaledDotProductAttention, MultiHeadAttention)

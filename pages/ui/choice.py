@@ -104,7 +104,8 @@ class Choice:
     big: bool = False
     shown: str = "changed"  # while there are edits: the changed run, the original one, or the difference
     range: str = "head"  # what a colour scale covers: this head, this layer, all layers
-    as_: str = "map"  # attention as a map, a row, or lines
+    as_: str | None = None  # attention as a map, a row, or lines
+    least: int = 2  # hundredths: as lines, what gets less is not drawn
     hide_special: bool = False  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = 1  # of Add & Norm: 1 after attention, 2 after the FFN
     order: str = "most"  # which neurons: the most active, all, all sorted
@@ -372,6 +373,7 @@ FIELDS: tuple[Field, ...] = (
     Field("shown", "shown", one_of("changed", "original", "difference")),
     Field("range", "range", one_of("head", "layer", "all")),
     Field("as_", "as", one_of("map", "row", "lines")),
+    Field("least", "least", up_to(100, least=0)),
     Field("hide_special", "hide_special", FLAG),
     Field("sublayer", "sublayer", up_to(2)),
     Field("order", "order", one_of("most", "all", "sorted")),

@@ -3,32 +3,57 @@
 import html
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
 
 
 def figure_table(figure: go.Figure) -> pd.DataFrame:
-    """The numbers of a picture with the names on its axes: of a heatmap its cells, else one column for each series."""
+    """The numbers of a picture with the names on its axes.
+
+    Of a heatmap its cells; of bars, boxes and lines over common places a column for each series; of points and
+    whatever else a row for each, with both its numbers.
+    """
     cells = next((trace for trace in figure.data if trace.type == "heatmap"), None)
     if cells is not None:
         z = np.asarray(cells.z)
         sides = zip(z.shape, (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext), strict=True)
         rows, columns = (_unescape(names) or range(1, count + 1) for count, names in sides)
         return pd.DataFrame(z, index=rows, columns=columns)
-    series = {}
+    series = dict(_series(figure))
+    if all(values.index.is_unique for values in series.values()):
+        across = figure.layout.yaxis if _lies(figure.data[0]) else figure.layout.xaxis
+        table = pd.concat(series, axis=1)
+        names = dict(zip(across.tickvals or (), _unescape(across.ticktext) or (), strict=False))
+        table.index = [names.get(place, place) for place in table.index]  # last: two places may have one name
+        return table
+    named = {name: values.rename("y").rename_axis("x").reset_index() for name, values in series.items()}
+    return pd.concat(named, names=["series", None]).reset_index("series")
+
+
+def _series(figure: go.Figure) -> Iterator[tuple[str, pd.Series]]:
+    """What a picture draws, each under its name: values over their places. What only takes clicks is left out."""
     for number, trace in enumerate(figure.data, 1):
-        lying = trace.type == "bar" and trace.orientation == "h"
-        names = _unescape((figure.layout.yaxis if lying else figure.layout.xaxis).ticktext)
-        values = np.asarray(trace.x if lying else trace.y)
-        places = np.asarray(trace.y if lying else trace.x)
-        index = names if names is not None and len(names) == len(values) else places
-        series[trace.name or f"value {number}"] = pd.Series(values, index=index)
-    return pd.concat(series, axis=1)
+        if getattr(trace.marker, "opacity", None) == 0 or getattr(trace, "mode", None) == "text":
+            continue
+        name = trace.name or f"value {number}"
+        if trace.type == "box":
+            for part in ("lowerfence", "q1", "median", "q3", "upperfence"):
+                yield f"{name} · {part}", pd.Series(np.asarray(trace[part]), np.asarray(trace.x))
+            continue
+        x, y = np.asarray(trace.x), np.asarray(trace.y)
+        places, values = (y, x) if _lies(trace) else (x, y)
+        yield name, pd.Series(values, places)
+
+
+def _lies(trace: BasePlotlyType) -> bool:
+    """Whether it is a lying bar: its values run along x."""
+    return trace.type == "bar" and trace.orientation == "h"
 
 
 def _unescape(labels: Sequence[str] | None) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Hashable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from model import Trace
 from model.graph import Quantity
 from pages.ui import exports, figures, session
 from pages.ui.choice import Choice
+from pages.ui.components.keys import listen
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import select
@@ -29,6 +30,8 @@ EQUATION_WORDS = (
     "pixels",
     "image",
 )
+#: Arrow keys -> by how many rows and columns they move.
+ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
 
 
@@ -61,9 +64,13 @@ class View:
             self._strip()
         self.mode = st.context.theme.type or "light"
         with st.sidebar:
+            st.caption(t("frame.keys"))
             glossary_button(self.trace, self.mode)
         self.font_size = 18 if self.choice.big else 12
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
+        self._keys: dict[str, Callable[[], None]] = {}
+        config, at = self.trace.config, (self.choice.layer, self.choice.head)
+        self._arrows("", at, (config.layers, config.heads), lambda layer, head: select(layer=layer, head=head))
         if self.choice.pipeline == "untrained":
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
@@ -144,6 +151,21 @@ class View:
         st.pills(plain("common.parts"), names, format_func=words.__getitem__, key=widget, **look)
         return chosen
 
+    def on_key(self, key: str, action: Callable[[], None]) -> None:
+        """Let a key do something on this page: "1", "Shift+ArrowUp", …"""
+        self._keys[key] = action
+
+    def moves(self, place: tuple[int, int], sizes: tuple[int, int], choose: Callable[[int, int], None]) -> None:
+        """Let Shift and an arrow move the chosen cell: `choose` gets the next row and column. sizes: of the map."""
+        self._arrows("Shift+", place, sizes, choose)
+
+    def _arrows(
+        self, with_: str, place: tuple[int, int], sizes: tuple[int, int], choose: Callable[[int, int], None]
+    ) -> None:
+        for arrow, by in ARROWS.items():
+            going = zip(place, by, sizes, strict=True)
+            self.on_key(with_ + arrow, partial(choose, *(min(max(at + step, 0), n - 1) for at, step, n in going)))
+
     def columns(self, widths: Sequence[int], **look: object) -> list:
         """Columns side by side; one below the other where everything is large."""
         return [st.container() for _ in widths] if self.choice.big else st.columns(widths, **look)
@@ -164,7 +186,7 @@ class View:
         quantity: Quantity | None = None,
         values: np.ndarray | None = None,
         table: pd.DataFrame | None = None,
-        on_pick: Callable[[int, int], None] | None = None,
+        on_pick: Callable[..., None] | None = None,
         title: str | None = None,
         equation: str | None = None,
     ) -> None:
@@ -173,7 +195,8 @@ class View:
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows;
         equation: LaTeX in place of that row's own. values: what has the shape to print. table: the numbers for the
-        CSV, where the figure does not hold them. on_pick(row, column): called when a cell or a bar is clicked.
+        CSV, where the figure does not hold them. on_pick(row, column): called when a cell or a bar is clicked; where
+        the figure's marks are no cells but carry numbers of their own (customdata lists), it gets those.
         """
         title = title or plain(f"{self.name}.{name}")
         if not self.story:
@@ -231,6 +254,7 @@ class View:
             with st.expander(plain("common.downloads"), icon=":material/download:"):
                 self._downloads()
         st.caption(t("common.not_explanation"))
+        listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
         del self.trace, self._pictures
 
@@ -295,22 +319,22 @@ class View:
 
     # -- what one takes along ----------------------------------------------------------------------
 
-    def about(self) -> str:
-        """What a file of this page is about: "I love you · layer 2, head 3"."""
-        return f"{self.choice.sentence or plain(f'sidebar.input_{self.choice.input}')} · {self.where()}"
+    def about(self) -> tuple[str, str]:
+        """What a file of this page is about: "layer 2, head 3" and "i love you ."."""
+        return self.where(), self.choice.sentence if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
 
     def file_name(self, title: str) -> str:
-        return exports.file_name(self.name, title, self.about())
+        return exports.file_name(self.name, title, *self.about())
 
     def _downloads(self) -> None:
         names = {title: name for name, (title, _, _) in self._pictures.items()}
         columns = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
         with columns[0]:
             wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
-        about = self.about()
         if wanted in names:
             _, figure, table = self._pictures[names[wanted]]
             file = self.file_name(wanted)
+            about = " · ".join((plain(f"{self.name}.title"), wanted, *self.about()))
             with columns[1]:
                 st.download_button(
                     "CSV",
@@ -328,7 +352,7 @@ class View:
             st.download_button(
                 plain("common.npz"),
                 lambda: exports.npz(session.run(*run, edits)),
-                f"{exports.file_name('trace', about)}.npz",
+                f"{exports.file_name('trace', self.about()[1])}.npz",
                 on_click="ignore",
             )
         st.caption(t("common.downloads_help"))
@@ -344,4 +368,5 @@ def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:
     """Hand a clicked cell on. A second click on the same cell deselects it, and is no news."""
     points = st.session_state[widget].selection.points
     if points:
-        on_pick(round(points[0]["y"]), round(points[0]["x"]))
+        own = points[0].get("customdata")
+        on_pick(*own) if isinstance(own, list) else on_pick(round(points[0]["y"]), round(points[0]["x"]))

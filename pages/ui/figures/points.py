@@ -5,23 +5,33 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, LEGEND, ROLE_COLOURS, SHARES, Axis, figure_of, label, look
+from pages.ui.figures.base import ACCENT, LEGEND, ROLE_COLOURS, SHARES, UNSEEN, Axis, figure_of, label, look
 
 
 def attention_lines(
-    weights: np.ndarray, rows: Axis, columns: Axis, chosen: int | None, mode: str, font_size: int = 12
+    weights: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    chosen: int | None,
+    mode: str,
+    font_size: int = 12,
+    *,
+    least: float = 0.02,
 ) -> go.Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
+    What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
+    a token.
     """
     n_rows, n_columns = weights.shape
     colour = ROLE_COLOURS[mode]["Q"]
     traces: list = []
     bundles = np.clip((weights * 10).astype(int), 0, 9)
+    drawn = weights >= max(least, 1e-3)
     for bundle in range(10):
         for lit in (False, True):
-            pairs = [(i, j) for i, j in np.argwhere(bundles == bundle) if (i == chosen) == lit and weights[i, j] > 0.02]
+            pairs = [(i, j) for i, j in np.argwhere((bundles == bundle) & drawn) if (i == chosen) == lit]
             if not pairs:
                 continue
             share = (bundle + 0.5) / 10
@@ -37,6 +47,7 @@ def attention_lines(
                     showlegend=False,
                 )
             )
+    traces.append(_line_marks(weights, drawn, rows, columns))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         traces.append(
             dict(
@@ -67,6 +78,25 @@ def attention_lines(
     most = max(n_rows, n_columns)
     height = int(min(540 if most <= 24 else 900, 70 + most * 28 * font_size / 12))
     return figure_of(traces, layout | look(height, font_size))
+
+
+def _line_marks(weights: np.ndarray, drawn: np.ndarray, rows: Axis, columns: Axis) -> dict:
+    """Invisible marks on the lines, three quarters of the way to the key, and on their ends."""
+    pairs = np.argwhere(drawn)
+    marks = [(0.74, i + 0.74 * (j - i), (i, j)) for i, j in pairs.tolist()]
+    marks += [(-0.12, i, (i, -1)) for i in range(len(weights))] + [(1.12, j, (-1, j)) for j in range(weights.shape[1])]
+    said = [f"{label(rows.labels[i])} → {label(columns.labels[j])}<br>{weights[i, j]:.4f}" for i, j in pairs]
+    said += [label(name) for name in (*rows.labels, *columns.labels)]
+    x, y, numbers = zip(*marks, strict=True)
+    return dict(
+        type="scatter",
+        x=np.array(x, np.float32),
+        y=np.array(y, np.float32),
+        customdata=numbers,
+        text=said,
+        hovertemplate="%{text}<extra></extra>",
+        **UNSEEN,
+    )
 
 
 def paths(

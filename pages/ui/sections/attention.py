@@ -1,13 +1,16 @@
 """Scaled dot-product attention, one step at a time: of an encoder, or of a decoder's self- and cross-attention."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.ui.figures import Axis, attention_lines, bars, over_drawing
+from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell
+from pages.ui.sections.overlay import over_one, patch_pair
 from pages.ui.sections.working import working
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -18,9 +21,28 @@ SPECIAL = ("[CLS]", "[SEP]")
 SECONDS = 2.0  # that a step stays on the screen while they are played
 
 
-def stepper(view: View) -> str:
-    """A row of buttons for the five steps, with one that plays them; returns the step on the screen."""
+def attention_steps(view: View, prefix: str) -> None:
+    """The step in focus as a picture, with the arithmetic of its chosen cell; over it, what decides on the picture.
+
+    prefix: of the keys, "layers.2.attention." and the like.
+    """
     step = view.choice.stage if view.choice.stage in STEPS else "weights"
+    for number, name in enumerate(STEPS, 1):
+        view.on_key(str(number), partial(select, stage=name))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        stepper(step)
+        way = _way(view) if step == "weights" else "map"
+        if _has_special(view, prefix):
+            _hide_special(view)
+        if way == "lines":
+            _threshold(view)
+        elif way == "map":
+            _colour_range(view)
+    attention_step(view, prefix, step, way)
+
+
+def stepper(step: str) -> None:
+    """A row of buttons for the five steps, and one that plays them."""
     playing = st.session_state.setdefault("attention.playing", False)
 
     def play() -> None:
@@ -28,16 +50,12 @@ def stepper(view: View) -> str:
         if not playing:
             select(stage=STEPS[0])
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = [plain(f"attention.step_{name}") for name in STEPS]
-        either("stage", plain("attention.steps"), STEPS, words, step, label_visibility="collapsed")
-        icon = ":material/stop:" if playing else ":material/play_arrow:"
-        st.button(
-            plain("attention.stop" if playing else "attention.play"), icon=icon, key="attention.play", on_click=play
-        )
+    words = [plain(f"attention.step_{name}") for name in STEPS]
+    either("stage", plain("attention.steps"), STEPS, words, step, label_visibility="collapsed")
+    icon = ":material/stop:" if playing else ":material/play_arrow:"
+    st.button(plain("attention.stop" if playing else "attention.play"), icon=icon, key="attention.play", on_click=play)
     if playing:
         _clock(step)
-    return step
 
 
 @st.fragment(run_every=SECONDS)
@@ -46,32 +64,85 @@ def _clock(step: str) -> None:
     if st.session_state.get("attention.shown_step") != step:
         st.session_state["attention.shown_step"] = step  # this step has just come on the screen
         return
-    following = STEPS[STEPS.index(step) + 1] if step != STEPS[-1] else None
-    if following:
-        select(stage=following)
-    else:
+    st.session_state["attention.shown_step"] = None
+    if step == STEPS[-1]:
         st.session_state["attention.playing"] = False
+    else:
+        select(stage=STEPS[STEPS.index(step) + 1])
     st.rerun()
 
 
-def attention_step(view: View, prefix: str, step: str) -> None:
-    """One step as a picture, with the arithmetic of the chosen cell. prefix: "layers.2.attention." and the like."""
+def _way(view: View) -> str:
+    """Buttons for how the weights are drawn: as a map, as the selected token's row, as lines; over a drawing at first.
+
+    A difference of two runs has signs, which lines and veils cannot show.
+    """
+    if len(view.trace.tokens) == 1:
+        return "map"
+    ways = ("row", "map") if view.trace.picture is not None else ("map", "row", "lines")
+    if view.trace.edits and view.choice.shown == "difference":
+        ways = ("map",)
+    way = view.choice.as_ if view.choice.as_ in ways else ways[0]
+    words = [plain("attention.as_drawing" if len(ways) == 2 and w == "row" else f"attention.as_{w}") for w in ways]
+    return either("as_", plain("attention.weights_as"), ways, words, way, label_visibility="collapsed")
+
+
+def _has_special(view: View, prefix: str) -> bool:
+    """Whether there are special tokens to hide, and others."""
+    names = view.trace.names(prefix + "weights")[-1]
+    return view.trace.picture is None and any(name in SPECIAL for name in names) and len(shown(view, names)) > 0
+
+
+def _hide_special(view: View) -> None:
+    widget = "attention.hide"
+    st.session_state[widget] = view.choice.hide_special
+    look = {"key": widget, "on_change": lambda: select(hide_special=st.session_state[widget])}
+    st.toggle(plain("attention.hide_special"), width="content", **look)
+
+
+def _threshold(view: View) -> None:
+    widget = "attention.least"
+    st.session_state[widget] = view.choice.least
+    look = {"format": plain("attention.least_format"), "key": widget, "label_visibility": "collapsed", "width": 170}
+    look |= {"on_change": lambda: select(least=st.session_state[widget]), "help": plain("attention.least")}
+    st.slider(plain("attention.least"), 0, 50, **look)
+
+
+def _colour_range(view: View) -> None:
+    with st.popover(plain("attention.range"), icon=":material/palette:", width="content"):
+        ranges = ("head", "layer", "all")
+        words = [plain(f"attention.range_{name}") for name in ranges]
+        either("range", plain("attention.range"), ranges, words, view.choice.range)
+
+
+def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None:
+    """One step as a picture, and beside it the arithmetic of the chosen cell. way: "map"; weights as "row", "lines"."""
     key = prefix + step
-    if step == "weights":
-        _weights(view, key)
+    if way != "map":
+        left, right = view.columns([3, 2], gap="medium")
+        with left:
+            weights_picture(view, key, way)
+        with right:
+            working(view, key, chosen_cell(view, key))
         return
     rows = columns = None
     if step != "heads":
         rows, columns = shown_places(view, key)
-    cell_map(view, key, sentence(view, prefix, step), rows=rows, columns=columns, title=plain(f"attention.{step}"))
+    said = looks_most(view, key) if step == "weights" else sentence(view, prefix, step)
+    cell_map(view, key, said, rows=rows, columns=columns, title=plain(f"attention.{step}"))
+    if step == "scores" and view.trace.picture is not None and len(view.trace.tokens) > 1:
+        patch_pair(view, *chosen_cell(view, key)[-2:])
+
+
+def shown(view: View, names: list[str]) -> list[int]:
+    """The places of the tokens that are shown: all, or all but [CLS] and [SEP]."""
+    return [place for place, name in enumerate(names) if not (view.choice.hide_special and name in SPECIAL)]
 
 
 def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
-    """The queries and the keys that are shown: all, or all but [CLS] and [SEP]."""
-    return tuple(
-        [i for i, token in enumerate(names) if not (view.choice.hide_special and token in SPECIAL)] or [0]
-        for names in view.trace.names(key)[-2:]
-    )
+    """The queries and the keys that are shown; all where nothing else would be left."""
+    queries, keys = view.trace.names(key)[-2:]
+    return shown(view, queries) or list(range(len(queries))), shown(view, keys) or list(range(len(keys)))
 
 
 def sentence(view: View, prefix: str, step: str) -> str:
@@ -97,11 +168,11 @@ def sentence(view: View, prefix: str, step: str) -> str:
 
 
 def looks_most(view: View, key: str) -> str:
-    """ "‘it’ looks most at ‘animal’: 0.66", and where its row goes if [CLS] and [SEP] are not shown."""
+    """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP]."""
     queries, keys = view.trace.names(key)[-2:]
     row = view.shown(key)[view.token]
-    _, shown = shown_places(view, key)
-    best = max(shown, key=lambda place: row[place])
+    _, places = shown_places(view, key)
+    best = max(places, key=lambda place: row[place])
     said = t(
         "attention.read_weights",
         where=view.where(),
@@ -109,65 +180,50 @@ def looks_most(view: View, key: str) -> str:
         key=keys[best],
         value=f"{row[best]:.2f}",
     )
-    rest = 1 - float(row[shown].sum())
-    return f"{said} {t('attention.rows_short', rest=f'{rest:.0%}')}" if len(shown) < len(keys) else said
+    special = sum(float(row[place]) for place, name in enumerate(keys) if name in SPECIAL)
+    if view.story or view.trace.picture is not None or not any(name in SPECIAL for name in keys):
+        return said
+    return (
+        f"{said} {t('attention.rows_short' if len(places) < len(keys) else 'attention.special', rest=f'{special:.0%}')}"
+    )
 
 
-def _weights(view: View, key: str) -> None:
-    """The weights as a map, as the selected token's row (of a drawing: laid over it), or as lines."""
-    rows, columns = shown_places(view, key)
-    ways = ("row", "map") if view.trace.picture is not None else ("map", "row", "lines")
-    way = view.choice.as_ if view.choice.as_ in ways and len(view.trace.tokens) > 1 else ways[0]
-    said = looks_most(view, key)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        either("as_", plain("attention.weights_as"), ways, [plain(f"attention.as_{name}") for name in ways], way)
-        if view.trace.picture is None:
-            hide = st.toggle(plain("attention.hide_special"), value=view.choice.hide_special, key="attention.hide")
-            if hide != view.choice.hide_special:
-                select(hide_special=hide)
-                st.rerun()
-    if way == "map":
-        cell_map(view, key, said, rows=rows, columns=columns)
-        return
-    cell = chosen_cell(view, key)
-    if view.story:
-        weights_picture(view, key, way, said)
-        return
-    left, right = view.columns([3, 2], gap="medium")
-    with left:
-        weights_picture(view, key, way, said)
-    with right:
-        working(view, key, cell)
-
-
-def weights_picture(view: View, key: str, way: str, said: str) -> None:
+def weights_picture(view: View, key: str, way: str) -> None:
     """The selected token's row as bars, or laid over the drawing; or all rows as lines. A click chooses."""
+    if way == "row" and view.trace.picture is not None:
+        over_one(view, key)
+        return
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
-    weights = view.shown(key)
+    weights, quantity = view.shown(key), view.trace.quantity(key)
     table = pd.DataFrame(weights, index=looks.labels, columns=looked_at.labels)
-    looked_at = Axis(looked_at.title, [looked_at.labels[i] for i in columns])
-    if view.trace.picture is not None and way == "row" and view.trace.patches.shape[0] > 1:
-        picture, side = view.trace.picture, view.trace.config.patches_per_side
-        drawn = over_drawing(
-            picture,
-            weights[view.token],
-            view.trace.tokens,
-            view.token,
-            plain("attention.weight"),
-            font_size=view.font_size,
-        )
-        view.picture(
-            "weights", drawn, said, table=table, on_pick=lambda r, c: select(token=0 if c < 0 else 1 + r * side + c)
-        )
-    elif way == "lines":
-        looks = Axis(looks.title, [looks.labels[i] for i in rows])
-        part = weights[np.ix_(rows, columns)]
-        lit = rows.index(view.token) if view.token in rows else None
-        drawn = attention_lines(part, looks, looked_at, lit, view.mode, view.font_size)
-        view.picture("weights", drawn, said, values=weights, table=table)
-    else:
-        drawn = bars(weights[view.token, columns], looked_at, plain("attention.weight"), font_size=view.font_size)
-        view.picture(
-            "weights", drawn, said, values=weights, table=table, on_pick=lambda place, _: select(key=columns[place])
-        )
+    part = weights[np.ix_(rows, columns)]
+    looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
+    token, said = view.token, looks_most(view, key)
+    _, chosen = chosen_cell(view, key)[-2:]
+    if token in rows and chosen in columns:
+        place = rows.index(token), columns.index(chosen)
+        view.moves(place, part.shape, lambda row, column: select(token=rows[row], key=columns[column]))
+    if way == "lines":
+        looks = Axis(looks.title, [looks.labels[place] for place in rows])
+        lit = rows.index(token) if token in rows else None
+        least = view.choice.least / 100
+        drawn = attention_lines(part, looks, looked_at, lit, view.mode, view.font_size, least=least)
+
+        def choose(row: int, column: int) -> None:
+            """An end of a line, or a line: the row, the column, or -1 where there is none."""
+            places = {"token": rows[row]} if row >= 0 else {}
+            select(**places, **({"key": columns[column]} if column >= 0 else {}))
+
+        view.picture("weights", drawn, said, quantity=quantity, values=part, table=table, on_pick=choose)
+        return
+    drawn = bars(weights[token, columns], looked_at, plain("attention.weight"), font_size=view.font_size)
+    view.picture(
+        "weights",
+        drawn,
+        said,
+        quantity=quantity,
+        values=weights[token, columns],
+        table=table,
+        on_pick=lambda place, _: select(key=columns[place]),
+    )

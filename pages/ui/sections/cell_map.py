@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import streamlit as st
 
 from model.by_hand import strongest_cell
 from pages.ui import figures
@@ -85,8 +86,10 @@ def draw_map(
     down, columns = _part(down, columns, values.shape[1])
     values = values[np.ix_(rows, columns)]
     outlined = None
-    if cell is not None and cell[-2] in rows and cell[-1] in columns:
-        outlined = rows.index(cell[-2]), columns.index(cell[-1])
+    if cell is not None:
+        row, column = (0, *cell)[-2:]
+        if row in rows and column in columns:
+            outlined = rows.index(row), columns.index(column)
     difference = view.choice.shown == "difference" and bool(view.trace.edits)
     figure = figures.heatmap(
         values,
@@ -101,17 +104,30 @@ def draw_map(
         font_size=view.font_size,
         height=height,
     )
-    kinds = quantity.axes[-2:]
+    kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
+        """Choose the cell in this row and column of the picture, counted from 0."""
         places = {
-            FIELDS[kind]: shown[place - (not axis.labels)]
-            for kind, axis, shown, place in zip(kinds, (across, down), (rows, columns), (row, column), strict=True)
+            FIELDS[kind]: shown[place]
+            for kind, shown, place in zip(kinds, (rows, columns), (row, column), strict=True)
             if kind in FIELDS
         }
         select(**places, **({"stage": _name(key)} if focus else {}))
 
-    view.picture(_name(key), figure, sentence, quantity=quantity, values=values, title=title, on_pick=choose)
+    # Places without names are counted from 1 in the picture.
+    picked = (not across.labels), (not down.labels)
+    if outlined:
+        view.moves(outlined, values.shape, choose)
+    view.picture(
+        _name(key),
+        figure,
+        sentence,
+        quantity=quantity,
+        values=values,
+        title=title,
+        on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
+    )
 
 
 def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
@@ -120,7 +136,9 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
     if view.story:
         draw_map(view, key, sentence, cell=cell, **look)
         return
-    left, right = view.columns([3, 2], gap="medium")
+    # A square map leaves room beside it, even where everything is large.
+    square = view.trace.axes(key)[-1] == "key"
+    left, right = (st.columns if square else view.columns)([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
     with right:
