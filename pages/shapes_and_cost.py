@@ -1,12 +1,13 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and the proof that the formulas hold."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.config import EncoderConfig
+from model.config import PRESETS, EncoderConfig
 from model.cost import (
     BYTES,
     Step,
@@ -22,29 +23,31 @@ from model.cost import (
 )
 from model.measure import LayerTimes, layer_properties, measurable_lengths, real_parameters
 from model.note_claims import NOTE_CLAIMS
-from pages.ui import cost_tables
-from pages.ui.cost_figures import shape_text, short
-from pages.ui.cost_tables import in_bytes, table, word, works
-from pages.ui.encoder_settings import Settings, encoder_settings
+from pages.ui.cost import tables as cost_tables
+from pages.ui.cost.figures import shape_text, short
+from pages.ui.cost.settings import Settings, encoder_settings
+from pages.ui.cost.tables import in_bytes, table, word, works
 from pages.ui.figures import heatmap
 from pages.ui.link import select
+from pages.ui.pickers import pick
 from pages.ui.text import literal, t
 from pages.ui.text.formulas import plain_math
-from pages.ui.view import View, pick
+from pages.ui.view import View
 
 
 def either(name: str, options: list[str]) -> bool:
     """A choice between two ways to show the same; True for the first."""
-    choice = st.segmented_control(
+    cost, key = view.choice.cost, f"cost.{name}"
+    st.session_state[key] = getattr(cost, name)
+    st.segmented_control(
         word(name),
         options,
-        default=options[0],
         required=True,
         format_func=lambda option: word(f"{name}_{option}"),
-        key=f"cost.{name}",
-        persist_state="session",
+        key=key,
+        on_change=lambda: select(cost=replace(cost, **{name: st.session_state[key]})),
     )
-    return choice == options[0]
+    return getattr(cost, name) == options[0]
 
 
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
@@ -99,7 +102,8 @@ def show_walk(now: Settings) -> None:
                 bytes=in_bytes(sum(step.times * step.bytes.number for step in steps)),
             )
         )
-        with view.by_hand(word("hand_step")):
+        with st.container(border=True, key="working.cost"):
+            st.markdown(f"**{word('hand_step')}**")
             step_by_hand(steps, config)
 
 
@@ -107,7 +111,8 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
     """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
     names = [f"{plain_math(step.symbol)} · {word(f'kind_{step.kind}')}" for step in steps]
     scores = next(i for i, step in enumerate(steps) if step.key.endswith("scores"))
-    step = steps[pick("cost.step", word("hand_which"), names, default=scores)]
+    chosen = scores if view.choice.step is None else min(view.choice.step, len(steps) - 1)
+    step = steps[pick("step", word("hand_which"), names, chosen)]
     if view.choice.at_least("formula"):
         view.equation(step.equation)
     sides = {
@@ -132,7 +137,6 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
 
 
 def show_parameters(config: EncoderConfig) -> None:
-    st.subheader(word("parameters_title"), anchor=False)
     parts = {name: part.number for name, part in parameters(config).items()}
     whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
     columns = st.columns([2, 3], gap="medium")
@@ -163,7 +167,6 @@ def show_parameters(config: EncoderConfig) -> None:
 
 def show_cost(now: Settings) -> None:
     config, n = now.config, now.n
-    st.subheader(word("cost_title"), anchor=False)
     if view.choice.at_least("formula"):
         attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
         view.equation(rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}")
@@ -277,7 +280,6 @@ def examine_statement(config: EncoderConfig, n: int) -> None:
 
 def show_properties() -> None:
     """What lecture note 004 says of every encoder, checked on the run of this very input."""
-    st.subheader(word("properties_title"), anchor=False)
     st.markdown(t("shapes_and_cost.properties_intro"))
     trace, config, tokens = view.trace, view.trace.config, view.trace.tokens
     layers = [layer_properties(trace, layer) for layer in range(config.layers)]
@@ -322,13 +324,12 @@ def show_properties() -> None:
 
 def show_claims() -> None:
     """Every number of the lecture notes beside ours; those that need care in full."""
-    st.subheader(word("claims_title"), anchor=False)
     by_verdict = {verdict: [c for c in NOTE_CLAIMS if c.verdict == verdict] for verdict in ("right", "partly", "wrong")}
     counts = {verdict: len(claims) for verdict, claims in by_verdict.items()}
     st.markdown(t("shapes_and_cost.claims_intro", all=len(NOTE_CLAIMS), **counts))
     show_table("claims", cost_tables.claims_table(view.choice.lang), height=420)
     for verdict in ("wrong", "partly"):
-        with st.expander(word(f"claims_{verdict}", n=counts[verdict]), expanded=view.choice.at_least("numbers")):
+        with st.expander(word(f"claims_{verdict}", n=counts[verdict])):
             lines = []
             for claim in by_verdict[verdict]:
                 quote, ours = cost_tables.as_read(claim.quote), cost_tables.written(claim.ours)
@@ -337,12 +338,41 @@ def show_claims() -> None:
             st.markdown("\n".join(lines))
 
 
+def run_note() -> None:
+    """The encoder of lecture note 002 as the note runs it: a batch of ids through the real modules, step by step."""
+    note = PRESETS["002"]
+    st.markdown(t("shapes_and_cost.note_intro", batch=2, n=10))
+    st.code("encoder = Encoder(vocab_size=1000, d_model=512, N=6, h=8)\nencoder(torch.randint(0, 1000, (2, 10)))")
+    rows = [
+        (plain_math(symbol), " × ".join(map(str, shape_out)), f"{low:.2f} … {high:.2f}".replace("-", "−"))
+        for symbol, shape_out, low, high in cost_tables.note_run()
+    ]
+    show_table("note", table(rows, "symbol out values"), height=420)
+    st.markdown(t("shapes_and_cost.read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))
+
+
 view = View("shapes_and_cost")
-now = encoder_settings(len(view.trace.tokens))
-paper_base()
-show_walk(now)
-show_parameters(now.config)
-show_cost(now)
-show_properties()
-show_claims()
+if view.story:
+    base = PRESETS["004"]
+    figure = cost_tables.parameters_picture(base, view.font_size, view.choice.lang)
+    view.picture("parameters", figure, t("shapes_and_cost.story_base", total=f"{total(parameters(base)).number:,}"))
+    view.tell(t("shapes_and_cost.story_cost"))
+else:
+    panel = view.panel("walk", "parameters", "cost", "note", "properties", "claims")
+    if panel in ("walk", "parameters", "cost"):
+        now = encoder_settings(view)
+    match panel:
+        case "walk":
+            show_walk(now)
+        case "parameters":
+            show_parameters(now.config)
+        case "cost":
+            show_cost(now)
+        case "note":
+            run_note()
+        case "properties":
+            paper_base()
+            show_properties()
+        case "claims":
+            show_claims()
 view.close(shape_walk, parameters, real_parameters, attention_cost, ffn_cost, crossings)

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from model.config import EncoderConfig
+from model.config import PRESETS, EncoderConfig
 from model.cost import (
     BYTES,
     Step,
@@ -21,10 +21,10 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.measure import LayerTimes, layer_times, real_parameters
+from model.measure import LayerTimes, batch_run, layer_times, real_parameters
 from model.note_claims import NOTE_CLAIMS, Claim, Value
-from pages.ui import cost_figures
-from pages.ui.cost_figures import shape_text, short
+from pages.ui.cost import figures as cost_figures
+from pages.ui.cost.figures import shape_text, short
 from pages.ui.figures import AFTER, Axis, bars
 from pages.ui.text import catalogue, plain
 from pages.ui.text.formulas import html_math, plain_math
@@ -287,3 +287,12 @@ def written(value: Value) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"
+
+
+# -- the note's own run --------------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def note_run() -> list[tuple[str, tuple[int, ...], float, float]]:
+    """Lecture note 002's encoder on a batch of two sentences of ten ids: symbol, shape and range of each quantity."""
+    return batch_run(PRESETS["002"], batch=2, n=10)

@@ -1,0 +1,132 @@
+"""The settings of Shapes and cost: a preset, or any sizes; the last possible ones stay where new ones are not."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from model.config import PRESETS, ConfigError, EncoderConfig
+from model.cost import shape_walk
+from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
+from pages.ui.link import select
+from pages.ui.text import plain, t
+from pages.ui.view import View
+
+OWN = "own"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the page computes for: an encoder, and `batch` inputs of n tokens each. `name`: the preset, or "own"."""
+
+    name: str
+    config: EncoderConfig
+    n: int
+    batch: int
+
+
+def settings_of(cost: CostSettings, tokens: int) -> Settings:
+    """What the choice asks for; `tokens` is how many the present input has. Raises ConfigError for the impossible."""
+    base = PRESETS[cost.base]
+    sizes = {name: getattr(cost, name) for name in SIZES if getattr(cost, name) is not None}
+    config = replace(
+        base,
+        **sizes,
+        activation=cost.activation or base.activation,
+        norm_first=base.norm_first if cost.norm is None else cost.norm == "before",
+    )
+    n = base.max_tokens
+    if base.input == "words":
+        n = cost.n or tokens if cost.length == "any" else tokens
+        # A table of sines can be made for any length; a learned one ends where training ended.
+        if config.positions == "sinusoidal":
+            config = replace(config, max_len=max(config.max_len, n))
+    shape_walk(config, n, cost.batch)
+    return Settings(cost.base if config == replace(base, max_len=config.max_len) else OWN, config, n, cost.batch)
+
+
+def encoder_settings(view: View) -> Settings:
+    """Draw the controls and return what they say; an impossible setting is explained and the last good one returned."""
+    cost, tokens = view.choice.cost, len(view.trace.tokens)
+    base = PRESETS[cost.base]
+    try:
+        now = st.session_state["cost.good"] = settings_of(cost, tokens)
+        problem = None
+    except ConfigError as error:
+        problem = error
+        now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), tokens)
+    with st.container(border=True):
+        columns = st.columns([6, 5, 3, 3], vertical_alignment="bottom")
+        with columns[0]:
+            options = [*PRESETS, OWN]
+            _widget(
+                st.selectbox,
+                "preset",
+                OWN if problem else now.name,
+                lambda name: select(cost=CostSettings(name)) if name != OWN else None,
+                options=options,
+                format_func={name: plain(f"shapes_and_cost.preset_{name}") for name in options}.get,
+            )
+        with columns[1]:
+            if base.input == "words":
+                words = {name: plain(f"shapes_and_cost.length_{name}", n=tokens) for name in ("this", "any")}
+                _either("length", words, cost.length, cost)
+        with columns[2]:
+            if base.input == "words" and cost.length == "any":
+                _number("n", MOST_TOKENS, cost.n or tokens, cost)
+            else:
+                st.text_input(plain("shapes_and_cost.n"), str(now.n), disabled=True)
+        with columns[3]:
+            _number("batch", MOST_INPUTS, cost.batch, cost)
+        for column, (name, most) in zip(st.columns(len(SIZES)), SIZES.items(), strict=True):
+            with column:
+                value = getattr(cost, name) or getattr(base, name)
+                _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
+        with st.container(horizontal=True, gap="large"):
+            for name, options, value in (
+                ("activation", ("relu", "gelu"), cost.activation or base.activation),
+                ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
+            ):
+                words = {option: plain(f"shapes_and_cost.{name}_{option}") for option in options}
+                _either(name, words, value, cost)
+        st.caption(t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
+    if problem:
+        st.warning(_explained(problem), icon=":material/block:")
+    return now
+
+
+def _widget(draw: Any, name: str, value: Any, chosen: Any, **look: Any) -> None:
+    """A widget that shows `value` and hands what the reader sets to `chosen`."""
+    key = f"cost.{name}"
+    st.session_state[key] = value
+
+    def changed() -> None:
+        if st.session_state[key] is not None:
+            chosen(st.session_state[key])
+
+    draw(plain(f"shapes_and_cost.{name}"), key=key, on_change=changed, **look)
+
+
+def _number(name: str, most: int, value: int, cost: CostSettings, disabled: bool = False) -> None:
+    look = {"min_value": 1, "max_value": most, "disabled": disabled}
+    _widget(st.number_input, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
+
+
+def _either(name: str, words: dict[str, str], value: str, cost: CostSettings) -> None:
+    look = {"options": list(words), "format_func": words.get, "required": True}
+    _widget(st.segmented_control, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
+
+
+def _explained(error: ConfigError) -> str:
+    """Why a setting is impossible, and what would be possible next to it."""
+    values = dict(error.values)
+    if error.reason == "heads_do_not_divide":
+        d_model, h = values["d_model"], values["heads"]
+        fitting = [heads for heads in range(1, SIZES["heads"] + 1) if d_model % heads == 0]
+        values |= {
+            "quotient": f"{d_model / h:.2f}",
+            "heads": h,
+            "fewer": max(heads for heads in fitting if heads < h),
+            "wider": next(width for width in range(d_model, d_model + 2 * h + 1) if width % h == width % 2 == 0),
+        }
+    return t(f"shapes_and_cost.error_{error.reason}", **values)
