@@ -1,19 +1,36 @@
-"""Changes to a run: what is put in place of a quantity while the network computes."""
+"""Changes to a run: what is put in place of a quantity while the network computes.
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import Literal
+An `Edit` says in plain fields what is changed, and how. OPERATIONS has one row for each way to change something: the
+new value, where it makes sense, and what it needs. `model.changes` makes edits ready for a run.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from model.graph import Graph
+from model.graph import Graph, Quantity
 
-Change = Callable[[Tensor], Tensor]
+#: The new value at a key, from the value there and {key: value} of all that was recorded before it.
+Apply = Callable[[Tensor, Mapping[str, Tensor]], Tensor]
+MOST_EDITS = 100  # of one run
+MOST = 1e4  # the largest number that an edit puts in, adds or multiplies by
+HIDDEN = -torch.inf
 
 
 class EditError(ValueError):
-    """An edit that does not fit the network: `reason` is "key", "axis", "index", "shape" or "result"."""
+    """An edit that does not fit: `reason` says why, `values` what is concerned.
+
+    The edit itself: "operation" (there is none of this name), "key" (no such quantity), "place" (the operation makes
+    no sense at this key), "field" (one is missing, or has no use here), "value" (not a number, or out of range), "axis"
+    (the quantity has no such axis, or the operation cannot be narrowed along it), "many" (more than MOST_EDITS).
+    In this run: "index" (no such token, head, …), "shape" (what is put in has another), "source" (the other input
+    cannot be read), "grows" (the target is still being written), "nothing_left" (a query may look nowhere), "read" (the
+    answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
+    "overflow" (a number grew too large), "result" (a function given to `record` hands on another shape).
+    """
 
     def __init__(self, reason: str, **values: object) -> None:
         super().__init__(f"{reason}: {values}")
@@ -23,64 +40,285 @@ class EditError(ValueError):
 
 @dataclass(frozen=True)
 class Edit:
-    """One change to a run: frozen and hashable, so that a run with edits can be cached and put in a URL.
+    """One change to a run: frozen, hashable and plain, so that a run with edits can be cached and put in a URL.
 
-    zero, scale (× value), set (= value), noise (+ value · standard normal), or patch: put in what the same
-    place held in the run of another input, `source`. Without head, token, … all of the quantity is changed.
+    The key may be that of one quantity, or a row of the graph ("layers.{l}.attention.heads"): then all layers change.
+    Without head, token, … all of the quantity is changed; with them, that part. See OPERATIONS for what there is.
     """
 
     key: str
-    operation: Literal["zero", "scale", "set", "noise", "patch"]
+    operation: str
     value: float = 0.0
     head: int | None = None
     token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
     looked_at: int | None = None  # for scores and weights: the key
     neuron: int | None = None  # the place along d_model, d_k or d_ff
-    source: Hashable = None
+    source: Hashable = None  # patch: the other input
+    from_token: int | None = None  # patch: the token taken from there; swap: the other of the two
+    from_looked_at: int | None = None  # patch: the key taken from there
     seed: int = 0
 
     def part(self, value: Tensor, axes: tuple[str, ...]) -> tuple[slice | int, ...]:
         """Which part of a recorded value (batch in front) this edit touches, as an index."""
-        names = {"head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at"}
-        wanted = [names.get(axis, "neuron") for axis in axes]
+        names = [PARTS.get(axis, "neuron") for axis in axes]
         index: list[slice | int] = [slice(None)] * value.dim()
-        for name in ("head", "token", "looked_at", "neuron"):
+        for name in PART_FIELDS:
             place = getattr(self, name)
             if place is None:
                 continue
-            if name not in wanted:
+            if name not in names:
                 raise EditError("axis", key=self.key, axis=name)
-            axis = 1 + wanted.index(name)
-            if not 0 <= place < value.size(axis):
+            axis = 1 + names.index(name)
+            if not isinstance(place, int) or not 0 <= place < value.size(axis):
                 raise EditError("index", key=self.key, axis=name, index=place, size=value.size(axis))
             index[axis] = place
         return tuple(index)
 
-    def change(self, graph: Graph, other: Tensor | None = None) -> Change:
-        """The edit as a function of the value in a network with this graph; `other` is what `patch` puts in."""
-        if self.key not in graph or not graph[self.key].traced:
-            raise EditError("key", key=self.key)
-        axes = graph[self.key].axes
 
-        def apply(value: Tensor) -> Tensor:
-            part = self.part(value, axes)
-            match self.operation:
-                case "zero":
-                    value[part] = 0.0
-                case "scale":
-                    value[part] *= self.value
-                case "set":
-                    value[part] = self.value
-                case "noise":
-                    dice = torch.Generator().manual_seed(self.seed)
-                    value[part] += self.value * torch.randn(value[part].shape, generator=dice)
-                case "patch":
-                    if other is None or other.shape != value.shape:
-                        shape = None if other is None else tuple(other.shape)
-                        raise EditError("shape", key=self.key, here=tuple(value.shape), there=shape)
-                    value[part] = other[part]
-                case unknown:
-                    raise EditError("operation", operation=unknown)
-            return value
+#: Which field of an Edit picks a place along which axis; the others (d_model, d_k, d_ff, word, class) are `neuron`.
+PARTS = {"head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at"}
+PART_FIELDS = ("head", "token", "looked_at", "neuron")
 
-        return apply
+
+class Surroundings(Protocol):
+    """What edits may ask about the run that they change."""
+
+    graph: Graph
+    special: Mapping[str, tuple[int, ...]]  # side ("", "decoder.") -> the places of [CLS], [SEP] and the like
+
+    def other(self, source: Hashable) -> Mapping[str, Tensor]:
+        """All that the run of another input records. Raises EditError("source") for one that cannot be read."""
+
+    def mean(self) -> Mapping[str, Tensor]:
+        """The mean of each quantity over a corpus. Raises EditError("no_corpus") where there is none."""
+
+    def positions(self, key: str) -> Tensor:
+        """The whole table of positions: (most tokens, d_model)."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """What an operation sees beside the value: the edit, the quantity, and what it asked for."""
+
+    edit: Edit
+    quantity: Quantity
+    graph: Graph
+    special: tuple[int, ...]
+    given: Tensor | None  # from outside of this run: another run's value, a mean, the table of positions
+    read: Tensor | None  # from this run: the quantity that its row in OPERATIONS names
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One way to change a quantity: `new` makes the whole new value, of which the edit's part is put in."""
+
+    new: Callable[[Tensor, Here], Tensor]
+    fits: Callable[[Quantity, Graph], bool]
+    needs: tuple[str, ...] = ()  # fields without which it means nothing
+    takes: tuple[str, ...] = ()  # further fields that it has a use for
+    narrowed_by: tuple[str, ...] = PART_FIELDS  # fields that limit it to a part
+    least: float = -MOST  # of `value`
+    most: float = MOST
+    whole: bool = False  # whether `value` counts something
+    reads: int | None = None  # it needs that quantity of this run: a place in Quantity.reads
+    given: Callable[[Edit, str, Surroundings], Tensor] | None = None  # what it needs from outside of this run
+    hides: bool = False
+
+
+# -- the new values ----------------------------------------------------------------------------------------------
+
+
+def _noise(value: Tensor, here: Here) -> Tensor:
+    shape = list(value.shape[1:])
+    for axis, name in enumerate(here.quantity.axes):
+        if grows(here.quantity, name):  # each target token keeps its noise while others are written behind it
+            shape[axis] = here.graph.decoder.max_tokens
+    dice = torch.Generator().manual_seed(here.edit.seed)
+    noise = torch.randn(shape, generator=dice)[tuple(slice(n) for n in value.shape[1:])]
+    return value + here.edit.value * noise
+
+
+def _patch(value: Tensor, here: Here) -> Tensor:
+    edit, axes = here.edit, here.quantity.axes
+    there = replace(
+        edit,
+        token=edit.token if edit.from_token is None else edit.from_token,
+        looked_at=edit.looked_at if edit.from_looked_at is None else edit.from_looked_at,
+    )
+    part, taken = edit.part(value, axes), here.given[there.part(here.given, axes)]
+    if value[part].shape[1:] != taken.shape[1:]:
+        shapes = {"here": tuple(value[part].shape[1:]), "there": tuple(taken.shape[1:])}
+        raise EditError("shape", key=here.quantity.key, **shapes)
+    new = value.clone()
+    new[part] = taken
+    return new
+
+
+def _swap(value: Tensor, here: Here) -> Tensor:
+    one, other = here.edit.token, here.edit.from_token
+    for token in (one, other):
+        replace(here.edit, token=token).part(value, here.quantity.axes)
+    axis = 1 + [PARTS.get(axis) for axis in here.quantity.axes].index("token")
+    order = torch.arange(value.size(axis))
+    order[[one, other]] = order[[other, one]]
+    return value.index_select(axis, order)
+
+
+def _hard(value: Tensor, _here: Here) -> Tensor:
+    return torch.zeros_like(value).scatter_(-1, value.argmax(-1, keepdim=True), 1.0)
+
+
+def _even(value: Tensor, here: Here) -> Tensor:
+    seen = (here.read != HIDDEN).to(value.dtype)
+    return (seen / seen.sum(-1, keepdim=True)).expand_as(value)
+
+
+def _masked(value: Tensor, hidden: Tensor, here: Here) -> Tensor:
+    """−∞ where hidden (query, key). A token may always look at itself, so masks compose and never leave it nothing."""
+    just_one = here.edit.token is not None and here.edit.looked_at is not None
+    if looks_at_itself(here.quantity) and not just_one:
+        hidden = hidden & ~torch.eye(*value.shape[-2:], dtype=torch.bool)
+    return value.masked_fill(hidden, HIDDEN)
+
+
+def _behind(value: Tensor) -> Tensor:
+    """(query, key): how many places behind the query the key stands."""
+    return torch.arange(value.size(-1)) - torch.arange(value.size(-2))[:, None]
+
+
+def _special(value: Tensor, here: Here) -> Tensor:
+    if not here.special:
+        raise EditError("no_special", key=here.quantity.key)
+    hidden = torch.zeros(value.shape[-2:], dtype=torch.bool)
+    hidden[:, list(here.special)] = True
+    return _masked(value, hidden, here)
+
+
+def _shuffle(value: Tensor, here: Here) -> Tensor:
+    return value[:, torch.randperm(value.size(1), generator=torch.Generator().manual_seed(here.edit.seed))]
+
+
+def _shift(value: Tensor, here: Here) -> Tensor:
+    table = here.given.roll(-int(here.edit.value), dims=0)
+    return table[: value.size(1)].expand_as(value)
+
+
+# -- where they make sense ---------------------------------------------------------------------------------------
+
+
+def grows(quantity: Quantity, axis: str) -> bool:
+    """Whether this axis of a quantity runs over the target that a translator is still writing."""
+    decoder = quantity.key.startswith("decoder.")
+    own_keys = axis == "key" and looks_at_itself(quantity)
+    return axis == "target" or (decoder and (axis == "query" or own_keys))
+
+
+def looks_at_itself(quantity: Quantity) -> bool:
+    """Whether the tokens of this attention look at each other, not at those of another sentence."""
+    return ".cross." not in quantity.key
+
+
+def side_looked_at(quantity: Quantity) -> str:
+    """Whose tokens are looked at: "" for the encoder's, "decoder." for the target's."""
+    return "decoder." if quantity.key.startswith("decoder.") and looks_at_itself(quantity) else ""
+
+
+def _anywhere(_quantity: Quantity, _graph: Graph) -> bool:
+    return True
+
+
+def _has_a_mean(quantity: Quantity, graph: Graph) -> bool:
+    return graph.config.input != "words" or "key" not in quantity.axes  # sentences differ in length
+
+
+def is_written_before(quantity: Quantity, graph: Graph) -> bool:
+    """Whether a quantity is there before a translator writes its first word, or there is nothing to write."""
+    return graph.decoder is None or not (quantity.key.startswith("decoder.") or quantity.key == "logits")
+
+
+def _has_tokens(quantity: Quantity, graph: Graph) -> bool:
+    return any(PARTS.get(axis) == "token" for axis in quantity.axes) and is_written_before(quantity, graph)
+
+
+def _is_embedded(quantity: Quantity, _graph: Graph) -> bool:
+    return quantity.key.endswith("embedding.sum")
+
+
+def _is_fixed_positions(quantity: Quantity, graph: Graph) -> bool:
+    return quantity.operation == "positions" and is_written_before(quantity, graph)
+
+
+def _is_sum(quantity: Quantity, _graph: Graph) -> bool:
+    return quantity.operation == "add" and quantity.layer is not None
+
+
+def _is_scaled(quantity: Quantity, _graph: Graph) -> bool:
+    return quantity.operation == "scale" and "query" in quantity.axes
+
+
+def _is(*operations: str) -> Callable[[Quantity, Graph], bool]:
+    return lambda quantity, _graph: quantity.operation in operations
+
+
+def _is_own_mask(quantity: Quantity, _graph: Graph) -> bool:
+    return quantity.operation == "mask" and looks_at_itself(quantity)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "zero": Operation(lambda value, here: torch.zeros_like(value), _anywhere),
+    "scale": Operation(lambda value, here: value * here.edit.value, _anywhere, takes=("value",)),
+    "set": Operation(lambda value, here: torch.full_like(value, here.edit.value), _anywhere, takes=("value",)),
+    # + value · standard normal
+    "noise": Operation(_noise, _anywhere, takes=("value", "seed")),
+    # the mean over a small corpus; of pictures, place by place
+    "mean": Operation(
+        lambda value, here: here.given.expand_as(value), _has_a_mean, given=lambda edit, key, run: run.mean()[key],
+    ),
+    # what the same place (or from_token, from_looked_at) held in the run of another input
+    "patch": Operation(
+        _patch, is_written_before, needs=("source",), takes=("from_token", "from_looked_at"),
+        given=lambda edit, key, run: run.other(edit.source)[key],
+    ),
+    # two tokens change places
+    "swap": Operation(_swap, _has_tokens, needs=("token", "from_token"), narrowed_by=("head", "looked_at", "neuron")),
+    # as if a token were not there: its row is zero, and no other token may look at it in any layer
+    "remove": Operation(lambda value, here: torch.zeros_like(value), _is_embedded, needs=("token",)),
+    # attention: without √d_k; with a temperature; all on the largest; the same on all that may be looked at
+    "unscaled": Operation(lambda value, here: here.read, _is_scaled, reads=0),
+    "temperature": Operation(
+        lambda value, here: value / here.edit.value, _is_scaled, takes=("value",), least=1e-3, most=1e3,
+    ),
+    "hard": Operation(_hard, _is("softmax"), narrowed_by=("head", "token")),
+    "even": Operation(_even, _is("softmax"), narrowed_by=("head", "token"), reads=0),
+    # masks: no key after the query; none further away than `value`; no [CLS] and [SEP]; just this part
+    "causal": Operation(lambda value, here: _masked(value, _behind(value) > 0, here), _is_own_mask, hides=True),
+    "window": Operation(
+        lambda value, here: _masked(value, _behind(value).abs() > here.edit.value, here), _is_own_mask,
+        takes=("value",), least=0, whole=True, hides=True,
+    ),
+    "special": Operation(_special, _is("mask"), hides=True),
+    "hide": Operation(
+        lambda value, here: _masked(value, torch.ones(value.shape[-2:], dtype=torch.bool), here), _is("mask"),
+        hides=True,
+    ),
+    # positions in another order, or each token at the place so many further on (round the table)
+    "shuffle": Operation(_shuffle, _is_fixed_positions, takes=("seed",)),
+    "shift": Operation(
+        _shift, _is("positions"), takes=("value",), whole=True, given=lambda edit, key, run: run.positions(key),
+    ),
+    # the sum without what stood there before: the sub-layer's output alone
+    "without": Operation(lambda value, here: here.read, _is_sum, reads=1),
+    # LayerNorm hands on what it reads
+    "bypass": Operation(lambda value, here: here.read, _is("norm"), reads=0),
+}  # fmt: skip
+
+
+def operations_at(graph: Graph, key: str) -> tuple[str, ...]:
+    """The operations that make sense at a key (or a row of the graph)."""
+    found = quantities_at(graph, key)
+    return tuple(name for name, row in OPERATIONS.items() if found and all(row.fits(q, graph) for q in found))
+
+
+def quantities_at(graph: Graph, key: str) -> list[Quantity]:
+    """The recorded quantities that a key means: one, or with {l} that of every layer."""
+    return [quantity for quantity in graph if quantity.traced and key in (quantity.key, quantity.row)]

@@ -1,7 +1,8 @@
 """A reader for the input, a network, and the way from one to a Trace."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -9,8 +10,10 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from model import examples
+from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
-from model.edits import Edit
+from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
 from model.heads import MaskedWordNetwork
 from model.trace import Guess, Note, Trace, graph_of, record
@@ -44,6 +47,9 @@ class Reader(Protocol):
     def read(self, x: object) -> Reading: ...
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]: ...
+
+    def examples(self) -> Iterable[object]:
+        """Inputs over which the mean of a quantity is taken; there may be none."""
 
 
 class TextReader:
@@ -92,6 +98,10 @@ class TextReader:
         best = logits.softmax(-1).topk(most)
         return Guess(tuple(self.vocabulary[i] for i in best.indices), tuple(best.values.tolist()), token)
 
+    def examples(self) -> Iterator[str]:
+        for pair in examples.SENTENCES:
+            yield from pair
+
 
 class ImageReader:
     """Drawings: a (28, 28) float array in [0, 1] with bright ink, or its 784 bytes."""
@@ -115,6 +125,9 @@ class ImageReader:
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
         return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
 
+    def examples(self) -> Iterable[np.ndarray]:
+        return examples.digits() if self.config.image_size == 28 else ()
+
 
 class Pipeline:
     """reader + network: call it with an input and get the whole run as a Trace. Safe to share among threads."""
@@ -131,11 +144,57 @@ class Pipeline:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
         edits = tuple(edits)
         reading = self.reader.read(x)
-        changes = [(edit.key, edit.change(self.graph, self._source(edit))) for edit in edits]
-        output, values = record(self.network, reading.tensor, edits=changes)
+        output, values, idle = self._run(bind(edits, self.around(reading)), reading.tensor)
         guesses = () if self.config.head == "none" else self.reader.guesses(output, reading)
         subject = x if self.config.input == "words" else reading.tensor[0].numpy()
-        return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, reading.notes, edits)
+        return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, reading.notes, edits, idle)
+
+    def around(self, reading: Reading) -> Surroundings:
+        """What edits may ask about a run of this input; other inputs' runs are kept in it."""
+        return _Around(self, reading)
+
+    def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
+        """An input (or a Trace of it) as it was read, and as what the network is called with."""
+        reading = self.reader.read(x.subject if isinstance(x, Trace) else x)
+        return reading, (reading.tensor,)
+
+    def run_of(self, x: object) -> dict[str, Tensor]:
+        """All that the network records of an input, as tensors with the batch in front."""
+        return record(self.network, self.reader.read(x).tensor)[1]
+
+    @cached_property
+    def means(self) -> dict[str, Tensor]:
+        """The mean of each quantity over the reader's examples, with the batch in front.
+
+        Sentences differ in length, so theirs is also the mean over their tokens, and has one row for all of them (and
+        there is none of scores and weights); pictures have all their tokens in the same places, and so their mean.
+        """
+        sums: dict[str, Tensor] = {}
+        counts: dict[str, int] = {}
+        for values in self._examples():
+            for key, value in values.items():
+                axes = self.graph[key].axes
+                if self.config.input == "words":
+                    if "key" in axes:
+                        continue
+                    token = 1 + [PARTS.get(axis) for axis in axes].index("token")
+                    counts[key] = counts.get(key, 0) + value.size(token)
+                    value = value.sum(token, keepdim=True)
+                else:
+                    counts[key] = counts.get(key, 0) + 1
+                sums[key] = sums.get(key, 0) + value
+        return {key: total / counts[key] for key, total in sums.items()}
+
+    def _examples(self) -> Iterator[dict[str, Tensor]]:
+        return map(self.run_of, self.reader.examples())
+
+    def _run(self, changes: list[Change], *inputs: Tensor) -> tuple[Tensor, dict[str, Tensor], dict[Edit, str]]:
+        """The output, all values, and which edits could change nothing. Raises EditError for a number out of bounds."""
+        unmoved: dict[Change, str] = {}
+        output, values = record(self.network, *inputs, edits=watched(changes, self.graph, unmoved))
+        if changes:
+            check_finite(values)
+        return output, values, idle(changes, unmoved, self.graph, values)
 
     @torch.inference_mode()
     def read_layers(self, trace: Trace, token: int = 0) -> np.ndarray:
@@ -162,9 +221,42 @@ class Pipeline:
         head = self.network.logits
         return h.numpy(), head.weight[output].numpy(), float(head.bias[output])
 
-    def _source(self, edit: Edit) -> Tensor | None:
-        """What a patch puts in: the value at the same key in the run of the edit's source."""
-        if edit.operation != "patch":
-            return None
-        _, values = record(self.network, self.reader.read(edit.source).tensor)
-        return values.get(edit.key)
+
+@dataclass
+class _Around:
+    """What edits may ask about one run: see `model.edits.Surroundings`."""
+
+    pipeline: Pipeline
+    reading: Reading
+
+    def __post_init__(self) -> None:
+        self.graph = self.pipeline.graph
+        places = tuple(i for i, token in enumerate(self.reading.tokens) if token in ("[CLS]", "[SEP]"))
+        self.special = {"": places, "decoder.": (0,)}  # the target begins with its language
+        self._others: dict[Hashable, dict[str, Tensor]] = {}
+
+    def other(self, source: Hashable) -> Mapping[str, Tensor]:
+        if source not in self._others:
+            try:
+                self._others[source] = self.pipeline.run_of(source)
+            except InputError as error:
+                raise EditError("source", why=error.reason, **error.values) from error
+        return self._others[source]
+
+    def mean(self) -> Mapping[str, Tensor]:
+        if not self.pipeline.means:
+            raise EditError("no_corpus")
+        return self.pipeline.means
+
+    def positions(self, key: str) -> Tensor:
+        return self.pipeline.network.get_submodule(key).table
+
+
+def check_finite(values: Mapping[str, Tensor]) -> None:
+    """Raises EditError where edits let a number grow beyond all bounds. What a mask hides is −∞ and no such number."""
+    for key, value in values.items():
+        fine = value.isfinite()
+        if key.endswith(".masked"):
+            fine |= value == HIDDEN
+        if not fine.all():
+            raise EditError("overflow", key=key)

@@ -6,8 +6,8 @@ runs the network once, takes the hooks off again, and hands back what passed.
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.edits import Change, Edit, EditError
+from model.edits import Apply, Edit, EditError
 from model.embedding import patchify
 from model.graph import Graph, Quantity, graph
 
@@ -38,32 +38,46 @@ def places(network: nn.Module) -> dict[str, nn.Module]:
     return _places[network]
 
 
+@contextmanager
+def hooked(network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | None]]) -> Iterator[None]:
+    """While this lasts, each function is handed what passes at its key, and what it returns goes on instead.
+
+    For this thread only: others use the bare network meanwhile, or wait until they may put on hooks of their own.
+    """
+    runner = threading.get_ident()
+
+    def mine(function: Callable[[Tensor], Tensor | None]) -> Callable[[nn.Module, tuple, Tensor], Tensor | None]:
+        return lambda _module, _inputs, value: function(value) if threading.get_ident() == runner else None
+
+    with _one_run_at_a_time, ExitStack() as stack, torch.inference_mode():
+        for key, function in hooks.items():
+            stack.callback(places(network)[key].register_forward_hook(mine(function)).remove)
+        yield
+
+
 def record(
     network: nn.Module,
     *inputs: Tensor,
-    edits: Iterable[tuple[str, Change]] = (),
+    edits: Iterable[tuple[str, Apply]] = (),
     run: Callable[..., Tensor] | None = None,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Run the network (or `run`, a part of it) once. Returns the output and {key: value}, in order of computation.
 
-    `edits` are pairs of a key and a function of the value there; they are applied before recording, so
-    what is kept is what the rest of the network used. Raises EditError for a key that nothing answers to.
+    `edits` are pairs of a key and a function of the value there and of {key: value} so far; they are applied before
+    recording, so what is kept is what the rest of the network used. Raises EditError for a key that nothing answers to.
     """
-    changes: dict[str, list[Change]] = defaultdict(list)
+    changes: dict[str, list[Apply]] = defaultdict(list)
     for key, change in edits:
         if key not in places(network):
             raise EditError("key", key=key)
         changes[key].append(change)
 
     kept: dict[str, Tensor] = {}
-    runner = threading.get_ident()
 
-    def keeper(key: str) -> Callable[[nn.Module, tuple, Tensor], Tensor | None]:
-        def keep(_module: nn.Module, _inputs: tuple, value: Tensor) -> Tensor | None:
-            if threading.get_ident() != runner:  # another thread uses the bare network meanwhile
-                return None
+    def keeper(key: str) -> Callable[[Tensor], Tensor]:
+        def keep(value: Tensor) -> Tensor:
             for change in changes[key]:
-                shape, value = value.shape, change(value.clone())
+                shape, value = value.shape, change(value.clone(), kept)
                 if value.shape != shape:
                     raise EditError("result", key=key, before=tuple(shape), after=tuple(value.shape))
             # Nothing in the network works in place, so the value need not be copied.
@@ -72,9 +86,7 @@ def record(
 
         return keep
 
-    with _one_run_at_a_time, ExitStack() as stack, torch.inference_mode():
-        for key, module in places(network).items():
-            stack.callback(module.register_forward_hook(keeper(key)).remove)
+    with hooked(network, {key: keeper(key) for key in places(network)}):
         return (run or network)(*inputs), kept
 
 
@@ -107,7 +119,8 @@ class Trace:
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
     Batch is dropped. Beside the numbers: `subject` (the input itself), `tokens` (as printed), `ids` (words only),
-    `answer` (a tuple of Guess), `notes`, the `graph` of the network, and the `edits` of the run.
+    `answer` (a tuple of Guess), `notes`, the `graph` of the network, the `edits` of the run, and `idle`: {edit: why}
+    for those that could change nothing (see `model.changes.idle`).
     """
 
     def __init__(
@@ -120,10 +133,11 @@ class Trace:
         answer: tuple[Guess, ...],
         notes: tuple[Note, ...] = (),
         edits: tuple[Edit, ...] = (),
+        idle: Mapping[Edit, str] | None = None,
     ) -> None:
         self.graph, self.config = graph, graph.config
         self.subject, self.tokens, self.ids = subject, tokens, ids
-        self.answer, self.notes, self.edits = answer, notes, edits
+        self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
         self._values = {key: _read_only(value) for key, value in values.items()}
 
     def __getitem__(self, key: str) -> np.ndarray:
@@ -151,6 +165,14 @@ class Trace:
     def axes(self, key: str) -> tuple[str, ...]:
         """The names of a value's axes."""
         return self.quantity(key).axes
+
+    def names(self, key: str) -> tuple[list[str] | None, ...]:
+        """For each axis of a recorded value the tokens that stand along it; None where places are only counted."""
+        target = getattr(self, "target_tokens", self.tokens)
+        query = target if key.startswith("decoder.") else self.tokens
+        looked_at = self.tokens if ".cross." in key else query
+        tokens = {"token": self.tokens, "target": target, "query": query, "key": looked_at}
+        return tuple(tokens.get(axis) for axis in self.axes(key))
 
     def reads(self, key: str) -> dict[str, np.ndarray]:
         """What a quantity was computed from: the nearest recorded values, by their keys."""

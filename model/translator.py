@@ -1,15 +1,17 @@
 """The translator: the encoder reads a sentence, the decoder writes it in the other language, and all of it is kept."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from model import examples
+from model.changes import Change, bind
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
-from model.edits import Change, Edit
+from model.edits import PARTS, Edit, grows
 from model.pipeline import Pipeline, Reading, TextReader
 from model.search import Hypothesis, beam_search
 from model.trace import Trace, record
@@ -65,41 +67,58 @@ class Translator(Pipeline):
         edits = tuple(edits)
         reading = self.reader.read(x)
         start = self._start(into or language_after(reading))
-        changes = [(edit, edit.change(self.graph, self._source(edit))) for edit in edits]
+        changes = bind(edits, self.around(reading))
         greedy = self._search(reading, start, changes, 1)[0]
         found = self._search(reading, start, changes, beams) if beams > 1 else (greedy,)
         # What the decoder reads is what it wrote, but for the last piece, which it does not read any more.
         y = torch.tensor([[start, *found[0].ids[:-1]]])
-        output, values = record(self.network, reading.tensor, y, edits=[(edit.key, c) for edit, c in changes])
+        output, values, idle = self._run(changes, reading.tensor, y)
         guesses = tuple(self.reader.guess(row, place) for place, row in enumerate(output[0]))
-        trace = TranslationTrace(values, self.graph, x, reading.tokens, reading.ids, guesses, reading.notes, edits)
+        trace = TranslationTrace(
+            values, self.graph, x, reading.tokens, reading.ids, guesses, reading.notes, edits, idle
+        )
         trace.target_ids = y[0].tolist()
         trace.target_tokens = [self._word(i) for i in trace.target_ids]
         trace.greedy = self._translation(greedy)
         trace.beams = tuple(map(self._translation, found))
         return trace
 
+    def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
+        """A sentence (or a Trace of it) as it was read, with its ids and those of the target as it was written."""
+        trace = x if isinstance(x, TranslationTrace) else self(x)
+        reading, source = super().inputs(trace)
+        return reading, (*source, torch.tensor([trace.target_ids]))
+
+    def run_of(self, x: object) -> dict[str, Tensor]:
+        """All that is recorded while a sentence is encoded."""
+        return record(self.network, self.reader.read(x).tensor, run=self.network.encode)[1]
+
+    def _examples(self) -> Iterator[dict[str, Tensor]]:
+        for pair in examples.SENTENCES:
+            for source, target, into in ((*pair, "zh"), (*reversed(pair), "en")):
+                x, y = (self.reader.read(sentence).tensor for sentence in (source, target))
+                y = torch.cat([torch.tensor([[self._start(into)]]), y[:, 1:-1]], dim=1)  # the language for [CLS]
+                yield record(self.network, x, y)[1]
+
     @torch.inference_mode()
-    def _search(
-        self, reading: Reading, start: int, changes: list[tuple[Edit, Change]], beams: int
-    ) -> tuple[Hypothesis, ...]:
+    def _search(self, reading: Reading, start: int, changes: list[Change], beams: int) -> tuple[Hypothesis, ...]:
         """Write step by step under the edits. The encoder runs once, the decoder once for each step."""
-        encoder = [(edit.key, change) for edit, change in changes if not _after_encoder(edit)]
+        encoder = [(change.key, change.apply) for change in changes if not _after_encoder(change)]
+        decoder = [(change, self._last_target(change)) for change in changes if _after_encoder(change)]
         Z, _ = record(self.network, reading.tensor, edits=encoder, run=self.network.encode)
 
         def step(y: Tensor) -> Tensor:
-            here = [(e.key, change) for e, change in changes if _after_encoder(e) and _last_target(e) < y.size(1)]
+            here = [(change.key, change.apply) for change, last in decoder if last < y.size(1)]
             logits, _ = record(self.network, y, Z.expand(len(y), -1, -1), edits=here, run=self.network.decode)
             return logits[:, -1].log_softmax(-1)
 
         return beam_search(step, start, self.reader.vocabulary.index("[SEP]"), beams, self.config.max_len - 1)
 
-    def _source(self, edit: Edit) -> Tensor | None:
-        """What a patch puts in: the value at the same key while another sentence is encoded."""
-        if edit.operation != "patch":
-            return None
-        _, values = record(self.network, self.reader.read(edit.source).tensor, run=self.network.encode)
-        return values.get(edit.key)
+    def _last_target(self, change: Change) -> int:
+        """The latest place in the target that an edit speaks of: before it is written, there is nothing to change."""
+        quantity = self.graph[change.key]
+        growing = {PARTS[axis] for axis in quantity.axes if grows(quantity, axis)}
+        return max((getattr(change.edit, part) or 0 for part in growing), default=0)
 
     def _start(self, into: Language) -> int:
         return self.config.vocab_size + list(TARGET_LANGUAGES).index(into)
@@ -124,11 +143,5 @@ def as_written(text: str) -> str:
     return APOSTROPHE.sub(r"'\1", BESIDE_CHINESE.sub("", text))
 
 
-def _after_encoder(edit: Edit) -> bool:
-    return edit.key.startswith("decoder.") or edit.key == "logits"
-
-
-def _last_target(edit: Edit) -> int:
-    """The latest place in the target that an edit speaks of: before it is written, the edit has nothing to change."""
-    looked_at = edit.looked_at if ".attention." in edit.key else None  # in cross-attention, it is one of the source
-    return max(edit.token or 0, looked_at or 0)
+def _after_encoder(change: Change) -> bool:
+    return change.key.startswith("decoder.") or change.key == "logits"

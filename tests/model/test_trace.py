@@ -26,7 +26,7 @@ def answer(values: dict, output: torch.Tensor) -> torch.Tensor:
 def test_writing_a_recorded_value_back_changes_nothing(name: str) -> None:
     network, tensor = pipeline(name).network, pipeline(name).reader.read(example(name)).tensor
     output, values = record(network, tensor)
-    written, again = record(network, tensor, edits=[(key, lambda _, v=value: v) for key, value in values.items()])
+    written, again = record(network, tensor, edits=[(key, lambda *_, v=value: v) for key, value in values.items()])
     assert torch.equal(output, written)
     assert all(torch.equal(values[key], again[key]) for key in values)
 
@@ -40,7 +40,7 @@ def test_noise_at_any_place_changes_the_answer(name: str) -> None:
     network, tensor = pipeline(name).network, pipeline(name).reader.read(example(name)).tensor
     output, _ = record(network, tensor)
     for key in places(network):
-        noisy, _ = record(network, tensor, edits=[(key, lambda v: v + torch.randn_like(v))])
+        noisy, _ = record(network, tensor, edits=[(key, lambda v, _: v + torch.randn_like(v))])
         free = key.rsplit(".", 1)[-1] in FREE.get(name, ())
         assert torch.equal(output, noisy) == free, key
 
@@ -48,7 +48,7 @@ def test_noise_at_any_place_changes_the_answer(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_kept_is_what_was_used(name: str) -> None:
     network, tensor = pipeline(name).network, pipeline(name).reader.read(example(name)).tensor
-    _, values = record(network, tensor, edits=[("layers.0.attention.weights", lambda v: v * 0.5)])
+    _, values = record(network, tensor, edits=[("layers.0.attention.weights", lambda v, _: v * 0.5)])
     weights, V = values["layers.0.attention.weights"], values["layers.0.attention.V"]
     torch.testing.assert_close(values["layers.0.attention.heads"], weights @ V)
     torch.testing.assert_close(weights.sum(-1), torch.full_like(weights.sum(-1), 0.5))
@@ -58,7 +58,7 @@ def test_a_careless_edit_in_place_spoils_no_other_value() -> None:
     # Without a mask, `scaled` and `masked` are one tensor: an edit of the second must not reach the first.
     network, tensor = pipeline("trained text").network, pipeline("trained text").reader.read("i love you").tensor
     _, before = record(network, tensor)
-    _, after = record(network, tensor, edits=[("layers.0.attention.masked", lambda v: v.zero_())])
+    _, after = record(network, tensor, edits=[("layers.0.attention.masked", lambda v, _: v.zero_())])
     assert torch.equal(before["layers.0.attention.scaled"], after["layers.0.attention.scaled"])
     assert not after["layers.0.attention.masked"].any()
 
@@ -68,7 +68,7 @@ def test_no_hook_survives_a_run_or_an_exception() -> None:
     record(network, tensor)
     assert hooks_left(network) == 0
 
-    def fail(_: torch.Tensor) -> torch.Tensor:
+    def fail(*_: object) -> torch.Tensor:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -1,0 +1,189 @@
+"""Edits made ready for a run: checked against the graph, and turned into functions of the values that pass.
+
+Nothing is changed in silence: what does not fit raises EditError, and `idle` says of an edit that fits why nothing that
+reads its place can notice it.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from model.config import EncoderConfig
+from model.edits import (
+    HIDDEN,
+    MOST_EDITS,
+    OPERATIONS,
+    PART_FIELDS,
+    Apply,
+    Edit,
+    EditError,
+    Here,
+    Operation,
+    Surroundings,
+    is_written_before,
+    quantities_at,
+    side_looked_at,
+)
+from model.graph import Graph, Quantity
+
+MOST_SEEDS = 2**31
+
+
+@dataclass(frozen=True)
+class Change:
+    """An edit at one key, ready for one run: `apply` takes the value and what was recorded before (`needs` of it)."""
+
+    key: str
+    edit: Edit  # what happens at this key
+    of: Edit  # the edit that a person made
+    apply: Apply
+    needs: tuple[str, ...]
+
+
+def bind(edits: Iterable[Edit], run: Surroundings) -> list[Change]:
+    """The edits as changes at keys, in order. Raises EditError for whatever can be seen to be wrong before the run."""
+    edits = tuple(edits)
+    if len(edits) > MOST_EDITS:
+        raise EditError("many", most=MOST_EDITS, edits=len(edits))
+    return [change for edit in edits for change in _bind(edit, run)]
+
+
+def _bind(edit: Edit, run: Surroundings) -> list[Change]:
+    _check(edit, run.graph)
+    changes = [_change(edit, quantity, run, edit) for quantity in quantities_at(run.graph, edit.key)]
+    if edit.operation == "remove":
+        changes += _hide_everywhere(edit, run)
+    return changes
+
+
+def _hide_everywhere(edit: Edit, run: Surroundings) -> list[Change]:
+    """Hide a removed token from all that could look at it."""
+    side = edit.key.removesuffix("embedding.sum")
+    masks = [quantity for quantity in run.graph if quantity.operation == "mask" and side_looked_at(quantity) == side]
+    return [_change(Edit(quantity.key, "hide", looked_at=edit.token), quantity, run, edit) for quantity in masks]
+
+
+def _check(edit: Edit, graph: Graph) -> None:
+    """Raises EditError for whatever can be seen to be wrong without running anything."""
+    if edit.operation not in OPERATIONS:
+        raise EditError("operation", operation=edit.operation)
+    row, found = OPERATIONS[edit.operation], quantities_at(graph, edit.key)
+    if not found:
+        raise EditError("key", key=edit.key)
+    about = {"key": edit.key, "operation": edit.operation}
+    if not all(row.fits(quantity, graph) for quantity in found):
+        grows = edit.operation in ("patch", "swap", "shuffle") and not is_written_before(found[0], graph)
+        raise EditError("grows" if grows else "place", **about)
+    for field in fields(Edit):
+        name, given = field.name, getattr(edit, field.name) != field.default
+        if name in row.needs and not given:
+            raise EditError("field", field=name, **about)
+        if given and name not in ("key", "operation", *PART_FIELDS, *row.needs, *row.takes):
+            raise EditError("field", field=name, **about)
+        if given and name in PART_FIELDS and name not in (*row.narrowed_by, *row.needs):
+            raise EditError("axis", axis=name, **about)
+    if "value" in row.takes and not _in_range(edit.value, row):
+        raise EditError("value", value=edit.value, least=row.least, most=row.most, **about)
+    if not isinstance(edit.seed, int) or not 0 <= edit.seed < MOST_SEEDS:
+        raise EditError("value", value=edit.seed, least=0, most=MOST_SEEDS - 1, **about)
+    if edit.operation == "remove" and graph.config.head == "classifier" and edit.token == 0:
+        raise EditError("read", **about)
+
+
+def _in_range(value: float, row: Operation) -> bool:
+    number = isinstance(value, int | float) and math.isfinite(value) and row.least <= value <= row.most
+    return number and not (row.whole and value != int(value))
+
+
+def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Change:
+    row, key, axes = OPERATIONS[edit.operation], quantity.key, quantity.axes
+    given = row.given and row.given(edit, key, run)
+    read = None if row.reads is None else quantity.reads[row.reads]
+    special = run.special[side_looked_at(quantity)]
+    touched = Edit(key, edit.operation, **{name: getattr(edit, name) for name in row.narrowed_by})
+
+    def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
+        part = touched.part(value, axes)
+        here = Here(edit, quantity, run.graph, special, given, kept[read] if read else None)
+        new = row.new(value, here)
+        if quantity.operation == "mask" and not row.hides and edit.operation != "patch":
+            new = torch.where(value == HIDDEN, value, new)  # what may not be seen has no value to change
+        changed = value.clone()
+        changed[part] = new[part]
+        if row.hides:
+            _leave_something(changed, key)
+        return changed
+
+    return Change(key, edit, of, apply, (read,) if read else ())
+
+
+def _leave_something(masked: Tensor, key: str) -> None:
+    blind = (masked == HIDDEN).all(-1).nonzero()
+    if len(blind):
+        raise EditError("nothing_left", key=key, token=int(blind[0, -1]))
+
+
+def watched(changes: Iterable[Change], graph: Graph, unmoved: dict[Change, str]) -> list[tuple[str, Apply]]:
+    """The changes as `record` takes them. One that makes no difference to its reader is put into `unmoved` with why."""
+
+    def watch(change: Change) -> Apply:
+        relu = change.key.endswith("ffn.hidden") and _config(graph, change.key).activation == "relu"
+
+        def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
+            changed = change.apply(value, kept)
+            if torch.equal(changed, value):
+                unmoved[change] = "already"
+            elif relu and torch.equal(changed.relu(), value.relu()):
+                unmoved[change] = "inactive"
+            return changed
+
+        return apply
+
+    return [(change.key, watch(change)) for change in changes]
+
+
+def idle(changes: Iterable[Change], unmoved: Mapping[Change, str], graph: Graph, values: Mapping[str, Tensor]) -> dict:
+    """{edit: why} for the edits of a run that nothing which reads their place can notice, anywhere.
+
+    "already": it was so before. "inactive": ReLU lets nothing below 0 through. "hidden": only pairs that are hidden
+    anyway. "alone": there is one key to look at, and its share is 1 whatever the score. "unread": a classifier reads
+    the first token only.
+    """
+    why: dict[Edit, list[str | None]] = {}
+    for change in changes:
+        why.setdefault(change.of, []).append(unmoved.get(change) or _unseen(change, graph, values))
+    return {edit: reasons[0] for edit, reasons in why.items() if all(reasons)}
+
+
+def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str | None:
+    """Why what reads this place cannot notice that it changed; None where it can."""
+    edit = change.edit
+    tokens = {edit.token, edit.from_token} if edit.operation == "swap" else {edit.token}
+    if change.key == graph.Z and graph.config.head == "classifier":
+        return None if tokens & {None, 0} else "unread"
+    prefix, _, name = change.key.rpartition(".")
+    if name not in ("Q", "K", "scores", "scaled", "masked") or OPERATIONS[edit.operation].hides:
+        return None
+    touched = [slice(None) if place is None else [place] for place in (edit.head, edit.token, edit.looked_at)]
+    if edit.operation == "swap":
+        touched[1] = sorted(tokens)
+    if name == "K":  # its tokens are those that are looked at
+        touched = [touched[0], slice(None), touched[1]]
+    may_look = values[f"{prefix}.masked"][0] != HIDDEN
+    chooses = may_look & (may_look.sum(-1, keepdim=True) > 1)
+    here, choices = (_taken(table, touched) for table in (may_look, chooses))
+    return None if choices.any() else "alone" if here.any() else "hidden"
+
+
+def _taken(table: Tensor, places: list[slice | list[int]]) -> Tensor:
+    """The rows, columns, … of a table where the lists cross."""
+    for axis, place in enumerate(places):
+        table = table[(slice(None),) * axis + (place,)]
+    return table
+
+
+def _config(graph: Graph, key: str) -> EncoderConfig:
+    return graph.decoder if key.startswith("decoder.") else graph.config
