@@ -232,6 +232,8 @@ class View:
         """Make the rest of the page, and its downloads, about another run than the reader's input."""
         self._run = pipeline, subject
         self.trace, self.pipeline = session.run(pipeline, subject, self.trace.edits), session.pipeline(pipeline)
+        self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
+        self.__dict__.pop("usual_token", None)  # it was the other run's
         return self.trace
 
     def tell(self, *sentences: str) -> None:
