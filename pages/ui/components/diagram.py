@@ -1,53 +1,91 @@
-"""The whole encoder as one drawing: boxes that open pages, and on each arrow the shape of what really passed.
+"""The whole network as one drawing: boxes that open pages, and on each arrow the shape of what really passed.
 
-`diagram` makes plain data, in units of which the drawing is 400 wide. `show` puts it on the page as an inline
-component, since nothing else in Streamlit gives an SVG whose boxes answer to a keyboard.
+`diagram` makes plain data from a run and its graph, in units of which the encoder is 400 wide; a decoder stands beside
+it. `show` puts it on the page as an inline component, since nothing else in Streamlit gives an SVG whose boxes answer
+to a keyboard.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 
 import streamlit as st
 
 from model import Trace
-from model.config import EncoderConfig
+from model.graph import SIDES, Graph, Quantity, Sublayer
 from pages.ui.text import plain
+from pages.ui.text.formulas import plain_math
 
-WIDTH = 400
+WIDTH, BETWEEN = 400, 40  # of one side, and between encoder and decoder
 STREAM = 200  # the residual stream runs straight down here …
 BYPASS = 44  # … and round the sub-layers here
-BOX, GAP = 34, 29  # the height of a box, and the room for an arrow and its shape
-FORK = 14  # how far above Q, K and V the stream parts
+BOX, GAP = 34, 27  # the height of a box, and the room for an arrow and its shape
+FORK = 14  # how far above Q, K and V the stream parts, …
+MEMORY = 7  # … and what cross-attention looks at
 
-#: Where each box stands from left to right (left edge, width), and the page that it opens.
-PLACES = {
-    "tokens": ("tokens", 112, 176),
-    "embedding": ("tokens", 112, 176),
-    "sum": ("tokens", 187, 26),
-    "positions": ("tokens", 278, 112),
-    "Q": ("queries_keys_values", 70, 76),
-    "K": ("queries_keys_values", 162, 76),
-    "V": ("queries_keys_values", 254, 76),
-    "scores": ("attention", 70, 168),
-    "softmax": ("attention", 70, 168),
-    "heads": ("attention", 70, 260),
-    "concat": ("heads", 112, 176),
-    "norm_1": ("add_and_norm", 112, 176),
-    "add_1": ("add_and_norm", 112, 176),
-    "norm_2": ("add_and_norm", 112, 176),
-    "ffn": ("feed_forward", 112, 176),
-    "add_2": ("add_and_norm", 112, 176),
-    "norm": ("add_and_norm", 112, 176),
-    "linear": ("answer", 112, 176),
-    "answer": ("answer", 112, 176),
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of box: the page that it opens, and where it stands from left to right. beside: in the row of that one."""
+
+    page: str
+    x: float = 112
+    width: float = 176
+    beside: str | None = None
+
+
+KINDS: dict[str, Kind] = {
+    "tokens": Kind("tokens"),
+    "embedding": Kind("tokens"),
+    "sum": Kind("tokens", 187, 26),
+    "positions": Kind("tokens", 278, 112, beside="sum"),
+    "Q": Kind("queries_keys_values", 70, 76),
+    "K": Kind("queries_keys_values", 162, 76, beside="Q"),
+    "V": Kind("queries_keys_values", 254, 76, beside="Q"),
+    "scores": Kind("attention", 70, 168),
+    "softmax": Kind("attention", 70, 168),
+    "heads": Kind("attention", 70, 260),
+    "concat": Kind("heads"),
+    "add": Kind("add_and_norm"),
+    "norm": Kind("add_and_norm"),
+    "ffn": Kind("feed_forward"),
+    "linear": Kind("answer"),
+    "answer": Kind("answer"),
 }
+#: The last part of a key -> the kind of box in which its quantity is computed.
+KIND_OF = {
+    **dict.fromkeys(("input", "patches", "row"), "tokens"),
+    **dict.fromkeys(("E", "W_E", "tokens"), "embedding"),
+    **{name: name[-1] for name in ("W_Q", "W_K", "W_V")},
+    **dict.fromkeys(("scores", "scaled"), "scores"),
+    **dict.fromkeys(("masked", "weights"), "softmax"),
+    **dict.fromkeys(("concat", "output"), "concat"),
+    **dict.fromkeys(("first", "logits"), "linear"),
+}
+#: What comes from the right instead of from the left where K and V are made of something else than Q.
+MIRRORED = ("Q", "K", "V", "scores", "softmax")
+
+
+def kind_of(quantity: Quantity) -> str:
+    """The kind of box in which a quantity is computed."""
+    *path, name = quantity.key.split(".")
+    if quantity.layer is not None and quantity.operation in ("add", "norm"):
+        return quantity.operation
+    if "ffn" in path:
+        return "ffn"
+    return "linear" if "transform" in path else KIND_OF.get(name, name)
+
+
+def page_of(quantity: Quantity) -> str:
+    """The page on which a quantity is shown."""
+    return KINDS[kind_of(quantity)].page
 
 
 @dataclass(frozen=True)
 class Box:
-    """One operation; it opens `page`. `note` is a second, smaller line."""
+    """One operation; it opens `page`, on Add & Norm at `sublayer`. `note` is a second, smaller line."""
 
     name: str
+    kind: str
     page: str
     text: str
     x: float
@@ -55,6 +93,7 @@ class Box:
     width: float
     height: float = BOX
     note: str = ""
+    sublayer: int | None = None
 
     @property
     def middle(self) -> float:
@@ -67,26 +106,41 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """What one box hands to another: its trace key, symbol and shape, and where the line runs."""
+    """What one box hands to another: its key, symbol and shape, and where the line runs."""
 
     start: str
     end: str
-    key: str | None  # None: what the embedding reads, before any quantity is recorded
+    key: str
     symbol: str
     shape: str
     points: tuple[tuple[float, float], ...]
-    label: tuple[float, float] | None  # where the shape is written; None: only in the hover text
+    label: tuple[float, float] | None = None  # where `written` stands; None: symbol and shape are in the hover only
+    written: str = ""
     residual: bool = False
 
 
 @dataclass(frozen=True)
+class Frame:
+    """Round the block of one side, which is passed N times."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+
+@dataclass(frozen=True)
 class Diagram:
-    """All that is drawn. `top` and `bottom`: the frame round the block that is repeated N times."""
+    """All that is drawn."""
 
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
-    top: float
-    bottom: float
+    frames: tuple[Frame, ...]
+    width: float
     height: float
 
     def box(self, name: str) -> Box:
@@ -94,173 +148,241 @@ class Diagram:
 
 
 def diagram(trace: Trace, layer: int, answer: str = "") -> Diagram:
-    """The encoder that made this trace; the repeated block carries the shapes of layer `layer` (from 0).
+    """The network that made this trace: its encoder, beside it its decoder if it has one, as its graph says.
 
-    The order is the model's own: LayerNorm after each sum, or (norm_first) before each sub-layer.
-    answer: the best guess, written into the last box.
+    The repeated block carries the shapes of layer `layer` (from 0), or of the last that there is. answer: the best
+    guess, written into the last box.
     """
-    boxes, top, bottom = _boxes(trace.config, answer)
-    links = [*INTO_BLOCK, *_block(trace.config, layer), *_out_of_block(trace.config)]
-    arrows = tuple(_arrow(trace, boxes, top, *link) for link in links)
-    times = Box("layers", "layers", plain("diagram.times", N=trace.config.layers), WIDTH - 110, bottom - 14, 94, 28)
-    height = max(bottom + 14, *(box.bottom for box in boxes.values())) + 6
-    return Diagram((*boxes.values(), times), arrows, top, bottom, height)
-
-
-def _boxes(config: EncoderConfig, answer: str) -> tuple[dict[str, Box], float, float]:
-    """Every box by its name, row under row, and the upper and lower edge of the repeated block."""
-    attention = ["Q K V", "scores", "softmax", "heads", "concat"]
-    if config.norm_first:
-        block = ["norm_1", *attention, "add_1", "norm_2", "ffn", "add_2"]
-    else:
-        block = [*attention, "add_1", "ffn", "add_2"]
-    norm, head = ["norm"] * config.final_norm, ["linear", "answer"] * (config.head != "none")
-    rows = ["tokens", "embedding", "sum positions", *block, *norm, *head]
-    notes = {"ffn": f"{config.d_model} → {config.d_ff} → {config.d_model}", "answer": answer}
-    words = {
-        **{name: f"{name}_{config.input}" for name in ("tokens", "embedding")},
-        **{name: name.split("_")[0] if config.norm_first else "add_norm" for name in ("add_1", "add_2")},
-        **dict.fromkeys(("norm_1", "norm_2"), "norm"),
-    }
-    activation = {"relu": "ReLU", "gelu": "GELU"}[config.activation]
+    graph = trace.graph
+    sides = [
+        _Side(graph, side, min(layer, graph.layers(side) - 1), place * (WIDTH + BETWEEN))
+        for place, side in enumerate(SIDES)
+        if graph.layers(side)
+    ]
     boxes: dict[str, Box] = {}
-    y, top, bottom = 6.0, 0.0, 0.0
-    for row in rows:
-        if row == block[0]:
+    frames = []
+    for side in sides:
+        placed, frame = _boxes(side, answer)
+        boxes |= placed
+        frames.append(frame)
+    holders = {key: name for side in sides for key, name in side.holders().items()}
+    arrows = tuple(
+        arrow
+        for side, frame in zip(sides, frames, strict=True)
+        for arrow in _arrows(trace, side, frame, boxes, holders, frames[0].bottom)
+    )
+    times = [_times(side, frame) for side, frame in zip(sides, frames, strict=True)]
+    height = max(*(frame.bottom + 24 for frame in frames), *(box.bottom + 6 for box in boxes.values()))
+    return Diagram((*boxes.values(), *times), arrows, tuple(frames), sides[-1].x + WIDTH, height)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The encoder, or the decoder: one of its layers, and what comes before and after them."""
+
+    graph: Graph
+    prefix: str  # of its keys
+    layer: int
+    x: float
+
+    @property
+    def sublayers(self) -> tuple[Sublayer, ...]:
+        return self.graph.sublayers(self.layer, self.prefix)
+
+    def quantities(self) -> Iterator[Quantity]:
+        """Those of the layer, and those outside the layers, in order. The answer stands at the end of all."""
+        for quantity in self.graph:
+            last = self.graph.decoder is not None and kind_of(quantity) in ("linear", "answer")
+            own = (last or quantity.key.startswith("decoder.")) == bool(self.prefix)
+            if own and quantity.layer in (None, self.layer):
+                yield quantity
+
+    def sublayer(self, key: str) -> Sublayer | None:
+        """The sub-layer to which a key belongs."""
+        return next((s for s in self.sublayers if key.startswith(s.prefix) or key in (s.sum, s.norm)), None)
+
+    def name(self, quantity: Quantity) -> str:
+        """The box in which a quantity is computed: "tokens", "attention.Q", "decoder.cross.add", …"""
+        sublayer, kind = self.sublayer(quantity.key), kind_of(quantity)
+        if sublayer is None:
+            return self.prefix + kind
+        if quantity.key == sublayer.norm and not sublayer.norm_first:
+            kind = "add"  # a sum that is normalised at once is one box with its LayerNorm
+        return f"{self.prefix}{sublayer.name}.{kind}"
+
+    def holders(self) -> dict[str, str]:
+        """Key -> the box that hands it on. One layer stands for all: it reads what the first one reads, and hands on
+        what the last one does."""
+        held = {quantity.key: self.name(quantity) for quantity in self.quantities()}
+        into, *_, out = self.graph.stream(self.layer, self.prefix)
+        last = self.graph.stream(self.graph.layers(self.prefix) - 1, self.prefix)[-1]
+        return {into: held[self.graph.stream(0, self.prefix)[0]], last: held[out]} | held
+
+
+def _boxes(side: _Side, answer: str) -> tuple[dict[str, Box], Frame]:
+    """Every box by its name, row under row, and the frame round the repeated block."""
+    held: dict[str, list[Quantity]] = {}
+    for quantity in side.quantities():
+        held.setdefault(side.name(quantity), []).append(quantity)
+    rows: dict[str, list[str]] = {}
+    for name in held:
+        stem, dot, kind = name.rpartition(".")
+        rows.setdefault(stem + dot + (KINDS[kind].beside or kind), []).append(name)
+    boxes: dict[str, Box] = {}
+    y, top, bottom = 6.0, None, 0.0
+    for names in rows.values():
+        quantities = held[names[0]]
+        if quantities[0].layer is None and bottom:
+            y = max(y, bottom + 16)
+        elif quantities[0].layer is not None and top is None:
             top = y - 5
             y += 2 * FORK + FORK // 2 + 2
-        elif row in ("Q K V", "norm_2"):
+        elif kind_of(quantities[0]) in ("Q", "norm"):
             y += 8  # room for the fork, or for the residual stream to leave
-        for name in row.split():
-            page, x, width = PLACES[name]
-            height = 26 if name == "sum" else 44 if notes.get(name) else BOX
-            below = (BOX - height) / 2 if name == "sum" else 0
-            text = plain("diagram." + words.get(name, name), activation=activation)
-            boxes[name] = Box(name, page, text, x, y + below, width, height, notes.get(name, ""))
-        y = max(boxes[name].bottom for name in row.split()) + GAP
-        if row == block[-1]:
+        for name in names:
+            boxes[name] = _box(side, name, held[name], y, answer)
+        y = max(boxes[name].bottom for name in names) + GAP
+        if quantities[0].layer is not None:
             bottom = y - GAP + 23
-            y += 12
-    return boxes, top, bottom
+    return boxes, Frame(side.x + 14, top, WIDTH - 28, bottom - top)
 
 
-Link = tuple[str, str, str | None, str, bool]  # start, end, trace key, symbol, is it a residual arrow?
-
-INTO_BLOCK: list[Link] = [
-    ("tokens", "embedding", None, "x", False),
-    ("embedding", "sum", "embedding.tokens", "X_embed", False),
-    ("positions", "sum", "embedding.positions", "E_pos", False),
-]
-
-
-def _block(config: EncoderConfig, layer: int) -> list[Link]:
-    """One layer: both sub-layers, each with the stream that runs round it."""
-    here = f"layers.{layer}."
-    stream = ("embedding.sum" if layer == 0 else f"layers.{layer - 1}.{_last(config)}", "X")
-    links: list[Link] = []
-    source = "sum"
-    for number, first, last, output in ((1, "Q K V", "concat", "attention.output"), (2, "ffn", "ffn", "ffn.output")):
-        add, norm = f"add_{number}", f"norm_{number}"
-        enters = (source, *stream)
-        if config.norm_first:
-            links.append((source, norm, *stream, False))
-            enters = (norm, here + norm, "LN(X)" if number == 1 else "LN(X′)")
-        links += [(enters[0], name, *enters[1:], False) for name in first.split()]
-        if number == 1:
-            links += [
-                ("Q", "scores", here + "attention.Q", "Q", False),
-                ("K", "scores", here + "attention.K", "K", False),
-                ("V", "heads", here + "attention.V", "V", False),
-                ("scores", "softmax", here + "attention.scaled", "Ŝ", False),
-                ("softmax", "heads", here + "attention.weights", "A", False),
-                ("heads", "concat", here + "attention.heads", "A V", False),
-            ]
-        links.append((last, add, here + output, "O" if number == 1 else "F", False))
-        links.append((source, add, *stream, True))
-        source, stream = add, (here + (add if config.norm_first else norm), "X′")
-    return links
+def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) -> Box:
+    """One box, named by what is computed in it."""
+    kind = name.rpartition(".")[2]
+    place, sublayer = KINDS[kind], side.sublayer(held[0].key)
+    config = side.graph.decoder if side.prefix else side.graph.config
+    text, note, number = kind, "", None
+    if kind in ("tokens", "embedding"):
+        text = f"{kind}_{held[-1].operation}"
+    elif kind == "ffn":
+        note = f"{config.d_model} → {config.d_ff} → {config.d_model}"
+    elif kind == "answer":
+        note = answer
+    elif kind in ("add", "norm") and sublayer:
+        text = kind if sublayer.norm_first else "add_norm"
+        number = None if side.prefix else side.sublayers.index(sublayer) + 1
+    text = plain(f"diagram.{text}", activation={"relu": "ReLU", "gelu": "GELU"}[config.activation])
+    height = 26 if kind == "sum" else 44 if note else BOX
+    x = WIDTH - place.x - place.width if sublayer and sublayer.memory and kind in MIRRORED else place.x
+    y += (BOX - height) / 2 if kind == "sum" else 0
+    return Box(name, kind, place.page, text, side.x + x, y, place.width, height, note, number)
 
 
-def _out_of_block(config: EncoderConfig) -> list[Link]:
-    """From the last layer to the answer, where there is a head to give one."""
-    source, key, links = "add_2", f"layers.{config.layers - 1}.{_last(config)}", []
-    if config.final_norm:
-        links.append((source, "norm", key, "X", False))
-        source, key = "norm", "norm"
-    if config.head != "none":
-        links += [(source, "linear", key, "Z", False), ("linear", "answer", "logits", "y", False)]
-    return links
+def _times(side: _Side, frame: Frame) -> Box:
+    """How often the block is passed."""
+    text = plain("diagram.times", N=side.graph.layers(side.prefix))
+    return Box(f"{side.prefix}layers", "layers", "layers", text, frame.x + 12, frame.bottom - 14, 94, 28)
 
 
-def _last(config: EncoderConfig) -> str:
-    """What a layer puts out last."""
-    return "add_2" if config.norm_first else "norm_2"
+def _arrows(
+    trace: Trace, side: _Side, frame: Frame, boxes: Mapping[str, Box], holders: Mapping[str, str], below: float
+) -> Iterator[Arrow]:
+    """What the boxes of one side read from other boxes. below: where the encoder's frame ends."""
+    drawn = set()
+    for quantity in side.quantities():
+        end, sublayer = side.name(quantity), side.sublayer(quantity.key)
+        for key in quantity.reads:
+            start = holders[key]
+            if start == end or (start, end, key) in drawn:
+                continue
+            drawn.add((start, end, key))
+            residual = quantity.operation == "add" and sublayer is not None and key == sublayer.before
+            symbol, shape = _symbol(trace.graph, key), _shape(trace, key)
+            arrow = Arrow(start, end, key, symbol, shape, (), residual=residual)
+            a, b = boxes[start], boxes[end]
+            if residual:
+                yield _round(arrow, a, b, side, frame, right=sublayer.memory is not None)
+            elif sublayer is not None and key == sublayer.memory:
+                yield _from_memory(arrow, a, b, side, below)
+            else:
+                yield _down(arrow, a, b, side)
 
 
-def _arrow(
-    trace: Trace, boxes: Mapping[str, Box], top: float, start: str, end: str, key: str | None, symbol: str, loop: bool
-) -> Arrow:
-    """A link with its shape and its way: straight down, parting to Q and V, from the side, or round a sub-layer."""
-    a, b = boxes[start], boxes[end]
-    a_level, b_level = a.y + a.height / 2, b.y + b.height / 2
-    straight = min(a, b, key=lambda box: box.width).middle
-    label = None
-    if loop:
-        tap = top + FORK if start == "sum" else a.bottom + FORK
-        points = ((STREAM, tap), (BYPASS, tap), (BYPASS, b_level), (b.x, b_level))
-        label = (BYPASS + 7, b_level - 9)
-    elif a_level == b_level:
-        points = ((a.x, a_level), (b.x + b.width, b_level))
-        label = (b.x + b.width + 10, b_level - 9)
-    elif a.x <= straight <= a.x + a.width and b.x <= straight <= b.x + b.width:
+def _round(arrow: Arrow, a: Box, b: Box, side: _Side, frame: Frame, right: bool) -> Arrow:
+    """The residual stream round a sub-layer, on its left or right."""
+    tap = max(a.bottom, frame.y) + FORK
+    x, edge = (WIDTH - BYPASS, b.x + b.width) if right else (BYPASS, b.x)
+    x, middle = side.x + x, b.y + b.height / 2
+    points = ((side.x + STREAM, tap), (x, tap), (x, middle), (edge, middle))
+    return replace(arrow, points=points, label=(edge + 6 if right else x + 7, middle - 9), written=arrow.shape)
+
+
+def _from_memory(arrow: Arrow, a: Box, b: Box, side: _Side, below: float) -> Arrow:
+    """What the encoder hands to the cross-attention beside it."""
+    leave, gutter, enter = max(a.bottom + FORK, below + 20), side.x - BETWEEN / 2, b.y - MEMORY
+    points = (
+        (a.middle, a.bottom), (a.middle, leave), (gutter, leave), (gutter, enter), (b.middle, enter), (b.middle, b.y),
+    )  # fmt: skip
+    if b.kind != "V":
+        return replace(arrow, points=points)
+    return replace(arrow, points=points, label=(side.x + 18, enter - 9), written=_written(arrow))
+
+
+def _down(arrow: Arrow, a: Box, b: Box, side: _Side) -> Arrow:
+    """Straight down, parting to what stands beside the stream, or from the side."""
+    level, straight = a.y + a.height / 2, min(a, b, key=lambda box: box.width).middle
+    if level == b.y + b.height / 2:
+        points = ((a.x, level), (b.x + b.width, level))
+        return replace(arrow, points=points, label=(b.x + b.width + 10, level - 9), written=arrow.shape)
+    if a.x <= straight <= a.x + a.width and b.x <= straight <= b.x + b.width:
         points = ((straight, a.bottom), (straight, b.y))
-        label = (straight + 8, a.bottom + 13)
-    else:
-        points = ((STREAM, a.bottom), (STREAM, b.y - FORK), (b.middle, b.y - FORK), (b.middle, b.y))
-    shape = _shape(trace, key)
-    return Arrow(start, end, key, symbol, shape, points, label, loop)
+        written = arrow.shape if a.kind in ("Q", "K", "V") else _written(arrow)  # the box says it
+        return replace(arrow, points=points, label=(straight + 8, a.bottom + 13), written=written)
+    stream = side.x + STREAM
+    return replace(arrow, points=((stream, a.bottom), (stream, b.y - FORK), (b.middle, b.y - FORK), (b.middle, b.y)))
 
 
-def _shape(trace: Trace, key: str | None) -> str:
+def _written(arrow: Arrow) -> str:
+    return f"{arrow.symbol}\u2002{arrow.shape}"
+
+
+def _symbol(graph: Graph, key: str) -> str:
+    """The symbol of a quantity in plain letters; X^(l+1) with its number."""
+    if key == graph.Z:
+        return "Z"
+    quantity = graph[key]
+    symbol = quantity.symbol if quantity.layer is None else quantity.symbol.replace("l+1", str(quantity.layer + 1))
+    return plain_math(symbol).replace("'", "′")
+
+
+def _shape(trace: Trace, key: str) -> str:
     """(8, 12, 12) as people write it: 8 × 12 × 12; for the input, its pieces, patches or pixels."""
-    if key is not None:
+    if key in trace:
         sides = trace[key].shape
+    elif trace.patches is not None:
+        sides = trace.patches.shape
     else:
-        config, n = trace.config, len(trace.tokens)
-        sides = {
-            "words": (n,),
-            "patches": (n - 1, config.channels * config.patch_size**2),
-            "flat": (1, config.image_size**2),
-        }[config.input]
+        sides = (len(trace.target_tokens if key.startswith("decoder.") else trace.tokens),)
     return " × ".join(map(str, sides))
 
 
-def show(drawing: Diagram, colours: Mapping[str, str], description: str, key: str) -> str | None:
-    """Put the drawing on the page. Returns the page that a click or Enter asks for in this very run, else None.
+def show(drawing: Diagram, colours: Mapping[str, str], description: str, key: str) -> Box | None:
+    """Put the drawing on the page. Returns the box that a click or Enter asks for in this very run, else None.
 
     colours: of Q, K and V. description: what a screen reader says for the whole drawing.
     """
     boxes = [
-        asdict(box) | {"colour": colours.get(box.name), "hint": plain("diagram.opens", page=plain(f"{box.page}.title"))}
+        asdict(box) | {"colour": colours.get(box.kind), "hint": plain("diagram.opens", page=plain(f"{box.page}.title"))}
         for box in drawing.boxes
     ]
-    arrows = [asdict(arrow) | {"colour": colours.get(arrow.start)} for arrow in drawing.arrows]
-    frame = {"x": 14, "y": drawing.top, "width": WIDTH - 28, "height": drawing.bottom - drawing.top}
+    arrows = [asdict(arrow) | {"colour": colours.get(arrow.start.rpartition(".")[2])} for arrow in drawing.arrows]
     data = {
-        "width": WIDTH,
+        "width": drawing.width,
         "height": drawing.height,
         "boxes": boxes,
         "arrows": arrows,
-        "frame": frame,
+        "frames": [asdict(frame) for frame in drawing.frames],
         "label": description,
     }
     # A trigger, not a state: it is gone after one run, so the same box opens its page again after coming back.
-    return _component(key=key, data=data, on_open_change=lambda: None).open
+    opened = _component(key=key, data=data, on_open_change=lambda: None).open
+    return drawing.box(opened) if opened else None
 
 
 CSS = """
 .diagram { font-family: var(--st-font); }
-svg { display: block; width: 100%; max-width: 27rem; height: auto; margin: auto; }
+svg { display: block; width: 100%; height: auto; margin: auto; }
 text { fill: var(--st-text-color); font-size: 14px; text-anchor: middle; dominant-baseline: central; }
 .note { font-size: 11.5px; }
 .shape { font-size: 12.5px; text-anchor: start; font-variant-numeric: tabular-nums; paint-order: stroke;
@@ -296,13 +418,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.replaceChildren();
   const svg = root.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
   svg.setAttribute("viewBox", `0 0 ${data.width} ${data.height}`);
+  svg.style.maxWidth = `${data.width / 15.5}rem`;
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", data.label);
 
   const size = { viewBox: "0 0 10 10", markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse" };
   const head = add(add(svg, "defs", {}), "marker", { id: "head", orient: "auto", refX: 9, refY: 5, ...size });
   add(head, "path", { d: "M0 0L10 5L0 10z", class: "head" });
-  add(svg, "rect", { ...data.frame, rx: 14, class: "frame" });
+  for (const frame of data.frames) add(svg, "rect", { ...frame, rx: 14, class: "frame" });
 
   for (const arrow of data.arrows) {
     const kind = arrow.residual ? "arrow residual" : "arrow";
@@ -312,9 +435,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   for (const arrow of data.arrows.filter((arrow) => arrow.label)) {
     const [x, y] = arrow.label;
-    const named = arrow.residual || arrow.colour || arrow.start === "positions";  // the box says it, or an arrow before
-    const symbol = named ? "" : arrow.symbol + "\\u2002";
-    add(svg, "text", { x, y, class: "shape" }, symbol + arrow.shape);
+    add(svg, "text", { x, y, class: "shape" }, arrow.written);
   }
   for (const box of data.boxes) {
     const names = { tabindex: 0, role: "link", "aria-label": `${box.text.replace("_", " ")}. ${box.hint}` };
@@ -326,7 +447,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const middle = x + width / 2;
     add(group, "text", { x: middle, y: y + height * (box.note ? 0.34 : 0.5) }, box.text);
     if (box.note) add(group, "text", { x: middle, y: y + height * 0.74, class: "note" }, box.note);
-    const open = () => setTriggerValue("open", box.page);
+    const open = () => setTriggerValue("open", box.name);
     group.onclick = open;
     group.onkeydown = (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
