@@ -503,7 +503,8 @@ class _Desk:
         if attention:
             places = np.arange(len(row))  # all keys
         else:
-            best = np.argsort(-row, kind="stable")
+            best = np.argpartition(-row, min(self.most, len(row)) - 1)[: self.most]
+            best = best[np.argsort(-row[best], kind="stable")]
             places = best if len(row) <= self.most else np.array([own, *best[best != own]])[: self.most]
         others = len(row) - len(places)
         numbers = row[places].round(DECIMALS) + 0.0
