@@ -1,52 +1,63 @@
-"""The glossary: no symbol of STAGES is missing, and each value is this model's."""
+"""The glossary: no symbol of a graph is missing, and each value is this model's."""
 
 import pytest
 
-from model.stages import STAGES
+from model.analysis import softmax
 from pages.ui import session
+from pages.ui.components.diagram import page_of
 from pages.ui.frame import PAGES
-from pages.ui.glossary import ENTRIES, value
+from pages.ui.glossary import entries
 from pages.ui.text import LANGUAGES, catalogue
-from tests.networks import trace_of
+from tests.networks import ALL, trace_of
 from tests.pages.opening import assert_fine, open_page, texts
 
-BY_SYMBOL = {entry.symbol: entry for entry in ENTRIES}
+NAMES = [*ALL, "translation"]
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.key)
-def test_every_recorded_quantity_is_explained_under_its_page(stage) -> None:
-    entry = BY_SYMBOL[stage.symbol]
-    assert stage.key in next(row for row in PAGES if row.name == entry.page).stages
+def values(name: str, which: int = 0) -> dict[str, str]:
+    return {symbol: value for symbol, _, _, value in entries(trace_of(name, which))}
 
 
-@pytest.mark.parametrize("name", ["trained text", "000", "003", "004"])
-def test_shapes_are_those_of_the_run(name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_every_recorded_quantity_is_explained_under_its_page_with_the_shape_of_the_run(name: str) -> None:
     trace = trace_of(name)
-    for stage in STAGES:
-        key = stage.key.replace("{l}", "0")
-        if key in trace:
-            shape = trace[key].shape[1:] if stage.symbol == r"\text{head}_i" else trace[key].shape
-            assert value(BY_SYMBOL[stage.symbol], trace) == " × ".join(map(str, shape)), stage.key
+    listed = {(symbol, page): value for symbol, page, _, value in entries(trace)}
+    for key in trace:
+        quantity = trace.quantity(key)
+        page = "layers" if key == trace.graph.Z and quantity.symbol == "Z" else page_of(quantity)
+        first = quantity.row.replace("{l}", "0")
+        shape = trace[first].shape[1:] if quantity.symbol == r"\text{head}_i" else trace[first].shape
+        if "cross." not in key and not key.startswith("decoder."):  # there the letters are those of the encoder
+            assert listed[quantity.symbol, page] == " × ".join(map(str, shape)), key
+        assert (quantity.symbol, page) in listed
 
 
-def test_what_a_model_lacks_has_no_value() -> None:
-    words, image, headless = trace_of("trained text"), trace_of("000"), trace_of("004")
-    assert value(BY_SYMBOL["E"], words) and value(BY_SYMBOL["E"], image) is None
-    assert value(BY_SYMBOL["W_E"], image) == "16 × 64" and value(BY_SYMBOL["W_E"], words) is None
-    assert value(BY_SYMBOL["y"], headless) is None
+def test_the_answer_has_the_shape_of_its_probabilities() -> None:
+    trace = trace_of("trained text")
+    assert values("trained text")["p"] == " × ".join(map(str, softmax(trace["logits"]).shape))
+
+
+def test_what_a_model_lacks_is_not_listed() -> None:
+    words, image, headless = values("trained text"), values("000"), values("004")
+    assert "E" in words and "E" not in image
+    assert image["W_E"] == "16 × 64" and image["x_p"] == "49 × 16" and "W_E" not in words
+    assert "y" not in headless and "p" not in headless
+    assert r"\bar X" in values("pre-norm words") and r"\bar X" not in words
 
 
 def test_special_tokens_are_counted() -> None:
-    trace = trace_of("trained text", 1)  # the cat sat on the [MASK] .
-    assert [value(BY_SYMBOL[f"`[{name}]`"], trace) for name in ("CLS", "SEP", "MASK", "UNK")] == ["1", "1", "1", "0"]
+    counted = values("trained text", 1)  # the cat sat on the [MASK] .
+    assert [counted[f"`[{name}]`"] for name in ("CLS", "SEP", "MASK", "UNK")] == ["1", "1", "1", "0"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_texts_fit_into_a_table_cell(language: str) -> None:
-    for entry in ENTRIES:
-        text = catalogue(language)[f"glossary.{entry.name}"]
-        assert "|" not in text and "\n" not in text, entry.name
-        assert "|" not in entry.symbol, "a bare | would end the cell"
+@pytest.mark.parametrize("name", NAMES)
+def test_each_has_a_text_that_fits_into_a_table_cell(name: str, language: str) -> None:
+    for symbol, page, named, _ in entries(trace_of(name)):
+        text = catalogue(language)[f"glossary.{named}"]
+        assert "|" not in text and "\n" not in text, named
+        assert "|" not in symbol, "a bare | would end the cell"
+        assert page in {row.name for row in PAGES}
 
 
 @pytest.mark.parametrize("name", [row.name for row in PAGES])
@@ -60,8 +71,9 @@ def test_the_button_shows_every_symbol_with_its_value(link: dict[str, str]) -> N
     app.button(key="glossary").click().run()
     assert_fine(app)
     rows = [line for line in texts(app).splitlines() if line.startswith("| $") or line.startswith("| `")]
-    assert len(rows) == len(ENTRIES)
+    choice = app.session_state["choice"]
+    assert len(rows) == len(list(entries(session.run(choice.pipeline, choice.subject))))
     assert all(len(row.split(" | ")) == 3 for row in rows)
-    config = session.pipeline(app.session_state["choice"].pipeline).config
+    config = session.pipeline(choice.pipeline).config
     shown = {row.split(" | ")[0].strip("| "): row.split(" | ")[2].strip("| ") for row in rows}
     assert shown["$d_{ff}$"] == str(config.d_ff) and shown["$N$"] == str(config.layers)
