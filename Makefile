@@ -4,10 +4,17 @@ BIN := $(VENV)/bin
 # Visitors share cores and memory: NumPy's products on one thread, as torch's are, and few heaps for malloc.
 SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
 
-.PHONY: run test train bench lint
+# What `make class` and `make soak` may be told: VISITORS="10 30", WORKERS=2, THINK=2, SECONDS=20, PLACES="walk attention".
+CLASS = $(if $(VISITORS),--visitors $(VISITORS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(THINK),--think $(THINK)) \
+	$(if $(SECONDS),--seconds $(SECONDS)) $(if $(PLACES),--places $(PLACES))
+
+.PHONY: run serve test train bench class soak lint
 
 run: $(VENV)/run
 	$(SHARED) $(BIN)/streamlit run app.py
+
+serve: $(VENV)/run
+	$(SHARED) PYTHON=$(BIN)/python WORKERS=$(WORKERS) PORT=$(PORT) .serve/serve
 
 test: $(VENV)/test
 	$(BIN)/ruff check .
@@ -19,6 +26,12 @@ train: $(VENV)/train
 
 bench: $(VENV)/test
 	$(SHARED) $(BIN)/python -m tests.bench
+
+class: $(VENV)/test
+	$(BIN)/python -m tests.classroom class $(CLASS)
+
+soak: $(VENV)/test
+	$(BIN)/python -m tests.classroom soak $(CLASS)
 
 lint: $(VENV)/test
 	$(BIN)/ruff check --fix .

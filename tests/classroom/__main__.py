@@ -1,0 +1,227 @@
+"""`make class` and `make soak`: a class clicks through the app on this machine, and what it felt and cost is printed.
+
+Visitors are web sockets on 127.0.0.1, without browsers. Each has a sentence of its own, waits between clicks as people
+do, and clicks again only when the last click was answered. Times run from a click to the last message of its answer.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import psutil
+
+from tests.classroom.server import APP, BARE, Server, serve
+from tests.classroom.visitor import Visitor
+
+MOST_VISITORS, MOST_SECONDS = 200, 4 * 3600
+MOST = {"layer": 6, "head": 8}
+WALK = ("attention", "heads", "layers", "answer")
+WORDS = (
+    "animal bird boat bridge cat child city cold dog door friend garden green happy horse house large little man "
+    "market morning mountain music night old open park quiet river road school sea small street summer table teacher "
+    "tired train tree village walk warm water white window winter woman young"
+)
+
+
+@dataclass
+class Place:
+    """Where visitors click: an app, its pages, and a query that all have."""
+
+    name: str
+    pages: tuple[str, ...]
+    app: Path = APP
+    query: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Felt:
+    """What one class felt and cost, while it clicked."""
+
+    seconds: list[float]
+    cpu: float  # seconds of the server for one run
+    bytes: float  # for one run
+    memory: float  # MB, of the largest worker
+    lost: int  # connections that broke
+    charts: int  # on the page with most
+    generator: float  # how much of one core the visitors themselves took: near 1, it is they who are slow
+
+    def percentile(self, percent: int) -> float:
+        return float(np.percentile(self.seconds, percent)) * 1e3
+
+
+def sentence(dice: random.Random) -> str:
+    """Twelve words that nobody else has in this order."""
+    return f"the {' '.join(dice.sample(WORDS.split(), 11))} ."
+
+
+async def click(visitor: Visitor, place: Place, dice: random.Random) -> float:
+    """One thing that a visitor does, of what the page offers: most often another head or layer."""
+    likely = {"head": 10, "layer": 5, "s": 2, "": 3 if len(place.pages) > 1 else 0}
+    offered = [key for key in likely if key in ("", *visitor.widgets)]
+    key = dice.choices(offered, [likely[key] for key in offered])[0]
+    if key == "":
+        return await visitor.go(dice.choice([page for page in place.pages if page != visitor.path]))
+    if key == "s":
+        return await visitor.set(s=sentence(dice))
+    others = [n for n in range(1, MOST[key] + 1) if n != visitor.value(key)]
+    return await visitor.set(**{key: dice.choice(others)})
+
+
+async def come(server: Server, place: Place, dice: random.Random) -> Visitor:
+    visitor = Visitor(server.address)
+    await visitor.open(dice.choice(place.pages), urlencode({"s": sentence(dice), **place.query}))
+    return visitor
+
+
+async def keep_clicking(visitor: Visitor, place: Place, think: float, until: float, dice: random.Random) -> list[float]:
+    seconds, charts = [], 0
+    await asyncio.sleep(dice.uniform(0, think))
+    while time.monotonic() < until:
+        seconds.append(await click(visitor, place, dice))
+        charts = max(charts, visitor.charts)
+        await asyncio.sleep(dice.uniform(0.5, 1.5) * think)
+    visitor.charts = charts
+    return seconds
+
+
+async def classroom(server: Server, place: Place, number: int, think: float, seconds: float) -> Felt:
+    """So many visitors come, click for so many seconds, and leave."""
+    async with first_visitor(server, place):
+        dice = [random.Random(seed) for seed in range(number)]
+        visitors = []
+        for one in dice:  # one after the other: how long a whole class takes to come in is another question
+            visitors.append(await come(server, place, one))
+        runs, received = sum(one.runs for one in visitors), sum(one.bytes for one in visitors)
+        cpu, own = server.cpu(), time.process_time()
+        start = time.monotonic()
+        until = start + seconds
+        clicks = await asyncio.gather(
+            *(keep_clicking(one, place, think, until, its) for one, its in zip(visitors, dice, strict=True))
+        )
+        runs = max(1, sum(one.runs for one in visitors) - runs)
+        felt = Felt(
+            seconds=[second for some in clicks for second in some],
+            cpu=(server.cpu() - cpu) / runs,
+            bytes=(sum(one.bytes for one in visitors) - received) / runs,
+            memory=server.memory(),
+            lost=sum(one.lost for one in visitors),
+            charts=max(one.charts for one in visitors),
+            generator=(time.process_time() - own) / (time.monotonic() - start),
+        )
+        for one in visitors:
+            await one.close()
+    return felt
+
+
+@asynccontextmanager
+async def first_visitor(server: Server, place: Place) -> Iterator[None]:
+    """Someone opens each page on each worker beforehand, so that nobody waits for what is loaded only once."""
+    early = []
+    for _ in server.workers():
+        visitor = await come(server, place, random.Random(-1))
+        for page in place.pages[1:] and place.pages:
+            if page != visitor.path:
+                await visitor.go(page)
+        early.append(visitor)
+    yield
+    for visitor in early:
+        await visitor.close()
+
+
+def report(args: argparse.Namespace) -> None:
+    """The table of `make class`."""
+    workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
+    print(f"{workers} on {psutil.cpu_count()} cores, a click every {args.think:g} s, {args.seconds:g} s for each row")
+    print("visitors  place                clicks  p50 ms  p95 ms  × floor  CPU ms  kB/run  memory MB  lost  generator")
+    for number in args.visitors:
+        rows = []
+        for name in args.places:
+            place = Place("four pages", WALK) if name == "walk" else Place(name, (name,))
+            rows.append((place.name, measure(place, number, args)))
+        charts = max(felt.charts for _, felt in rows)
+        floor = measure(Place("bare", ("",), BARE, {"charts": str(charts)}), number, args)
+        for name, felt in [*rows, (f"bare, {charts} heatmaps", floor)]:
+            p50, p95 = felt.percentile(50), felt.percentile(95)
+            row = f"{number:8}  {name:19}  {len(felt.seconds):6}  {p50:6.0f}  {p95:6.0f}"
+            row += f"  {p95 / floor.percentile(95):7.1f}  {felt.cpu * 1e3:6.0f}  {felt.bytes / 1e3:6.0f}"
+            row += f"  {felt.memory:9.0f}  {felt.lost:4}  {felt.generator:9.0%}"
+            print(row, flush=True)
+
+
+def measure(place: Place, number: int, args: argparse.Namespace) -> Felt:
+    """One class on fresh servers."""
+    with serve(place.app, args.workers) as server:
+        return asyncio.run(classroom(server, place, number, args.think, args.seconds))
+
+
+async def stints(server: Server, place: Place, think: float, until: float, dice: random.Random) -> int:
+    """One seat: visitors come, click for a while, leave, and others come. Returns how many."""
+    number = 0
+    while time.monotonic() < until:
+        visitor = await come(server, place, dice)
+        await keep_clicking(visitor, place, think, min(until, time.monotonic() + dice.uniform(30, 120)), dice)
+        await visitor.close()
+        number += 1
+    return number
+
+
+async def soaked(server: Server, seats: int, think: float, seconds: float) -> None:
+    """Prints the memory twenty times over so many seconds, and what became of it."""
+    place = Place("four pages", WALK)
+    print(
+        f"{seats} seats, a click every {think:g} s, visitors come and go, {seconds:g} s\n  minute  memory MB",
+        flush=True,
+    )
+    async with first_visitor(server, place):
+        print(f"{'empty':>8}  {server.memory():9.0f}", flush=True)
+        start = time.monotonic()
+        until = start + seconds
+        visits = [
+            asyncio.create_task(stints(server, place, think, until, random.Random(seat))) for seat in range(seats)
+        ]
+        memory = []
+        for turn in range(1, 21):
+            await asyncio.sleep(max(0, start + seconds * turn / 20 - time.monotonic()))
+            memory.append(server.memory())
+            print(f"{seconds * turn / 1200:8.1f}  {memory[-1]:9.0f}", flush=True)
+        visitors = sum(await asyncio.gather(*visits))
+    begin, half, end = memory[0], memory[9], memory[19]
+    print(f"{visitors} visitors. Start {begin:.0f} MB, half {half:.0f} MB, end {end:.0f} MB ({end / half - 1:+.1%}).")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.classroom", description=__doc__)
+    commands = parser.add_subparsers(dest="what", required=True)
+    for what, visitors, think, seconds in (("class", [10, 30, 60, 100], 2, 20), ("soak", [30], 5, 3600)):
+        command = commands.add_parser(what)
+        command.add_argument("--visitors", type=int, nargs="+", default=visitors, metavar="N")
+        command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
+        command.add_argument(
+            "--think", type=float, default=2, help="seconds from the answer to a click to the next one"
+        )
+        command.add_argument("--seconds", type=float, default=seconds, help="how long visitors click")
+        command.add_argument(
+            "--places", nargs="+", default=["walk"], help="pages by name; “walk” is four pages in turn"
+        )
+    args = parser.parse_args()
+    if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
+        sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
+    if not 1 <= args.seconds <= MOST_SECONDS:
+        sys.exit(f"A class takes 1 to {MOST_SECONDS} seconds.")
+    if args.what == "class":
+        report(args)
+    else:
+        with serve(workers=args.workers) as server:
+            asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Servers of the app on ports of this machine that nobody else can reach, and what they cost."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import psutil
+
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "app.py"
+BARE = Path(__file__).parent / "bare.py"
+#: As the Makefile has it, visitors share the cores and the memory; and servers speak of errors only.
+SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2", "STREAMLIT_LOGGER_LEVEL": "error"}
+
+
+@dataclass
+class Server:
+    """One or several workers that answer at one address."""
+
+    address: str
+    process: subprocess.Popen
+
+    def workers(self) -> list[psutil.Process]:
+        """The Streamlit processes."""
+        parent = psutil.Process(self.process.pid)
+        return [one for one in (parent, *parent.children(recursive=True)) if "streamlit" in one.cmdline()]
+
+    def cpu(self) -> float:
+        """CPU seconds that the workers have used."""
+        return sum(sum(worker.cpu_times()[:2]) for worker in self.workers())
+
+    def memory(self) -> float:
+        """The resident memory of the largest worker, in MB."""
+        return max(worker.memory_info().rss for worker in self.workers()) / 1e6
+
+
+@contextmanager
+def serve(app: Path = APP, workers: int | None = None) -> Iterator[Server]:
+    """The app from the first health check to the end of the block: one bare server, or `workers` behind nginx."""
+    port = _free_ports(1 + (workers or 0))
+    environment = os.environ | SETTINGS | {"PYTHON": sys.executable, "APP": str(app)}
+    if workers is None:
+        command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.address", "127.0.0.1"]
+        command += ["--server.port", str(port), "--server.headless", "true"]
+    else:
+        command = [str(ROOT / ".serve" / "serve")]
+        environment |= {"ADDRESS": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers)}
+    address, health = f"127.0.0.1:{port}", "_stcore/health" if workers is None else "health"
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    try:
+        _wait_for(f"http://{address}/{health}", process)
+        yield Server(address, process)
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait_for(health: str, process: subprocess.Popen) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with code {process.returncode} before it was ready")
+        try:
+            with urlopen(health, timeout=1):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError("the server was not ready within a minute")
+
+
+def _free_ports(number: int) -> int:
+    """The first of so many ports in a row that nobody uses."""
+    for first in range(9000, 20_000, 101):
+        with ExitStack() as probes:
+            try:
+                for port in range(first, first + number):
+                    probes.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                return first
+            except OSError:
+                continue
+    raise RuntimeError("no free ports on this machine")

@@ -1,0 +1,76 @@
+"""Nothing of one visitor reaches another: sixty at once on one server, each looking for the others' words."""
+
+import asyncio
+import re
+
+import numpy as np
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from model.loading import load_tokenizer
+from pages.ui import digits
+from pages.ui.text import catalogue
+from tests.classroom.server import Server, serve
+from tests.classroom.visitor import Visitor
+
+WRITERS, DRAWERS = 45, 15
+
+
+async def words_of_their_own(server: Server) -> list[list[str]]:
+    """Two words for every writer: each one token, in no other word, and on no page for any other reason."""
+    neutral = Visitor(server.address, listen=True)
+    await neutral.open("attention", "s=the+cat+sat+.")
+    said = b"".join(neutral.heard).decode(errors="ignore") + " ".join(catalogue("en").values())
+    await neutral.close()
+    vocabulary = load_tokenizer().get_vocab()
+    rarest_first = sorted(vocabulary, key=vocabulary.get, reverse=True)
+    words = [word for word in rarest_first if re.fullmatch("[a-z]{7,}", word)]
+    all_words = " ".join(words)
+    apart = [word for word in words if word not in said.lower() and all_words.count(word) == 1]
+    return [apart[2 * number : 2 * number + 2] for number in range(WRITERS)]
+
+
+def codes_of_their_own() -> list[str]:
+    """A drawing for every drawer, as it stands in a link: one of the examples, with dots of chance."""
+    dice = np.random.default_rng(0)
+    pictures = [digits.example_digits()[number % 10] / 255 for number in range(DRAWERS)]
+    return [digits.to_code(digits.from_picture(np.maximum(one, dice.random((28, 28)) > 0.98))) for one in pictures]
+
+
+async def write(visitor: Visitor, words: list[str]) -> None:
+    """A sentence in the link, then a typed one."""
+    await visitor.open("attention", f"s=the+{words[0]}+.&layer=2")
+    await visitor.set(s=f"a {words[1]} and a dog .")
+
+
+async def draw(visitor: Visitor, code: str) -> None:
+    await visitor.open("attention", f"input=digit&ink={code}&layer=2")
+
+
+def charts(visitor: Visitor) -> str:
+    """The figures that a visitor was sent."""
+    messages = [ForwardMsg.FromString(data) for data in visitor.heard]
+    return " ".join(message.delta.new_element.plotly_chart.spec for message in messages)
+
+
+async def sixty(server: Server) -> None:
+    words, codes = await words_of_their_own(server), codes_of_their_own()
+    assert len({word for pair in words for word in pair}) == 2 * WRITERS
+    assert len(set(codes)) == DRAWERS
+    writers = [Visitor(server.address, listen=True) for _ in words]
+    drawers = [Visitor(server.address, listen=True) for _ in codes]
+    await asyncio.gather(*map(write, writers, words), *map(draw, drawers, codes))
+    signs = words + [[code] for code in codes]
+    for number, visitor in enumerate([*writers, *drawers]):
+        heard = b"".join(visitor.heard).decode(errors="ignore")
+        assert all(sign in heard for sign in signs[number]), "what is looked for must be there to be found"
+        others = [sign for other, its in enumerate(signs) if other != number for sign in its]
+        assert [sign for sign in others if sign in heard] == []
+    for visitor, pair in zip(writers, words, strict=True):
+        assert all(word in charts(visitor) for word in pair)
+    for visitor in (*writers, *drawers):
+        await visitor.close()
+
+
+def test_sixty_visitors_at_once_find_no_word_and_no_drawing_of_each_other() -> None:
+    with serve() as server:
+        asyncio.run(sixty(server))

@@ -1,0 +1,93 @@
+"""Several servers behind nginx: a visitor stays on one of them, and outlives it."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from http.cookies import SimpleCookie
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.classroom.server import Server, serve
+from tests.classroom.visitor import Visitor
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    if not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"):
+        reason = "no nginx on this machine (Debian: apt-get install nginx)"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with serve(workers=2) as server:
+        yield server
+
+
+async def come(server: Server, number: int) -> Visitor:
+    visitor = Visitor(server.address)
+    await visitor.open("attention", f"s=the+dog+saw+{number}+cats+.&layer={1 + number}&head={2 + number}")
+    return visitor
+
+
+async def shares_and_stays(server: Server) -> None:
+    visitors = [await come(server, number) for number in range(4)]
+    first = [visitor.worker for visitor in visitors]
+    assert sorted(Counter(first).values()) == [2, 2]
+    for visitor in visitors:
+        await visitor.set(head=1)
+        await visitor.go("heads")
+        await visitor.close()
+    assert [visitor.worker for visitor in visitors] == first
+    assert not any(visitor.lost for visitor in visitors)
+
+
+def test_visitors_are_shared_out_and_stay_where_they_are(server: Server) -> None:
+    asyncio.run(shares_and_stays(server))
+
+
+def seen(visitor: Visitor) -> tuple:
+    return visitor.path, visitor.value("s"), visitor.value("layer"), visitor.value("head"), visitor.link
+
+
+async def outlives_its_worker(server: Server) -> None:
+    visitors = [await come(server, number) for number in range(4)]
+    await visitors[0].go("heads")
+    await visitors[1].set(s="typed , not in the first link .")
+    before = [seen(one) for one in visitors]
+    homes, doomed = [one.worker for one in visitors], visitors[0].worker
+    (process,) = [one for one in server.workers() if doomed in one.cmdline()]
+    process.kill()
+    start = time.monotonic()
+    await asyncio.gather(*(visitor.again() for visitor in visitors))
+    assert time.monotonic() - start < 60
+    assert [seen(one) for one in visitors] == before
+    assert [visitor.lost > 0 for visitor in visitors] == [home == doomed for home in homes]
+    for visitor in visitors:
+        await visitor.close()
+    while len(server.workers()) < 2 or process.pid in {one.pid for one in server.workers()}:
+        assert time.monotonic() - start < 60, "the worker is started again"
+        await asyncio.sleep(0.1)
+
+
+def test_when_a_worker_dies_its_visitors_go_on_with_what_they_had(server: Server) -> None:
+    asyncio.run(outlives_its_worker(server))
+
+
+def test_health_is_served_and_large_uploads_are_refused(server: Server) -> None:
+    with urlopen(f"http://{server.address}/health", timeout=10) as answer:
+        assert answer.read() == b"ok"
+    upload = Request(f"http://{server.address}/_stcore/upload_file/a/b", data=bytes(4_000_000), method="PUT")
+    with pytest.raises(HTTPError) as refused:
+        urlopen(upload, timeout=10)
+    assert refused.value.code == 413
+
+
+def test_a_forged_cookie_leads_to_a_worker_and_nowhere_else(server: Server) -> None:
+    arguments = [worker.cmdline() for worker in server.workers()]
+    ports = {line[line.index("--server.port") + 1] for line in arguments}
+    for forged in ("22", "127.0.0.1:22", "example.org", "%00", "x" * 1000):
+        request = Request(f"http://{server.address}/", headers={"Cookie": f"worker={forged}"})
+        with urlopen(request, timeout=10) as answer:
+            assert SimpleCookie("; ".join(answer.headers.get_all("Set-Cookie")))["worker"].value in ports

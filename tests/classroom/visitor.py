@@ -1,0 +1,212 @@
+"""One visitor without a browser: Streamlit's web socket, its messages, and what a browser keeps between two of them."""
+
+import asyncio
+import time
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qs
+from urllib.request import Request, urlopen
+
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+PATIENCE = 120  # seconds for one answer, or for a lost server to come back: a busy machine is slow, not broken
+_EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
+
+
+class PageError(RuntimeError):
+    """What a page should never show to a visitor who does nothing strange."""
+
+
+class Visitor:
+    """A session with the server at `address` ("127.0.0.1:8501"). Widgets are named by their keys.
+
+    `runs`, `bytes` and `charts` count what arrived: runs that ended, their bytes, the Plotly charts of the last one.
+    `lost` counts connections that broke and were made again. `heard` keeps all that arrived, where `listen` is set.
+    """
+
+    def __init__(self, address: str, listen: bool = False) -> None:
+        self.address = address
+        self.query = ""
+        self.page = ""  # the hash of the open page
+        self.pages: dict[str, str] = {}  # path -> hash
+        self.runs = self.bytes = self.charts = self.lost = 0
+        self.heard: list[bytes] | None = [] if listen else None
+        self._cookies: SimpleCookie = SimpleCookie()
+        self._session = ""
+        self._socket: ClientConnection | None = None
+        self._states: dict[str, WidgetState] = {}  # key -> what the server is told
+        self._widgets: dict[str, object] = {}  # key -> the slider or text box of the last run
+        self._fragments: dict[str, str] = {}  # key -> the part of the page that alone runs again for it, "" for all
+        self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large ones, which need not come again, and their run
+        self._longest_kept = 2
+
+    async def open(self, path: str = "", query: str = "") -> float:
+        """Follow a link; returns the seconds until the page was complete."""
+        self.query = query
+        await self._connect(path)
+        return await self._rerun(path)
+
+    async def set(self, **values: float | str) -> float:
+        """Move sliders (numbers) and fill text boxes (strings), in one step; returns the seconds until it was shown."""
+        for key, value in values.items():
+            if key not in self._widgets:
+                raise LookupError(f"the page has no slider or text box “{key}”, only {self.widgets}")
+            self._states[key] = _state(self._widgets[key].id, value)
+        return await self._rerun(fragment=self._fragments[key])
+
+    async def again(self) -> float:
+        """Ask for the same once more, as a browser does when its connection broke; returns seconds."""
+        return await self._rerun()
+
+    async def go(self, path: str) -> float:
+        """Open another page of the app as its links do, with the query of this one; returns seconds."""
+        self.page = self.pages[path]
+        return await self._rerun()
+
+    def value(self, key: str) -> float | str:
+        """What a slider or a text box shows."""
+        widget = self._widgets[key]
+        state = self._states.get(key)
+        if hasattr(widget, "max_chars"):
+            return state.string_value if state else widget.default
+        return state.double_array_value.data[0] if state else widget.default[0]
+
+    @property
+    def widgets(self) -> list[str]:
+        """The keys of the sliders and text boxes of the page."""
+        return sorted(self._widgets)
+
+    @property
+    def path(self) -> str:
+        """The path of the open page."""
+        return next(path for path, page in self.pages.items() if page == self.page)
+
+    @property
+    def link(self) -> dict[str, list[str]]:
+        """The query of the address bar."""
+        return parse_qs(self.query)
+
+    @property
+    def worker(self) -> str | None:
+        """Which of several servers the cookie names."""
+        return self._cookies["worker"].value if "worker" in self._cookies else None
+
+    async def close(self) -> None:
+        """Leave."""
+        await self._socket.close()
+
+    async def _connect(self, path: str = "") -> None:
+        """The page for its cookies, then the web socket, as long as it takes; with the old session, if any."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                await asyncio.to_thread(self._fetch, path)
+                self._socket = await connect(
+                    f"ws://{self.address}/_stcore/stream",
+                    subprotocols=["streamlit", "PLACEHOLDER_AUTH_TOKEN", *([self._session] if self._session else [])],
+                    origin=f"http://{self.address}",
+                    additional_headers={"Cookie": self._cookie_header()},
+                    max_size=None,
+                    compression=None,
+                )
+                self._take_cookies(self._socket.response.headers.get_all("Set-Cookie"))
+                return
+            except (OSError, InvalidHandshake):
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(0.2)
+
+    def _fetch(self, path: str) -> None:
+        request = Request(f"http://{self.address}/{path}", headers={"Cookie": self._cookie_header()})
+        with urlopen(request, timeout=PATIENCE) as answer:
+            self._take_cookies(answer.headers.get_all("Set-Cookie"))
+
+    def _take_cookies(self, headers: list[str] | None) -> None:
+        for header in headers or ():
+            self._cookies.load(header)
+
+    def _cookie_header(self) -> str:
+        return "; ".join(f"{name}={cookie.value}" for name, cookie in self._cookies.items())
+
+    async def _rerun(self, path: str = "", fragment: str = "") -> float:
+        """Ask for a run with the present state and take it in. A lost connection is made again, as browsers do."""
+        start = time.perf_counter()
+        while True:
+            try:
+                await self._socket.send(self._request(path, fragment).SerializeToString())
+                async with asyncio.timeout(PATIENCE):
+                    await self._take_in()
+                return time.perf_counter() - start
+            except ConnectionClosed:
+                self.lost += 1
+                fragment = ""
+                await self._connect(path)
+
+    def _request(self, path: str, fragment: str) -> BackMsg:
+        request = BackMsg()
+        client = request.rerun_script
+        client.query_string, client.page_script_hash, client.page_name = self.query, self.page, path
+        client.fragment_id = fragment
+        client.widget_states.widgets.extend(self._states.values())
+        client.cached_message_hashes.extend(self._messages)
+        client.context_info.locale = "en-US"
+        client.context_info.url = f"http://{self.address}/{path}"
+        return request
+
+    async def _take_in(self) -> None:
+        """Everything until the run has ended, and the runs that it asked for."""
+        while True:
+            data = await self._socket.recv()
+            self.bytes += len(data)
+            if self.heard is not None:
+                self.heard.append(data)
+            message = ForwardMsg.FromString(data)
+            if message.ref_hash:
+                message = self._messages[message.ref_hash][0]
+            if message.metadata.cacheable:
+                self._messages[message.hash] = message, self.runs
+            match message.WhichOneof("type"):
+                case "new_session":
+                    self._session = message.new_session.initialize.session_id
+                    self._longest_kept = message.new_session.config.max_cached_message_age
+                    if not message.metadata.run.fragment_ids:
+                        self._widgets, self.charts = {}, 0
+                case "navigation":
+                    self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+                    self.page = message.navigation.page_script_hash
+                case "page_info_changed":
+                    self.query = message.page_info_changed.query_string
+                case "delta" if message.delta.HasField("new_element"):
+                    self._draw(message.delta.new_element, message.delta.fragment_id)
+                case "script_finished" if message.script_finished != _EARLY:
+                    self.runs += 1
+                    self._forget()
+                    return
+
+    def _draw(self, element: object, fragment: str) -> None:
+        kind = element.WhichOneof("type")
+        self.charts += kind == "plotly_chart"
+        if kind == "exception" or (kind == "alert" and element.alert.format == Alert.ERROR):
+            raise PageError(getattr(element, kind))
+        if kind in ("slider", "text_input"):
+            widget = getattr(element, kind)
+            key = widget.id.split("-", 2)[2]
+            self._widgets[key], self._fragments[key] = widget, fragment
+            if widget.set_value:
+                self._states[key] = _state(widget.id, widget.value if kind == "text_input" else widget.value[0])
+
+    def _forget(self) -> None:
+        """Widgets that are gone, and messages that were not used for some runs."""
+        self._states = {key: state for key, state in self._states.items() if key in self._widgets}
+        oldest = self.runs - self._longest_kept
+        self._messages = {name: kept for name, kept in self._messages.items() if kept[1] >= oldest}
+
+
+def _state(widget: str, value: float | str) -> WidgetState:
+    if isinstance(value, str):
+        return WidgetState(id=widget, string_value=value)
+    return WidgetState(id=widget, double_array_value={"data": [value]})
