@@ -12,7 +12,7 @@ from pages.ui.choice import Choice
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
-MOST_BYTES = 200_000_000  # of traces: a sentence of 16 tokens takes about 3 MB, 64 tokens at the paper's size 18 MB
+MOST_BYTES = 128_000_000  # of traces: 15 tokens take about 2.7 MB, 64 tokens at the paper's size 18 MB
 
 
 @st.cache_resource(show_spinner=False)
