@@ -204,13 +204,9 @@ def main() -> None:
         command = commands.add_parser(what)
         command.add_argument("--visitors", type=int, nargs="+", default=visitors, metavar="N")
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
-        command.add_argument(
-            "--think", type=float, default=2, help="seconds from the answer to a click to the next one"
-        )
+        command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
         command.add_argument("--seconds", type=float, default=seconds, help="how long visitors click")
-        command.add_argument(
-            "--places", nargs="+", default=["walk"], help="pages by name; “walk” is four pages in turn"
-        )
+        command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
     args = parser.parse_args()
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
