@@ -21,7 +21,9 @@ def figure_table(figure: go.Figure) -> pd.DataFrame:
     """
     cells = next((trace for trace in figure.data if trace.type == "heatmap"), None)
     if cells is not None:
-        z = np.asarray(cells.z)
+        z, every = np.asarray(cells.z), figure.layout.meta  # where not all names stand at the axes
+        if every:
+            return pd.DataFrame(z, index=every["rows"], columns=every["columns"])
         sides = zip(z.shape, (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext), strict=True)
         rows, columns = (_unescape(names) or range(1, count + 1) for count, names in sides)
         return pd.DataFrame(z, index=rows, columns=columns)

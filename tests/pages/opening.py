@@ -2,11 +2,24 @@
 
 import base64
 import json
+import re
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
+import pytest
+import torch
 from streamlit.testing.v1 import AppTest
+
+from model import Pipeline
+from model.config import PRESETS
+from model.heads import network_for
+from model.loading import load_tokenizer
+from model.pipeline import ImageReader, TextReader
+from pages.ui import session
+from tests.networks import draw_norms
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -19,6 +32,29 @@ def open_page(name: str, **link: str) -> AppTest:
     app.switch_page(f"pages/{name}.py").run()
     assert_fine(app)
     return app
+
+
+@cache
+def pre_norm(kind: str) -> Pipeline:
+    """A small encoder with random weights, its norms before the sub-layers, that reads "text" or "digits"."""
+    torch.manual_seed(0)
+    config = replace(PRESETS[kind], layers=3, d_ff=128, norm_first=True, final_norm=True)
+    network = network_for(config).eval()
+    draw_norms(network)
+    digits = [str(digit) for digit in range(10)]
+    reader = TextReader(load_tokenizer(), config.max_len) if kind == "text" else ImageReader(config, digits)
+    return Pipeline(kind, network, reader)
+
+
+def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
+    """Let the pages run this pipeline, whatever the reader chooses."""
+    monkeypatch.setattr(session, "pipeline", lambda name: pipeline)
+    monkeypatch.setattr(session, "run", cache(lambda name, subject, edits=(): pipeline(subject, edits)))
+
+
+def steps(app: AppTest) -> list[str]:
+    """The lines of the arithmetic on the page: LaTeX, from the symbol to the result."""
+    return re.findall(r"\$\\displaystyle (.*?)\$(?=\n|$)", "\n".join(str(element.value) for element in app.markdown))
 
 
 def assert_fine(app: AppTest) -> None:

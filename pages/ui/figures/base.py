@@ -20,6 +20,7 @@ ROLE_COLOURS = {
 ACCENT = "#CC79A7"
 #: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
+MOST_NAMED = 32  # places along one side of a map
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def figure_of(traces: dict | list[dict], layout: dict) -> go.Figure:
     return go.Figure(traces, layout, _validate=False)
 
 
-def axis_layout(axis: Axis, n: int, font_size: int) -> dict:
+def axis_layout(axis: Axis, n: int, font_size: int, named: Sequence[int] | None = None) -> dict:
+    """One side of a picture with `n` places. named: those whose labels stand there; all if left out."""
     side: dict = {
         "title": {"text": label(axis.title)},
         "showgrid": False,
@@ -62,15 +64,29 @@ def axis_layout(axis: Axis, n: int, font_size: int) -> dict:
         "automargin": True,
     }
     if axis.labels:
-        size = font_size if n <= 20 else max(7, font_size - 1 - n // 16)
+        named = range(n) if named is None else named
+        size = font_size if len(named) <= 20 else max(7, font_size - 1 - len(named) // 16)
         side |= {
             "tickmode": "array",
-            "tickvals": list(range(n)),
-            "ticktext": [label(text) for text in axis.labels],
+            "tickvals": list(named),
+            "ticktext": [label(axis.labels[place]) for place in named],
             "tickfont": {"size": size},
             "autotickangles": [0, 90],  # aslant, the last label would be left out where it leaves the picture
         }
     return side
+
+
+def thinned(n: int, chosen: int | None) -> list[int]:
+    """As many places as can be named without their names lying on each other, the chosen one among them."""
+    apart = -(-n // MOST_NAMED)
+    if chosen is None or chosen >= n or apart == 1:
+        return list(range(0, n, apart))
+    return sorted({chosen, *(place for place in range(0, n, apart) if abs(place - chosen) >= apart)})
+
+
+def on_screen(height: float, font_size: int) -> int:
+    """A picture's height, or less, so that it ends on the first screen; in a presentation, on a projector's."""
+    return int(min(height, 540 if font_size <= 12 else 500))
 
 
 def look(height: int, font_size: int) -> dict:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from pages.ui.figures.base import (
     ACCENT,
     MOST_CLICKABLE,
+    MOST_NAMED,
     SHARES,
     SIGNED,
     STEPS,
@@ -20,7 +21,9 @@ from pages.ui.figures.base import (
     figure_of,
     label,
     look,
+    on_screen,
     outline,
+    thinned,
     tile_markers,
     with_gap,
 )
@@ -46,6 +49,7 @@ def heatmap_parts(
     square: bool = True,
     gaps: bool = True,
     line_colour: str | None = None,
+    thin: bool = True,
     font_size: int = 12,
     height: int | None = None,
 ) -> tuple[list[dict], dict]:
@@ -57,6 +61,7 @@ def heatmap_parts(
     column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
     Places that have no names are counted from 1, in ticks, hovers and clicks alike.
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
+    thin: of more than MOST_NAMED names only some stand at the axis; a hover says them all.
     Infinite cells (hidden by a mask) stay blank.
     """
     values = np.asarray(values, dtype=np.float32)
@@ -87,7 +92,7 @@ def heatmap_parts(
             "len": 0.4,
             "thickness": 7,
             "outlinewidth": 0,
-            "ypad": 0,
+            "ypad": 4,
             "title": {"side": "right"},  # above it, even no title takes a line
             "tickfont": {"size": font_size - 2},
             "nticks": 4,
@@ -114,22 +119,42 @@ def heatmap_parts(
                 **UNSEEN,
             )
         )
+    row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
     layout: dict = {
-        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [left - 0.5, left + n_columns - 0.5]},
-        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [top + n_rows - 0.5, top - 0.5]},
+        "xaxis": axis_layout(columns, n_columns, font_size, column if thin else None)
+        | {"range": [left - 0.5, left + n_columns - 0.5]},
+        "yaxis": axis_layout(rows, n_rows, font_size, row if thin else None)
+        | {"range": [top + n_rows - 0.5, top - 0.5]},
     }
     if line_colour is not None:
         for side in layout.values():
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
             side["title"]["font"] = {"color": line_colour}
+    if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
+        layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, step if clickable else 1)
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
     if square and n_columns <= 3 * n_rows:
         layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
     if height is None:
-        height = int(min(540, max(230, 90 + n_rows * (28 if square else 22) * font_size / 12)))
+        height = on_screen(max(230, 90 + n_rows * (28 if square else 22) * font_size / 12), font_size)
     return traces, layout | look(height, font_size) | (TO_THE_NEAREST if clickable else {})
+
+
+def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], step: int) -> dict:
+    """Let the hover of a trace name each cell though not all names stand at the axes; returns them, for tables.
+
+    trace: the cells, or the markers on every `step`-th column of them.
+    """
+    sides = zip(shape, (rows, columns), strict=True)
+    names = [list(axis.labels) or [str(place + 1) for place in range(count)] for count, axis in sides]
+    across = [f"{label(columns.title)} <b>{label(name)}</b><br>" for name in names[1][::step]]
+    text = [[f"{label(rows.title)} <b>{label(name)}</b><br>{end}" for end in across] for name in names[0]]
+    trace["text"] = [line for row in text for line in row] if trace["type"] == "scatter" else text
+    if trace["hovertemplate"]:
+        trace["hovertemplate"] = "%{text}" + trace["hovertemplate"].rpartition("<br>")[2]
+    return {"rows": names[0], "columns": names[1]}
 
 
 def wide_heatmap(
@@ -155,6 +180,7 @@ def wide_heatmap(
     labels = [str(number) for number in (range(1, n_columns + 1) if numbers is None else numbers)]
     height = int(min(640, 96 + max(n_rows, 2) * 15 * font_size / 12))
     options = {"cell": cell, "clickable": clickable, "font_size": font_size, "height": height, "square": False}
+    options["thin"] = False
     traces, layout = heatmap_parts(values, rows, Axis(title, labels), limit=limit, **options)
     layout["xaxis"]["showticklabels"] = False
     layout["xaxis"]["title"]["standoff"] = font_size + 8  # without tick labels it would lie on the cells

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, LEGEND, ROLE_COLOURS, SHARES, UNSEEN, Axis, figure_of, label, look
+from pages.ui.figures.base import ACCENT, LEGEND, ROLE_COLOURS, SHARES, UNSEEN, Axis, figure_of, label, look, on_screen
 
 
 def attention_lines(
@@ -76,7 +76,8 @@ def attention_lines(
         "yaxis": {"range": [max(n_rows, n_columns) - 0.5, -0.5], "visible": False},
     }
     most = max(n_rows, n_columns)
-    height = int(min(540 if most <= 24 else 900, 70 + most * 28 * font_size / 12))
+    height = 70 + most * 28 * font_size / 12
+    height = on_screen(height, font_size) if most <= 24 else int(min(900, height))
     return figure_of(traces, layout | look(height, font_size))
 
 

@@ -53,7 +53,8 @@ def stepper(step: str) -> None:
     words = [plain(f"attention.step_{name}") for name in STEPS]
     either("stage", plain("attention.steps"), STEPS, words, step, label_visibility="collapsed")
     icon = ":material/stop:" if playing else ":material/play_arrow:"
-    st.button(plain("attention.stop" if playing else "attention.play"), icon=icon, key="attention.play", on_click=play)
+    look = {"icon": icon, "help": plain("attention.play_help"), "key": "attention.play"}
+    st.button(plain("attention.stop" if playing else "attention.play"), on_click=play, **look)
     if playing:
         _clock(step)
 
