@@ -238,6 +238,44 @@ def test_an_edit_on_a_cell_is_told_and_its_readers_use_what_was_put_in(name: str
                 assert not working.changed
 
 
+AT = "layers.1.attention."
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        Edit(AT + "masked", "causal"),
+        Edit("layers.{l}.attention.masked", "special"),
+        Edit(AT + "weights", "even"),
+        Edit(AT + "weights", "hard"),
+        Edit(AT + "scaled", "unscaled"),
+        Edit(AT + "Q", "set", value=1e4),
+        Edit(AT + "heads", "zero", head=2),
+        Edit("layers.{l}.ffn.activation", "scale", value=-3.0),
+        Edit("layers.1.add_1", "without"),
+        Edit("layers.1.norm_1", "bypass"),
+        Edit("embedding.tokens", "swap", token=1, from_token=2),
+        Edit("embedding.positions", "shuffle"),
+        Edit("embedding.sum", "remove", token=2),
+    ],
+    ids=lambda edit: edit.operation,
+)
+def test_every_number_of_an_edited_run_is_explained(edit: Edit) -> None:
+    """It comes from what was recorded before it, or the edit put it in, and then it was not so before."""
+    network, trace = run_with(edit)
+    changed = set()
+    for key in trace:
+        quantity = trace.quantity(key)
+        for cell in some_cells(trace, key, 4):
+            working = by_hand(network, trace, key, cell)
+            near = pytest.approx(working.recorded, rel=1e-4, abs=4e-6 * largest(trace[key]))
+            assert (working.value != near) == working.changed, (key, cell)
+            if working.changed:
+                changed.add(quantity.row)
+    masks = {"layers.{l}.attention.masked"} if edit.operation == "remove" else set()
+    assert changed <= masks | {trace.graph[edit.key].row if edit.key in trace else edit.key}
+
+
 def test_only_the_edited_part_is_changed() -> None:
     key = "layers.1.attention.weights"
     pipeline, _ = run_of("trained text")
