@@ -1,107 +1,71 @@
 """The Feed-forward page: its pictures are the trace, one neuron adds up as displayed, and positions stay apart."""
 
-import math
-import re
-
 import numpy as np
 import pytest
 
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import session
-from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
-HIDDEN, ACTIVATION, CURVE, SHARES, BEST, FIRES, UP, DOWN, OUTPUT, SHUFFLED, ALONE = range(11)
+PANELS = ("maps", "curve", "neuron", "writes", "output", "alone")
 
 
-def displayed(cell: str) -> float:
-    """A number as a table of terms writes it; a blank is no number."""
-    return float(cell.replace("−", "-") or "nan")
+def open_part(panel: str, **link: str):
+    return open_page("feed_forward", **{"s": SENTENCE, "layer": "2", "depth": "formula", "panel": panel, **link})
 
 
-@pytest.mark.parametrize("shown", ["most", "all", "sorted"])
-def test_the_pictures_are_the_recorded_values(shown: str) -> None:
-    app, trace = open_page("feed_forward", s=SENTENCE, layer="2"), session.run("text", SENTENCE)
-    app.session_state["feed_forward.shown"] = shown
-    app.run()
-    assert_fine(app)
-    for which, key in ((HIDDEN, "hidden"), (ACTIVATION, "activation")):
-        picture, values = figure(app, which), trace[f"layers.1.ffn.{key}"]
+@pytest.mark.parametrize("order", ["most", "all", "sorted"])
+def test_the_maps_are_the_recorded_values_in_the_order_asked_for(order: str) -> None:
+    app, trace = open_part("maps", order=order), session.run("text", SENTENCE)
+    for which, key in enumerate(("hidden", "activation")):
+        picture = figure(app, which)
         neurons = np.array(picture["layout"]["xaxis"]["ticktext"], dtype=int) - 1
-        assert len(set(neurons)) == (128 if shown == "most" else 1024)
-        cells = numbers(picture["data"][0]["z"])
-        if shown == "most":
-            np.testing.assert_array_equal(cells, values[:, neurons])
-        else:
-            limit = np.quantile(np.abs(values), 0.999)
-            coloured = np.clip(values[:, neurons], -limit, limit)
-            np.testing.assert_allclose((cells.astype(float) - 127) / 127 * limit, coloured, atol=limit / 253)
-        if shown != "all":
+        assert len(set(neurons)) == (128 if order == "most" else 1024)
+        np.testing.assert_array_equal(numbers(picture["data"][0]["z"]), trace[f"layers.1.ffn.{key}"][:, neurons])
+        if order != "all":
             assert (np.diff(trace["layers.1.ffn.activation"].mean(0)[neurons]) <= 1e-6).all()
-    np.testing.assert_array_equal(numbers(figure(app, OUTPUT)["data"][0]["z"]), trace["layers.1.ffn.output"])
 
 
-@pytest.mark.parametrize(("token", "neuron", "component"), [(0, 1, 0), (4, 700, 17), (7, 1024, 255)])
-def test_by_hand_re_adds_from_the_numbers_that_it_displays(token: int, neuron: int, component: int) -> None:
-    app, trace = open_page("feed_forward", s=SENTENCE, layer="3"), session.run("text", SENTENCE)
-    app.selectbox(key="token").set_value(token)
-    app.number_input(key="neuron").set_value(neuron)
-    app.selectbox(key="component").set_value(component).run()
-    said = texts(app).replace("\\", "")
-    for table, recorded in zip(
-        app.dataframe,
-        (trace["layers.2.ffn.hidden"][token, neuron - 1], trace["layers.2.ffn.output"][token, component]),
-        strict=True,
-    ):
-        left, right, products = (table.value.iloc[:, column].map(displayed).to_numpy() for column in (1, 2, 3))
-        np.testing.assert_allclose((left * right)[:10], products[:10], atol=6e-6)
-        assert products[:-1].sum() == pytest.approx(products[-1], abs=1e-9)
-        assert products[-1] == pytest.approx(recorded, abs=2e-5)
-    u, phi, h = map(float, re.search(r"below u: (\S+) × (\S+) = \*\*(-?\d+\.\d+)\*\*", said).groups())
-    assert u == displayed(app.dataframe[0].value.iloc[-1, 3])
-    assert phi == pytest.approx(0.5 * (1 + math.erf(u / math.sqrt(2))), abs=1e-6)
-    assert u * phi == pytest.approx(h, abs=6e-5)
-    assert h == pytest.approx(trace["layers.2.ffn.activation"][token, neuron - 1], abs=1e-4)
-    cell = float(re.search(r"Component \d+ of the output for .*: \*\*(\S+)\*\*", said)[1])
-    assert cell == pytest.approx(displayed(app.dataframe[1].value.iloc[-1, 3]), abs=6e-5)
+@pytest.mark.parametrize(("stage", "key"), [("hidden", "hidden"), ("activation", "activation")])
+def test_the_arithmetic_of_the_chosen_neuron_ends_with_what_was_recorded(stage: str, key: str) -> None:
+    app, trace = open_part("maps", token="5", neuron="700", stage=stage), session.run("text", SENTENCE)
+    value = trace[f"layers.1.ffn.{key}"][4, 699]
+    assert f"{value:.4f}".replace("-", "−") in texts(app).replace("\\", "")
+    assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-5)
 
 
-def test_by_hand_of_relu() -> None:
-    app = open_page("feed_forward", input="flat")
-    u, h = map(float, re.search(r"max\(0, (\S+)\) = \*\*(\S+)\*\*", texts(app).replace("\\", "")).groups())
-    assert max(0, u) == pytest.approx(h, abs=6e-5)
+def test_relu_is_worked_out_as_relu() -> None:
+    app = open_part("maps", input="flat", layer="1")
+    assert any(r"\max" in line for line in steps(app))
 
 
-def test_the_curve_holds_every_neuron_of_the_chosen_token() -> None:
-    app, trace = open_page("feed_forward", s=SENTENCE, layer="2"), session.run("text", SENTENCE)
-    app.selectbox(key="token").set_value(3).run()
-    curve, points, chosen, bars = figure(app, CURVE)["data"]
+def test_the_curve_holds_every_neuron_of_the_selected_token() -> None:
+    app, trace = open_part("curve", token="4", neuron="3"), session.run("text", SENTENCE)
+    curve, points, chosen, bars = figure(app)["data"]
     np.testing.assert_array_equal(numbers(points["x"]), trace["layers.1.ffn.hidden"][3])
     np.testing.assert_array_equal(numbers(points["y"]), trace["layers.1.ffn.activation"][3])
     assert numbers(bars["y"]).sum() == 1024
     drawn = np.interp(numbers(points["x"]), numbers(curve["x"]), numbers(curve["y"]))
     np.testing.assert_allclose(drawn, numbers(points["y"]), atol=2e-3)
-    assert numbers(chosen["customdata"])[0] == app.number_input(key="neuron").value
+    assert numbers(chosen["customdata"])[0] == 3
 
 
 def test_the_shares_of_open_leaking_and_silent_neurons_add_up_to_1() -> None:
-    for link in ({"s": SENTENCE}, {"input": "flat"}):
-        bars = figure(open_page("feed_forward", **link), SHARES)["data"]
+    for link in ({}, {"input": "flat", "layer": "1"}):
+        bars = figure(open_part("curve", **link), 1)["data"]
         np.testing.assert_allclose(sum(numbers(bar["y"]) for bar in bars), 1, atol=1e-6)
 
 
-def test_the_most_active_neurons_lead_and_a_neuron_stays_for_other_tokens_but_not_for_other_layers() -> None:
-    app, trace = open_page("feed_forward", s=SENTENCE, layer="2"), session.run("text", SENTENCE)
-    activation = trace["layers.1.ffn.activation"]
-    np.testing.assert_array_equal(numbers(figure(app, BEST)["data"][0]["x"]), -np.sort(-activation[1])[:15])
-    first = app.number_input(key="neuron").value
-    assert first == activation[1].argmax() + 1
-    np.testing.assert_array_equal(numbers(figure(app, FIRES)["data"][0]["y"]), activation[:, first - 1])
-    app.selectbox(key="token").set_value(4).run()
-    assert app.number_input(key="neuron").value == first
-    app.sidebar.slider(key="layer").set_value(3).run()
-    assert app.number_input(key="neuron").value == trace["layers.2.ffn.activation"][4].argmax() + 1
+def test_the_most_active_neurons_lead_and_the_first_of_them_is_chosen() -> None:
+    app, activation = open_part("neuron"), session.run("text", SENTENCE)["layers.1.ffn.activation"]
+    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["x"]), -np.sort(-activation[1])[:15])
+    best = int(activation[1].argmax())
+    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["x"]), activation[:, best])
+    assert app.number_input(key="pick.neuron").value == best + 1
+    app.number_input(key="pick.neuron").set_value(17).run()
+    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["x"]), activation[:, 16])
 
 
 def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() -> None:
@@ -113,56 +77,69 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
     scores = dict(zip(vocabulary, pushed[:, neuron], strict=True))
     ranked = sorted((score for word, score in scores.items() if word not in SPECIAL_TOKENS), reverse=True)
 
-    app = open_page("feed_forward", s=SENTENCE, layer="2")
-    app.number_input(key="neuron").set_value(neuron + 1).run()
-    np.testing.assert_allclose(numbers(figure(app, UP)["data"][0]["x"]), ranked[:10], atol=1e-5)
-    np.testing.assert_allclose(numbers(figure(app, DOWN)["data"][0]["x"]), ranked[:-11:-1], atol=1e-5)
-    words = figure(app, UP)["layout"]["yaxis"]["ticktext"]
+    app = open_part("writes", neuron=str(neuron + 1))
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), ranked[:10], atol=1e-5)
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), ranked[:-11:-1], atol=1e-5)
+    words = figure(app)["layout"]["yaxis"]["ticktext"]
     assert [scores[word] for word in words] == pytest.approx(ranked[:10], abs=1e-5)
 
 
-@pytest.mark.parametrize(("link", "classes"), [({"input": "digit"}, 10), ({"input": "flat"}, 2)])
+@pytest.mark.parametrize(("link", "classes"), [({"input": "digit"}, 10), ({"input": "flat", "layer": "1"}, 2)])
 def test_a_picture_s_neurons_push_classes(link: dict[str, str], classes: int) -> None:
-    app = open_page("feed_forward", **link)
-    assert len(numbers(figure(app, UP)["data"][0]["x"])) == classes
+    assert len(numbers(figure(open_part("writes", **link))["data"][0]["x"])) == classes
 
 
 def test_shuffled_tokens_come_out_shuffled_and_again_makes_another_order() -> None:
-    app = open_page("feed_forward", s="the old dog chased one small cat .", layer="2")
-    trace = session.run("text", "the old dog chased one small cat .")
+    sentence = "the old dog chased one small cat ."
+    app, trace = open_part("alone", s=sentence), session.run("text", sentence)
     orders = []
     for _ in range(2):
-        picture = figure(app, SHUFFLED)
+        picture = figure(app)
         order = [trace.tokens.index(token) for token in picture["layout"]["yaxis"]["ticktext"]]
         rows = numbers(picture["data"][0]["z"])
         np.testing.assert_allclose(rows, trace["layers.1.ffn.output"][order], atol=1e-5)
         orders.append(order)
         app.button(key="feed_forward.again").click().run()
     assert orders[0] != orders[1]
-    ffn, attention = (numbers(bar["y"]) for bar in figure(app, ALONE)["data"])
+    ffn, attention = (numbers(bar["y"]) for bar in figure(app, 1)["data"])
     assert ffn.max() < 1e-4 < attention.min()
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_pre_norm_reads_the_normalised_stream_and_the_arithmetic_still_adds_up(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = pre_norm(kind)
+    with_network(monkeypatch, pipeline)
+    link = {"input": "digit"} if kind == "digits" else {}
+    for panel in PANELS:
+        app = open_part(panel, **link, stage="hidden", token="2", neuron="9")
+        if panel == "maps":
+            value = float(steps(app)[-1].rsplit("=", 1)[-1])
+            run = pipeline(SENTENCE) if kind == "text" else None
+            if run is not None:
+                assert value == pytest.approx(run["layers.1.ffn.hidden"][1, 8], abs=2e-4)
+
+
+@pytest.mark.parametrize("panel", PANELS)
 @pytest.mark.parametrize(
-    "link", [{"s": "cat"}, {"s": LONG}, {"input": "digit", "layer": "5"}, {"input": "flat"}, {"model": "paper"}]
+    "link",
+    [{"s": "cat"}, {"s": LONG, "lang": "zh"}, {"input": "digit", "layer": "5"}, {"input": "flat"}, {"model": "paper"}],
 )
-def test_every_kind_of_input_opens(link: dict[str, str], lang: str) -> None:
-    open_page("feed_forward", lang=lang, **link)
+def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
+    open_part(panel, **link)
 
 
-@pytest.mark.parametrize("shown", ["most", "all", "sorted"])
-def test_the_pictures_of_32_tokens_stay_below_500_kb(shown: str) -> None:
-    app = open_page("feed_forward", s=" ".join(LONG.split()[:30]))
-    app.session_state["feed_forward.shown"] = shown
-    app.run()
-    assert sum(len(chart.proto.spec) for chart in app.get("plotly_chart")) < 500_000
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_story_has_one_picture_and_few_words(lang: str) -> None:
+    app = open_page("feed_forward", s=SENTENCE, depth="story", lang=lang)
+    assert len(app.get("plotly_chart")) == 1
+    assert "W_" not in texts(app)
 
 
 def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:
-    app = open_page("feed_forward", s=SENTENCE)
-    app.number_input(key="neuron").set_value(1024).run()
+    app = open_part("neuron", neuron="1024")
     app.session_state["input"] = "flat"
     app.run()
     assert_fine(app)
-    assert app.number_input(key="neuron").value <= 256
+    assert app.number_input(key="pick.neuron").value <= 256
