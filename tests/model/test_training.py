@@ -203,8 +203,8 @@ def test_a_head_that_follows_a_relation_is_found() -> None:
     tokens = ["[CLS]", *words, "[SEP]"]
     weights = np.full((6, 8, 6, 6), 1 / 6, dtype=np.float32)
     for dependent, governor in enumerate(governors[:3]):
-        weights[2, 4, dependent + 1] = 0.1
-        weights[2, 4, dependent + 1, [0, governor + 1]] = 0.5, 0.2  # [CLS] gets more, and is left out
+        weights[2, 4, dependent + 1] = 0.1 / 3
+        weights[2, 4, dependent + 1, [0, dependent + 1, governor + 1]] = 0.4, 0.3, 0.2  # the first two are left out
     sentence = relations.Sentence(words, governors, ["det", "amod", "nsubj", "root"])
     parsed = relations.Parsed(sentence, [[i] for i in range(1, 5)], relations.Attended(tokens, tokens, weights))
     found = {row.relation: row for row in relations.relation_table([parsed] * 3, fewest=3)}
