@@ -19,6 +19,7 @@ serve: $(VENV)/run
 test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
 train: $(VENV)/train

@@ -191,7 +191,7 @@ def head_role(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLi
         return Role("spread", float(measures["entropy"]), most)
     targets = {name: float(measures[name]) for name in ("self", "previous", "next", "cls", "sep")}
     targets = {name: value for name, value in targets.items() if not np.isnan(value)}
-    best = max(targets, key=targets.get)
+    best = max(targets, key=targets.__getitem__)
     needed = max(0.4, 1.5 / n)
     if targets[best] >= needed:
         return Role(best, targets[best], 1 / n)

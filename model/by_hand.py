@@ -18,6 +18,7 @@ from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Operation, Quantity
 from model.trace import Trace
+from model.translator import TranslationTrace
 
 DECIMALS = 5  # of a number on the page
 LEADING = 3  # terms of a sum that a line names; its table names more
@@ -117,7 +118,8 @@ def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int |
     axes, values = trace.axes(key), trace[key]
     chosen = {"head": head, "token": token, "target": token, "query": token}
     places = [
-        range(size) if chosen.get(a) is None else (chosen[a],) for a, size in zip(axes, values.shape, strict=True)
+        [*range(size)] if (one := chosen.get(axis)) is None else [one]
+        for axis, size in zip(axes, values.shape, strict=True)
     ]
     part = values[np.ix_(*places)]
     strength = np.where(np.isfinite(part), part if key == "logits" else np.abs(part), -np.inf)
@@ -129,7 +131,7 @@ def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int |
         between = other.copy()
         between[queries] = False
         for wanted in (between, other):
-            wanted = wanted[list(places[1])] & (strength > 0)
+            wanted = wanted[places[1]] & (strength > 0)
             if wanted.any():
                 strength = np.where(wanted, strength, -np.inf)
                 break
@@ -176,7 +178,7 @@ def _sum(values: Sequence[float], rest: float = 0.0, others: int = 0, bias: floa
     With a bias at the end.
     """
     few = len(values) if len(values) + others <= LEADING + 1 else LEADING
-    few = np.count_nonzero(values[:few])
+    few = int(np.count_nonzero(values[:few]))
     rest, others = rest + sum(values[few:]), others + len(values) - few
     terms = [(value, number(abs(value), DECIMALS)) for value in values[:few]]
     if others:
@@ -187,15 +189,16 @@ def _sum(values: Sequence[float], rest: float = 0.0, others: int = 0, bias: floa
     return f"-{signed[2:]}" if signed[0] == "-" else signed[2:]
 
 
-def _column(symbol: str, values: np.ndarray, total: float, others: int) -> Column:
-    """A column with its sum: the true one, and the rest takes up what the roundings leave; with no rest, of its rows.
+def _column(symbol: str, values: np.ndarray, total: float, others: int) -> tuple[Column, float]:
+    """A column and its sum: the true one, and the rest takes up what the roundings leave; with no rest, of its rows.
 
     total: of all rows, shown or not.
     """
     values = values.round(DECIMALS) + 0.0
     parts = float(values.sum())
     total = round(total if others else parts, DECIMALS)
-    return Column(symbol, tuple(values.tolist()), round(total - parts, DECIMALS) if others else None, total=total)
+    rest = round(total - parts, DECIMALS) if others else None
+    return Column(symbol, tuple(values.tolist()), rest, total=total), total
 
 
 def _terms_table(terms: Terms, axis: str, x: str, w: str, bias: float | None = None) -> Table:
@@ -290,7 +293,7 @@ class _Desk:
         quantity = self.graph[key]
         if quantity.traced:
             return self.trace[key][place].astype(np.float64)
-        if quantity.operation in ("cut", "flatten"):
+        if quantity.operation in ("cut", "flatten") and self.trace.patches is not None:
             return self.trace.patches[place].astype(np.float64)
         if quantity.operation == "first":
             return self._row(quantity.reads[0], (0,))
@@ -322,7 +325,8 @@ class _Desk:
     def _look_up(self, quantity: Quantity, cell: Cell) -> Working:
         token, column = cell
         side = quantity.key.partition("embedding")[0]
-        piece = (self.trace.target_ids if side else self.trace.ids)[token]
+        trace = self.trace
+        piece = (trace.target_ids if side and isinstance(trace, TranslationTrace) else trace.ids)[token]
         E = self.network.get_submodule(quantity.module).weight
         # A decoder's first token names the language; those rows stand behind the vocabulary.
         row = E[piece] if piece < len(E) else self.network.decoder.embedding.language.weight[piece - len(E)]
@@ -390,7 +394,8 @@ class _Desk:
         read, module = self.graph[linear.reads[0]], self.network.get_submodule(linear.module)
         x, w, b = self._row(read.key, place), module.weight[column].double().numpy(), float(module.bias[column])
         value = float(x @ w) + b
-        steps, tables = (), ()
+        steps: tuple[Step, ...] = ()
+        tables: tuple[Table, ...] = ()
         if not read.traced and read.operation == "norm":  # how the strongest component came about, for one of them all
             strongest = int(np.abs(x * w).argmax())
             steps, tables, x[strongest] = self._read(read.key, (*place, strongest), through=True)
@@ -410,7 +415,10 @@ class _Desk:
 
     def _add(self, quantity: Quantity, cell: Cell) -> Working:
         """x + o; the embedding and its position with all that they come from."""
-        steps, tables, shown, value = (), (), [], 0.0
+        steps: tuple[Step, ...] = ()
+        tables: tuple[Table, ...] = ()
+        shown: list[float] = []
+        value = 0.0
         symbols = [_at(term, *(i + 1 for i in cell)) for term in quantity.equation.split(" = ")[1].split(" + ")]
         for read, symbol in zip(quantity.reads, symbols, strict=True):
             more, more_tables, part = self._read(read, cell, quantity.layer is None, symbol)
@@ -433,14 +441,14 @@ class _Desk:
         far = np.argsort(-np.abs(x - x.mean()), kind="stable")
         places = np.array([column, *far[far != column]][: self.most])
         others = n - len(places)
-        column_x = _column("x", x[places], float(x.sum()), others)
-        mean = rounded(column_x.total / n)
+        column_x, sum_x = _column("x", x[places], float(x.sum()), others)
+        mean = rounded(sum_x / n)
         away = (np.array(column_x.values) - mean).round(DECIMALS)
-        column_squares = _column("(x − μ)²", away**2, float(((x - x.mean()) ** 2).sum()), others)
+        column_squares, squares = _column("(x − μ)²", away**2, float(((x - x.mean()) ** 2).sum()), others)
         columns = (column_x, Column("x − μ", tuple((away + 0.0).tolist())), column_squares)
         table = Table(read.axes[-1], tuple(places.tolist()), columns, others)
 
-        variance = rounded(column_squares.total / n)
+        variance = rounded(squares / n)
         standard = rounded((own - mean) / math.sqrt(variance + module.eps))
         shown_gamma, shown_beta = rounded(gamma), rounded(beta)
         written, hat, index = _written(quantity, cell), _at(r"\hat x", column + 1), column + 1
@@ -452,8 +460,8 @@ class _Desk:
         )
         steps = (
             *steps,
-            Step(r"\mu", rf"\frac{{{number(column_x.total)}}}{{{n}}}", mean),
-            Step(r"\sigma^2", rf"\frac{{{number(column_squares.total)}}}{{{n}}}", variance),
+            Step(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean),
+            Step(r"\sigma^2", rf"\frac{{{number(squares)}}}{{{n}}}", variance),
             Step(hat, rf"\frac{{{number(own)} - {operand(mean)}}}{{{root}}}", standard),
             result,
         )
@@ -514,10 +522,9 @@ class _Desk:
         powers = np.exp(away)
         mine = rounded(math.exp(shown - top))
         powers[places == own] = mine
-        column_powers = _column(
+        column_powers, total = _column(
             f"e^({read.symbol} − max)", powers, float(np.exp(row - row.max()).sum()) if others else 0.0, others
         )
-        total = column_powers.total
         weights = (np.array(column_powers.values) / total).round(DECIMALS)
         result = rounded(mine / total)
         weights[places == own] = round(result, DECIMALS)
@@ -589,14 +596,14 @@ class _Desk:
         written, source = _written(quantity, cell), _written(read, cell)
         if r"\operatorname{ReLU}" in quantity.equation:
             value, general = max(0.0, u), rf"\max(0, {source})"
-            new = (Step(written, rf"\max(0, {number(shown)})", max(0.0, shown)),)
+            new = [Step(written, rf"\max(0, {number(shown)})", max(0.0, shown))]
         else:
             value, general = u * _phi(u), rf"{source} \cdot \Phi({source})"
             phi = rounded(_phi(shown))
-            new = (
+            new = [
                 Step(rf"\Phi({source})", rf"\Phi({number(shown)})", phi),
                 Step(written, rf"{number(shown)} \cdot {operand(phi)}", rounded(shown * phi)),
-            )
+            ]
         lit = self._lit_cell(read.key, cell)
         return _working(quantity, cell, f"{written} = {general}", (*steps, *new), lit, value, tables)
 

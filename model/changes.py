@@ -169,7 +169,7 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
         return None
     touched = [slice(None) if place is None else [place] for place in (edit.head, edit.token, edit.looked_at)]
     if edit.operation == "swap":
-        touched[1] = sorted(tokens)
+        touched[1] = sorted(token for token in tokens if token is not None)
     if name == "K":  # its tokens are those that are looked at
         touched = [touched[0], slice(None), touched[1]]
     may_look = values[f"{prefix}.masked"][0] != HIDDEN
@@ -186,4 +186,4 @@ def _taken(table: Tensor, places: list[slice | list[int]]) -> Tensor:
 
 
 def _config(graph: Graph, key: str) -> EncoderConfig:
-    return graph.decoder if key.startswith("decoder.") else graph.config
+    return graph.decoder if graph.decoder and key.startswith("decoder.") else graph.config

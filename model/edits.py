@@ -104,8 +104,9 @@ class Here:
     quantity: Quantity
     graph: Graph
     special: tuple[int, ...]
-    given: Tensor | None  # from outside of this run: another run's value, a mean, the table of positions
-    read: Tensor | None  # from this run: the quantity that its row in OPERATIONS names
+    # What its row in OPERATIONS asks for; None where it asks for nothing.
+    given: Tensor  # from outside of this run: another run's value, a mean, the table of positions
+    read: Tensor  # from this run: the quantity that the row names
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _noise(value: Tensor, here: Here) -> Tensor:
     shape = list(value.shape[1:])
     for axis, name in enumerate(here.quantity.axes):
         if grows(here.quantity, name):  # each target token keeps its noise while others are written behind it
-            shape[axis] = here.graph.decoder.max_tokens
+            shape[axis] = (here.graph.decoder or here.graph.config).max_tokens
     dice = torch.Generator().manual_seed(here.edit.seed)
     noise = torch.randn(shape, generator=dice)[tuple(slice(n) for n in value.shape[1:])]
     return value + here.edit.value * noise
@@ -282,7 +283,7 @@ OPERATIONS: dict[str, Operation] = {
     # two tokens change places
     "swap": Operation(_swap, _has_tokens, needs=("token", "from_token"), narrowed_by=("head", "looked_at", "neuron")),
     # as if a token were not there: its row is zero, and no other token may look at it in any layer
-    "remove": Operation(lambda value, here: torch.zeros_like(value), _is_embedded, needs=("token",)),
+    "remove": Operation(lambda value, here: torch.zeros_like(value), _is_embedded, ("token",), narrowed_by=("token",)),
     # attention: without √d_k; with a temperature; all on the largest; the same on all that may be looked at
     "unscaled": Operation(lambda value, here: here.read, _is_scaled, reads=0),
     "temperature": Operation(
@@ -321,4 +322,5 @@ def operations_at(graph: Graph, key: str) -> tuple[str, ...]:
 
 def quantities_at(graph: Graph, key: str) -> list[Quantity]:
     """The recorded quantities that a key means: one, or with {l} that of every layer."""
-    return [quantity for quantity in graph if quantity.traced and key in (quantity.key, quantity.row)]
+    found = [graph[key]] if key in graph else [quantity for quantity in graph if quantity.row == key]
+    return [quantity for quantity in found if quantity.traced]

@@ -34,6 +34,7 @@ Operation = Literal[
     "first",  # the first row
 ]
 Scale = Literal["signed", "share", "positive"]
+Part = Literal["attention", "cross", "ffn"]
 SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
 
 
@@ -79,7 +80,7 @@ class Sublayer:
     where it comes after; the stream where it comes before the sub-layer.
     """
 
-    name: Literal["attention", "cross", "ffn"]
+    name: Part
     prefix: str  # of its own keys: "layers.0.attention."
     before: str
     reads: str
@@ -281,7 +282,7 @@ def _layers(
     token = "target" if side else "token"
     for layer in range(config.layers):
         here = f"{side}layers.{layer}."
-        names = ("attention", "ffn") if memory is None else ("attention", "cross", "ffn")
+        names: tuple[Part, ...] = ("attention", "ffn") if memory is None else ("attention", "cross", "ffn")
         sublayers = []
         for number, name in enumerate(names, 1):
             last = number == len(names)
@@ -363,6 +364,7 @@ def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, toke
 
 
 def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
+    axes: tuple[str, ...]
     match config.head:
         case "none":
             return

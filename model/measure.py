@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -77,8 +78,8 @@ def layer_times(config: EncoderConfig) -> LayerTimes:
     with _one_at_a_time, torch.inference_mode():
         layer = EncoderLayer(config).eval()
         inputs = [torch.randn(1, n, config.d_model) for n in lengths]
-        attention = tuple(_fastest(lambda x=x: layer.attention(x, x)) for x in inputs)
-        ffn = tuple(_fastest(lambda x=x: layer.ffn(x)) for x in inputs)
+        attention = tuple(_fastest(partial(layer.attention, x, x)) for x in inputs)
+        ffn = tuple(_fastest(partial(layer.ffn, x)) for x in inputs)
     return LayerTimes(lengths, attention, ffn)
 
 
@@ -137,7 +138,5 @@ def batch_run(
         ids = torch.randint(0, config.vocab_size, (batch, n))
     _, values = record(network, ids)
     shown = [quantity for quantity in graph_of(network) if quantity.traced and quantity.layer in (None, 0)]
-    return [
-        (quantity.symbol, tuple(values[quantity.key].shape), *(float(edge) for edge in values[quantity.key].aminmax()))
-        for quantity in shown
-    ]
+    recorded = [(quantity.symbol, values[quantity.key]) for quantity in shown]
+    return [(symbol, tuple(value.shape), float(value.min()), float(value.max())) for symbol, value in recorded]

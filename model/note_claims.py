@@ -54,9 +54,9 @@ class Claim:
 def _agree(says: Value, ours: Value, within: float) -> bool:
     if isinstance(says, tuple) and isinstance(ours, tuple):
         return len(says) == len(ours) and all(_agree(a, b, within) for a, b in zip(says, ours, strict=True))
-    if isinstance(says, str) or isinstance(ours, str):
-        return says == ours
-    return abs(says - ours) <= within
+    if isinstance(says, int | float) and isinstance(ours, int | float):
+        return abs(says - ours) <= within
+    return says == ours
 
 
 def _softmax(*scores: float) -> tuple[float, ...]:
@@ -100,7 +100,8 @@ def _row(
     formula: the parameters; if None, those of the latter step.
     """
     formula = formula or _WALK[steps[1]].parameters
-    ours = (*(_shape(_WALK[step], "n") for step in steps), formula.number)
+    into, out = (_shape(_WALK[step], "n") for step in steps)
+    ours = (into, out, formula.number)
     return Claim(f"004.table.{name}", "004", quote, says, ours, verdict, formula, within, values)
 
 

@@ -232,15 +232,16 @@ class _Around:
     def __post_init__(self) -> None:
         self.graph = self.pipeline.graph
         places = tuple(i for i, token in enumerate(self.reading.tokens) if token in ("[CLS]", "[SEP]"))
-        self.special = {"": places, "decoder.": (0,)}  # the target begins with its language
+        # A target begins with its language.
+        self.special: Mapping[str, tuple[int, ...]] = {"": places, "decoder.": (0,)}
         self._others: dict[Hashable, dict[str, Tensor]] = {}
 
     def other(self, source: Hashable) -> Mapping[str, Tensor]:
         if source not in self._others:
             try:
                 self._others[source] = self.pipeline.run_of(source)
-            except InputError as error:
-                raise EditError("source", why=error.reason, **error.values) from error
+            except (ValueError, TypeError, IndexError) as error:
+                raise EditError("source", why=getattr(error, "reason", "not_readable")) from error
         return self._others[source]
 
     def mean(self) -> Mapping[str, Tensor]:

@@ -31,7 +31,8 @@ def beam_search(
     step: target ids so far (beam, target) -> log-probabilities of the next id (beam, vocabulary).
     It stops by itself: when `beams` hypotheses have ended, or after `longest` ids.
     """
-    alive, scores, ended = torch.tensor([[start]]), torch.zeros(1), []
+    ended: list[Hypothesis] = []
+    alive, scores = torch.tensor([[start]]), torch.zeros(1)
     while len(ended) < beams and alive.size(1) <= longest:
         totals = scores[:, None] + step(alive)
         # Of twice as many candidates at most half can be ends, so the beam stays full.

@@ -54,7 +54,7 @@ def sweep(
     order = {quantity.key: place for place, quantity in enumerate(graph)}
     for row in rows:
         first = min((order[change.key] for change in row.changes), default=len(order))
-        row.joint = max((key for key in joints if order[key] <= first), key=order.get)
+        row.joint = max((key for key in joints if order[key] <= first), key=order.__getitem__)
     rows.sort(key=lambda row: order[row.joint])
     # A classifier answers from its first token; where no answer is wanted, one costs least.
     asked = token if "logits" in wanted and "word" in graph["logits"].axes else 0
@@ -114,7 +114,7 @@ def _run(
                     value[place] = change.apply(value[place : place + 1], so_far)[0]
             if key in needed:
                 kept[key] = value
-            return _at_token(value, asked) if key == cut else value
+            return value if asked is None or key != cut else _at_token(value, asked)
 
         return hook
 

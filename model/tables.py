@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -194,9 +194,9 @@ def _read_heads() -> dict | None:
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
         roles = HeadRoles(table)
-        for path, head in roles:  # each row is read once, so that none fails later
-            for language in ("all", "en", "zh"):
-                roles.at(path, head, language)
+        for attention, head in roles:  # each row is read once, so that none fails later
+            for language in get_args(Language):
+                roles.at(attention, head, language)
         _ = roles.striking, table["weights"].items()
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise WeightsError("damaged", HEADS) from error

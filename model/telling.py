@@ -8,7 +8,7 @@ import torch
 from model.analysis import softmax, whole_words
 from model.edits import Edit
 from model.encoder import Encoder
-from model.pipeline import SPECIAL_TOKENS, Pipeline
+from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.sweep import sweep
 from model.trace import Trace
 
@@ -30,7 +30,7 @@ def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
     places = [place for place in places if count[trace.tokens[place]] == 1] or places
     places.sort(key=lambda place: -len(trace.tokens[place]))
     places = places[: max(1, MOST_TOKENS // len(trace.tokens))]
-    if not places or pipeline.config.head != "masked-word":
+    if not places or pipeline.config.head != "masked-word" or not isinstance(pipeline.reader, TextReader):
         return places[0] if places else None
     x = torch.tensor([pipeline.reader.hide(trace.ids, [place]) for place in places])
     Z = Encoder.forward(pipeline.network, x)[range(len(places)), places]
@@ -52,7 +52,7 @@ def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int
     near = weights[..., words & (away == 1)].sum(-1)
     strength = far + near / 100  # where nothing is far, what is near decides
     order = np.argsort(-strength, axis=None, kind="stable")[:MOST_HEADS]
-    heads = [tuple(map(int, np.unravel_index(place, strength.shape))) for place in order]
+    heads = [divmod(int(place), strength.shape[1]) for place in order]
     if "logits" not in trace:
         return heads[0]
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer, head in heads]

@@ -95,7 +95,8 @@ class Translator(Pipeline):
 
     def _examples(self) -> Iterator[dict[str, Tensor]]:
         for pair in examples.SENTENCES:
-            for source, target, into in ((*pair, "zh"), (*reversed(pair), "en")):
+            ways: tuple[tuple[str, str, Language], ...] = ((*pair, "zh"), (*pair[::-1], "en"))
+            for source, target, into in ways:
                 x, y = (self.reader.read(sentence).tensor for sentence in (source, target))
                 y = torch.cat([torch.tensor([[self._start(into)]]), y[:, 1:-1]], dim=1)  # the language for [CLS]
                 yield record(self.network, x, y)[1]
