@@ -7,7 +7,7 @@ from model import pipeline
 from model.analysis import cosine_similarity, rollout
 from pages.ui import digits, session
 from pages.ui.frame import PAGES
-from pages.ui.text import LANGUAGES, catalogue, literal
+from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import APP, AppTest, assert_fine, figure, numbers, open_page, texts
 
 FOUR = digits.example(4)
@@ -42,16 +42,13 @@ def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
 def test_every_page_takes_a_drawing(name: str, kind: str, language: str) -> None:
     app = open_page(name, input=kind, lang=language, ink=digits.to_code(FOUR))
     assert app.session_state["choice"].ink == INK
-    assert app.get("plotly_chart") or app.get("bidi_component")
+    assert catalogue(language)[f"{name}.title"] in texts(app)
 
 
 @pytest.mark.parametrize("layer", [1, 5])
 @pytest.mark.parametrize("query", [0, 1, 25, 49])
 def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, query: int) -> None:
-    app = open_page("attention", input="digit", ink=digits.to_code(FOUR), layer=str(layer), head="3")
-    app.selectbox(key="attention.from").set_value(query).run()
-    assert_fine(app)
-    assert app.session_state["query"] == query
+    app = attention("steps", layer=str(layer), head="3", token=str(query + 1))
     row = session.run("digits", INK)[f"layers.{layer - 1}.attention.weights"][2, query]
     ink, veil, marks = over(app)["data"]
     sheet = numbers(veil["z"])
@@ -59,8 +56,11 @@ def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, que
     assert sheet[0, 0] == row[0]
     np.testing.assert_array_equal(numbers(marks["customdata"]), row)
     np.testing.assert_array_equal(numbers(ink["z"]).ravel(), np.frombuffer(INK, np.uint8))
-    said = texts(app)
-    assert literal(f"{row[1:].sum():.3f}") in said and literal(f"{row[0]:.3f}") in said
+
+
+def attention(panel: str, **link: str) -> AppTest:
+    drawn = {"input": "digit", "ink": digits.to_code(FOUR), "depth": "numbers", "token": "1"}
+    return open_page("attention", **{**drawn, "panel": panel, **link})
 
 
 def over(app: AppTest, which: int = 0) -> dict:
@@ -80,19 +80,20 @@ def copies(spec: dict, rows: int, columns: int) -> np.ndarray:
 
 
 def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
-    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
-    trace = session.run("digits", INK)
-    weights = np.stack([trace[f"layers.{i}.attention.weights"] for i in range(5)])
-    np.testing.assert_array_equal(copies(over(app, 1), 5, 4), weights[:, :, 0, 1:])
-    np.testing.assert_allclose(copies(over(app, 2), 1, 5)[0], weights.mean(axis=1)[:, 0, 1:], rtol=1e-6)
-    np.testing.assert_allclose(copies(over(app, 3), 1, 5)[0], rollout(weights)[:, 0, 1:], rtol=1e-6)
-    for spec in (over(app, 1), over(app, 2)):
+    weights = session.run("digits", INK).over_layers("attention.weights")
+    heads = over(attention("heads"))
+    np.testing.assert_array_equal(copies(heads, 5, 4), weights[:, :, 0, 1:])
+    app = attention("layers")
+    mean, flow = over(app), over(app, 1)
+    np.testing.assert_allclose(copies(mean, 1, 5)[0], weights.mean(axis=1)[:, 0, 1:], rtol=1e-6)
+    np.testing.assert_allclose(copies(flow, 1, 5)[0], rollout(weights)[:, 0, 1:], rtol=1e-6)
+    for spec in (heads, mean):
         veil = spec["data"][1]
         assert veil["zmin"] == 0 and veil["zmax"] == pytest.approx(np.nanmax(numbers(veil["z"])))
 
 
 def test_the_copies_lie_where_their_weights_lie() -> None:
-    ink, veil, _ = over(open_page("attention", input="digit", ink=digits.to_code(FOUR)), 1)["data"]
+    ink, veil, _ = over(attention("heads"))["data"]
     pixels = numbers(ink["z"])
     for row, column in [(0, 0), (4, 3), (2, 1)]:
         left = ink["x0"] + column * 30 * ink["dx"] - ink["dx"] / 2  # 28 pixels and a gap of 2
@@ -105,7 +106,7 @@ def test_the_copies_lie_where_their_weights_lie() -> None:
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
-    app = open_page("tokens", input="digit", ink=digits.to_code(FOUR))
+    app = open_page("tokens", input="digit", ink=digits.to_code(FOUR), depth="numbers", panel="prepared")
     raw, scaled, centred, cut, rows, projected = (figure(app, i)["data"][0] for i in range(6))
     assert numbers(raw["z"]).shape == (112, 112)
     assert max(numbers(scaled["z"]).shape) == 20
@@ -123,7 +124,7 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
 
 
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
-    app = open_page("tokens", input="digit")
+    app = open_page("tokens", input="digit", depth="numbers", panel="maps")
     alike = cosine_similarity(session.pipeline("digits").network.embedding.positions.table.numpy()[1:])
     specs = [figure(app, i) for i in range(len(app.get("plotly_chart")))]
     maps = [spec["data"][0] for spec in specs if len(spec["data"]) == 2 and spec["data"][0]["z"]["dtype"] == "u1"]
@@ -139,13 +140,13 @@ def cells(stitched: dict, rows: int, columns: int) -> np.ndarray:
 
 
 def test_by_hand_shows_the_pixels_of_the_two_patches() -> None:
-    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
-    before = len(app.get("plotly_chart"))
-    app.selectbox(key="query").set_value(25).run()
-    app.selectbox(key="key").set_value(18).run()
-    assert_fine(app)
-    assert len(app.get("plotly_chart")) == before + 1
-    shown = (cells(figure(app, before)["data"][0], 4, 8) - 1.0) / 254
+    app = attention("steps", token="26", key="19")
+    pair = [
+        spec
+        for spec in (figure(app, i) for i in range(len(app.get("plotly_chart"))))
+        if spec["data"][0]["z"]["dtype"] == "u1"
+    ]
+    shown = (cells(pair[-1]["data"][0], 4, 8) - 1.0) / 254
     pixels = np.frombuffer(INK, np.uint8).reshape(28, 28) / 255
     for patch, left in ((25, 0), (18, 4)):
         top, start = 4 * ((patch - 1) // 7), 4 * ((patch - 1) % 7)
@@ -228,9 +229,10 @@ def test_the_same_example_may_be_taken_again_after_drawing_over_it() -> None:
         put_on_the_pad(app, digits.unpack(FOUR))
 
 
-def test_choosing_who_looks_runs_no_forward_pass(monkeypatch) -> None:
-    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
+def test_choosing_who_looks_runs_no_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = attention("steps")
     monkeypatch.setattr(pipeline, "record", lambda *a, **k: pytest.fail("the network ran"))
-    app.selectbox(key="attention.from").set_value(30).run()
+    app.selectbox(key="chips").set_value(30).run()
     app.sidebar.slider(key="layer").set_value(4).run()
     assert_fine(app)
+    assert app.session_state["choice"].token == 30

@@ -8,13 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.config import PRESETS
-from model.cost import count, crossings, letters, multiply_adds, parameters, shape_walk, total
+from model.cost import count, crossings, letters, multiply_adds, shape_walk, total
 from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
-from pages.ui import cost_tables, session
-from pages.ui.cost_figures import walk_diagram
-from pages.ui.encoder_settings import SIZES
+from pages.ui import session
+from pages.ui.choice import SIZES
+from pages.ui.cost import tables as cost_tables
+from pages.ui.cost.figures import walk_diagram
 from pages.ui.frame import PAGES
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.formulas import html_math, plain_math
@@ -22,6 +23,10 @@ from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
+
+
+def open_part(panel: str, **link: str) -> AppTest:
+    return open_page("shapes_and_cost", **{"s": SENTENCE, "depth": "formula", "panel": panel, **link})
 
 
 def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
@@ -45,12 +50,11 @@ def said(app: AppTest) -> str:
 
 @pytest.fixture(scope="module")
 def walked() -> dict[str, tuple[pd.DataFrame, pd.DataFrame, str]]:
-    """For each preset: the steps in numbers, the parameters part by part, and all text."""
-    app, seen = open_page("shapes_and_cost", s=SENTENCE), {}
+    """For each preset: the steps in numbers, the parameters part by part, and all text of walk, parameters and cost."""
+    seen = {}
     for preset in PRESETS:
-        app.selectbox(key="cost.preset").set_value(preset).run()
-        assert_fine(app)
-        seen[preset] = steps(app), table(app, "part", "with_numbers"), said(app)
+        walk, parts, cost = (open_part(panel, base=preset) for panel in ("walk", "parameters", "cost"))
+        seen[preset] = steps(walk), table(parts, "part", "with_numbers"), "".join(map(said, (walk, parts, cost)))
     return seen
 
 
@@ -78,9 +82,7 @@ def test_each_part_is_its_formula_with_the_numbers_put_in(preset: str, walked: d
 
 
 def test_letters_stand_for_the_numbers(walked: dict) -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
-    app.session_state["cost.written"] = "letters"
-    app.run()
+    app = open_part("walk", written="letters")
     shown, values = steps(app), letters(PRESETS["004"], N)
     for column in ("Parameters", "Multiply–adds", "Bytes written", "Times"):
         assert [count(formula, values).number for formula in shown[column]] == list(walked["004"][0][column])
@@ -91,10 +93,8 @@ def test_letters_stand_for_the_numbers(walked: dict) -> None:
 
 
 def test_any_length_and_batch_change_the_shapes() -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
-    app.session_state["cost.length"] = "any"
-    app.run()
-    app.number_input(key="cost.n").set_value(100)
+    app = open_part("walk", length="any")
+    app.number_input(key="cost.n").set_value(100).run()
     app.number_input(key="cost.batch").set_value(3).run()
     rows = steps(app)
     assert (rows["Multiply–adds"] * rows["Times"]).sum() == 3 * total(multiply_adds(PRESETS["004"], 100)).number
@@ -102,10 +102,9 @@ def test_any_length_and_batch_change_the_shapes() -> None:
 
 
 def test_by_hand_re_adds() -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
     walk = shape_walk(PRESETS["004"], N)
     for place in (5, 11, 15, 20):
-        app.selectbox(key="cost.step").set_value(place).run()
+        app = open_part("walk", step=str(place + 1))
         cells, each, work = map(
             number, re.search(r"sum of .*: ([\d,]+) · ([\d,]+) = \*\*([\d,]+)\*\*", said(app)).groups()
         )
@@ -113,20 +112,12 @@ def test_by_hand_re_adds() -> None:
         assert cells == walk[place].output.size
 
 
-def test_a_place_that_the_browser_still_calls_by_an_old_name_is_forgotten() -> None:
-    app = open_page("attention", s=SENTENCE)
-    app.session_state["cost.step"] = "12 · an option of another encoder"
-    app.switch_page("pages/shapes_and_cost.py").run()
-    assert_fine(app)
-    assert isinstance(app.session_state["cost.step"], int)
-
-
 # Settings.
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_impossible_setting_is_explained_and_the_last_tables_stay(language: str) -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE, lang=language)
+    app = open_part("walk", lang=language)
     before = [frame.value for frame in app.dataframe]
     app.number_input(key="cost.heads").set_value(7).run()
     assert_fine(app)
@@ -141,14 +132,11 @@ def test_an_impossible_setting_is_explained_and_the_last_tables_stay(language: s
 
 
 def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
-    app.number_input(key="cost.heads").set_value(7)
-    app.number_input(key="cost.d_model").set_value(511).run()
+    app = open_part("walk", h="7", d_model="511")
     assert "odd" in app.warning[0].value
     app.selectbox(key="cost.preset").set_value("bert-base").run()
     assert not app.warning
-    app.session_state["cost.length"] = "any"
-    app.run()
+    app = open_part("walk", base="bert-base", length="any")
     app.number_input(key="cost.n").set_value(513).run()
     assert "512 places" in app.warning[0].value
     app.selectbox(key="cost.preset").set_value("004").run()  # a table of sines has no end
@@ -156,16 +144,14 @@ def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
 
 
 def test_the_largest_and_the_smallest_settings_open() -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
+    names = {"layers": "N", "heads": "h", "d_model": "d_model", "d_ff": "d_ff", "vocab_size": "vocab"}
     for largest in (True, False):
-        for name, most in SIZES.items():
-            app.number_input(key=f"cost.{name}").set_value(most if largest else 2)
-        app.run()
-        assert_fine(app)
+        link = {names[name]: str(most if largest else 2) for name, most in SIZES.items()}
+        app = open_part("parameters", **link)
         assert not app.warning
         everything = table(app, "part", "with_numbers")["Parameters"].iloc[-1]
         assert everything > 3e11 if largest else everything < 100
-        assert ("too large to be measured" in said(app)) == largest
+        assert ("too large to be measured" in said(open_part("cost", **link))) == largest
 
 
 def test_every_reason_that_can_be_met_has_its_words() -> None:
@@ -178,8 +164,7 @@ def test_every_reason_that_can_be_met_has_its_words() -> None:
 
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
-    drawn = figure(app, 2)
+    drawn = figure(open_part("cost"))
     *curves, rings = drawn["data"]
     found = crossings(PRESETS["004"])
     np.testing.assert_array_equal(numbers(rings["x"]), [crossing.number for crossing in found.values()])
@@ -200,12 +185,12 @@ def test_measured_times_lie_on_one_scale(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(cost_tables, "layer_times", lambda layer: times)
     cost_tables.times_of.clear()
     try:
-        app = open_page("shapes_and_cost", s=SENTENCE)
+        app = open_part("cost")
         assert "one layer only" not in said(app)
         app.button(key="cost.measure").click().run()
         assert_fine(app)
         assert "one layer only" in said(app)
-        points = [trace for trace in figure(app, 2)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
+        points = [trace for trace in figure(app)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
         work = np.concatenate([numbers(trace["y"]) for trace in points])
         np.testing.assert_allclose(work / np.array(times.attention + times.ffn), work[1] / 4e-3, rtol=1e-5)
         expected = cost_tables.works(PRESETS["004"], 64)
@@ -221,11 +206,11 @@ def test_measured_times_lie_on_one_scale(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("link", [{"s": SENTENCE}, {"s": "i"}, {"input": "digit"}, {"input": "flat"}])
 def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> None:
-    app = open_page("shapes_and_cost", **link)
+    app = open_part("properties", **link)
     choice = app.session_state["choice"]
     trace = session.run(choice.pipeline, choice.subject)
     A = trace["layers.0.attention.weights"]
-    np.testing.assert_array_equal(numbers(figure(app, 4)["data"][0]["z"]), A[0] - A[0].T)
+    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), A[0] - A[0].T)
     rows = table(app, "A_ij", "A_ji")
     assert len(rows) == trace.config.layers
     for layer, row in enumerate(rows.itertuples(index=False)):
@@ -241,7 +226,7 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
 
 def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> None:
     for language in LANGUAGES:
-        app = open_page("shapes_and_cost", s=SENTENCE, lang=language)
+        app = open_part("claims", lang=language)
         rows = table(app, "quote", "verdict", lang=language)
         assert list(rows.iloc[:, 0]) == [claim.note for claim in NOTE_CLAIMS]
         reasons = dict(zip([claim.key for claim in NOTE_CLAIMS], rows.iloc[:, 5], strict=True))
@@ -257,7 +242,7 @@ def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> 
 
 
 def test_the_slip_of_lecture_note_004_is_said_where_it_belongs(walked: dict) -> None:
-    assert "2,101,248" in walked["004"][2].split("Every number")[0]
+    assert "2,101,248" in walked["004"][2]
     assert "= 2,099,712" in walked["004"][2]
     assert "That is a slip" not in walked["text"][2]
 
@@ -314,7 +299,7 @@ def test_every_page_opens_with_the_papers_base_size_and_says_that_it_is_untraine
 
 
 def test_the_button_sends_the_sentence_through_the_papers_base_size_and_back() -> None:
-    app = open_page("shapes_and_cost", input="digit")
+    app = open_part("properties", input="digit")
     assert not app.warning
     app.button(key="cost.paper").click().run()
     assert_fine(app)
@@ -342,11 +327,28 @@ def test_a_link_to_an_unknown_model_is_answered_with_a_sentence() -> None:
     assert "gpt" in app.warning[0].value and app.session_state["choice"].pipeline == "text"
 
 
-def test_settings_come_back_after_another_page() -> None:
-    app = open_page("shapes_and_cost", s=SENTENCE)
+def test_settings_come_back_after_another_page_and_in_another_browser() -> None:
+    app = open_part("walk")
     app.number_input(key="cost.d_ff").set_value(1000).run()
+    rows = steps(app)
     app.switch_page("pages/attention.py").run()
     app.switch_page("pages/shapes_and_cost.py").run()
-    assert_fine(app)
     assert app.number_input(key="cost.d_ff").value == 1000
-    assert total(parameters(PRESETS["004"])).number != table(app, "part", "with_numbers")["Parameters"].iloc[-1]
+    link = {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
+    pd.testing.assert_frame_equal(steps(open_page("shapes_and_cost", **link)), rows)
+
+
+# The note's code.
+
+
+def test_note_002_runs_to_the_shape_that_it_promises() -> None:
+    rows = table(open_part("note"), "symbol", "out", "values")
+    shapes = rows["Out"].tolist()
+    assert shapes[-1] == "2 × 10 × 512"
+    assert "2 × 8 × 10 × 64" in shapes and "2 × 8 × 10 × 10" in shapes and "2 × 10 × 2048" in shapes
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_story_has_one_picture(lang: str) -> None:
+    app = open_page("shapes_and_cost", depth="story", lang=lang)
+    assert len(app.get("plotly_chart")) == 1

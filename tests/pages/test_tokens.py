@@ -1,187 +1,113 @@
-"""The Tokens page: what it shows is what the network looked up and added, and its arithmetic comes out."""
-
-import re
+"""The Tokens page: pieces, vectors, places and their sum as recorded, and each cell of X⁰ worked out."""
 
 import numpy as np
 import pytest
-import streamlit
-from streamlit.testing.v1 import AppTest
 
-from model import WeightsError, load
-from model.analysis import cosine_similarity, cut_words, nearest_rows, piece_kinds
-from model.pipeline import SPECIAL_TOKENS
-from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, texts
+from model.analysis import cosine_similarity, nearest_rows
+from pages.ui import digits, session
+from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
 
-SENTENCE = "the unbelievable cat saw the 今天 ☃ [MASK] ."
-KINDS = [{"s": SENTENCE}, {"s": "i"}, {"input": "digit"}, {"input": "flat"}]
+SENTENCE = "the dog chased the cat ."
+LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
+ROWS = ("tokens", "positions", "sum")
 
 
-def trace_of(app: AppTest):
-    choice = app.session_state["choice"]
-    return session.run(choice.pipeline, choice.subject)
+def open_part(panel: str, **link: str):
+    return open_page("tokens", **{"s": SENTENCE, "depth": "formula", "panel": panel, **link})
 
 
-def picture(app: AppTest, name: str) -> dict:
-    """The figure of the picture `name` of the page, as the browser gets it."""
-    (which,) = [i for i, chart in enumerate(app.get("plotly_chart")) if chart.proto.id.endswith(f"-tokens.{name}")]
-    return figure(app, which)
+def result(app) -> float:
+    return float(steps(app)[-1].rsplit("=", 1)[-1])
 
 
-def cells(app: AppTest, name: str) -> np.ndarray:
-    return numbers(picture(app, name)["data"][0]["z"])
+def test_vectors_places_and_sum_are_the_recorded_ones() -> None:
+    app, trace = open_part("vectors"), session.run("text", SENTENCE)
+    for which, name in enumerate(ROWS):
+        np.testing.assert_array_equal(numbers(figure(app, which)["data"][0]["z"]), trace[f"embedding.{name}"])
 
 
-def written(app: AppTest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The columns of the table of products as they stand there; blanks are NaN."""
+@pytest.mark.parametrize("stage", ROWS)
+@pytest.mark.parametrize(("token", "component"), [(1, 1), (3, 18), (8, 256)])
+def test_the_arithmetic_of_a_cell_ends_with_what_was_recorded(stage: str, token: int, component: int) -> None:
+    app = open_part("vectors", stage=stage, token=str(token), component=str(component))
+    value = session.run("text", SENTENCE)[f"embedding.{stage}"][token - 1, component - 1]
+    assert result(app) == pytest.approx(value, abs=2e-5)
+
+
+@pytest.mark.parametrize(("link", "stage"), [({"input": "digit"}, "sum"), ({"input": "flat"}, "tokens")])
+def test_a_drawing_s_cell_is_worked_out_from_its_pixels(link: dict[str, str], stage: str) -> None:
+    app = open_part("vectors", **link, stage=stage, component="9")
+    shown = numbers(figure(app, ROWS.index(stage))["data"][0]["z"])
+    assert result(app) == pytest.approx(shown[0, 8], abs=2e-5)
+
+
+def test_every_piece_stands_on_the_page_with_its_id() -> None:
+    sentence = "unbelievable dogs 狗 ."
+    app, trace = open_part("pieces", s=sentence), session.run("text", sentence)
     table = app.dataframe[0].value
-    return tuple(np.array([float(cell or "nan") for cell in table[name]]) for name in table.columns[1:])
+    assert table.iloc[:, 0].tolist() == trace.tokens
+    assert table.iloc[:, 1].tolist() == trace.ids
 
 
-def arithmetic(app: AppTest) -> str:
-    return app.latex[-1].value
+def test_a_word_that_stands_twice_has_one_row_and_two_sums() -> None:
+    app, trace = open_part("vectors"), session.run("text", SENTENCE)
+    first, second = [place for place, token in enumerate(trace.tokens) if token == "the"]
+    np.testing.assert_array_equal(trace["embedding.tokens"][first], trace["embedding.tokens"][second])
+    cosine = cosine_similarity(trace["embedding.sum"][[first, second]])[0, 1]
+    assert cosine < 1 and f"{cosine:.4f}" in texts(app).replace("\\", "")
 
 
-@pytest.mark.parametrize("link", KINDS)
-@pytest.mark.parametrize(("token", "dimension"), [(0, 0), (1, 1), (7, 42), (10, 63)])
-def test_the_sum_by_hand_comes_out_as_displayed(link: dict, token: int, dimension: int) -> None:
-    app = open_page("tokens", **link)
-    trace = trace_of(app)
-    token = min(token, len(trace.tokens) - 1)
-    app.session_state["token"], app.session_state["dimension"] = token, dimension
-    app.run()
-    shown = arithmetic(app)
-    part, place, total = (
-        float(value.strip("()"))
-        for value in re.search(r"X\^\{\(0\)\} &= (\S+) \+ (\S+) = \\mathbf\{(\S+?)\}", shown).groups()
-    )
-    assert f"{part + place:.5f}" == f"{total:.5f}"
-    assert total == pytest.approx(trace["embedding.sum"][token, dimension], abs=3e-5)
-    assert place == pytest.approx(trace["embedding.positions"][token, dimension], abs=2e-5)
-    if "s" in link:
-        entry, factor, product = re.search(r"&= (\S+) \\times (\S+) \\\\\[4pt\] &= (\S+)", shown).groups()
-        assert f"{float(entry) * float(factor):.5f}" == product == f"{part:.5f}"
-    if "PE(" in shown:
-        above, below = re.search(r"\\frac\{(\d+)\}\{([\d.]+)\}", shown).groups()
-        name, angle, value = re.search(r"&= \\(sin|cos)\((\S+)\) = (\S+)", shown).groups()
-        assert f"{float(above) / float(below):.6f}" == angle
-        assert f"{getattr(np, name)(float(angle)):.5f}" == value == f"{place:.5f}"
-    assert ("PE(" in shown) == (trace.config.positions == "sinusoidal")
+def test_the_neighbours_are_the_nearest_rows_of_E() -> None:
+    app, trace = open_part("neighbours", token="3"), session.run("text", SENTENCE)
+    E = session.pipeline("text").network.embedding.E.weight.numpy()
+    _, cosines = nearest_rows(E, trace.ids[2], leave_out=range(5))
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), cosines, atol=1e-6)
 
 
-@pytest.mark.parametrize(("link", "token"), [({"input": "digit"}, 25), ({"input": "flat"}, 0)])
-def test_the_pixels_by_hand_come_out_as_displayed(link: dict, token: int) -> None:
-    app = open_page("tokens", **link)
-    app.session_state["token"], app.session_state["dimension"] = token, 3
-    app.run()
-    p, w, products = written(app)
-    pixels = ~np.isnan(p)
-    assert pixels.sum() == 16
-    assert [f"{a * b:.5f}" for a, b in zip(p[pixels], w[pixels], strict=True)] == [f"{x:.5f}" for x in products[pixels]]
-    assert f"{products[:-1].sum():.5f}" == f"{products[-1]:.5f}"
-    assert products[-1] == pytest.approx(trace_of(app)["embedding.tokens"][token, 3], abs=1e-4)
+def test_the_waves_are_columns_of_the_table_of_places() -> None:
+    table = session.pipeline("text").network.embedding.positions.table.numpy()
+    lines = [line for line in figure(open_part("waves"))["data"] if "y" in line and len(numbers(line["y"])) == 64]
+    assert lines
+    for line in lines:
+        assert any(np.allclose(numbers(line["y"]), column, atol=1e-6) for column in table.T)
 
 
-def test_the_rows_are_those_of_the_network_and_the_pictures_add_up() -> None:
-    app = open_page("tokens", s=SENTENCE)
-    trace, E = trace_of(app), load("text").network.embedding.E.weight.numpy()
-    rows, scaled, positions, total = (cells(app, name) for name in ("rows", "tokens", "positions", "sum"))
-    assert np.array_equal(rows, E[trace.ids])
-    assert np.array_equal(scaled, rows * np.float32(16))
-    assert np.allclose(total, scaled + positions, atol=1e-6)
+def test_two_ways_to_make_places_stand_side_by_side() -> None:
+    app = open_part("compare")
+    learned = session.pipeline("digits").network.embedding.positions.table.numpy()
+    shown = [numbers(figure(app, which)["data"][0]["z"]) for which in range(4)]
+    assert any(values.shape == learned.shape and np.allclose(values, learned, atol=1e-6) for values in shown)
 
 
-def test_the_pixel_rows_are_the_drawing_and_make_the_token_vectors() -> None:
-    app = open_page("tokens", input="digit")
-    image = np.frombuffer(app.session_state["choice"].ink, np.uint8).reshape(28, 28) / np.float32(255)
-    embedding = session.pipeline("digits").network.embedding
-    vectors = cells(app, "tokens")
-    assert np.allclose(vectors[0], embedding.cls.numpy())
-    for row, column in [(1, 2), (3, 3), (6, 0)]:
-        token = 1 + 7 * row + column
-        app.session_state["token"] = token
-        app.run()
-        pixels = cells(app, "pixels")[0]
-        assert np.array_equal(pixels.reshape(4, 4), image[4 * row : 4 * row + 4, 4 * column : 4 * column + 4])
-        made = pixels @ embedding.W_E.weight.numpy().T + embedding.W_E.bias.numpy()
-        assert np.allclose(vectors[token], made, atol=1e-5)
+def test_a_drawing_shows_its_patches_and_the_selected_one_as_numbers() -> None:
+    app = open_part("pieces", input="digit", token="26", ink=digits.to_code(digits.example(3)))
+    patches = session.run("digits", digits.ink(digits.example(3))).patches
+    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), patches[24:25])
 
 
-def test_the_pieces_are_listed_and_what_is_special_is_explained() -> None:
-    app = open_page("tokens", s=SENTENCE)
-    trace, table = trace_of(app), app.dataframe[0].value
-    assert list(table["piece"]) == trace.tokens
-    assert list(table["id"]) == trace.ids
-    for word in ("unbelievable", "UNK", "MASK", "CLS", "Chinese"):
-        assert word in texts(app)
-    plain_sentence = texts(open_page("tokens", s="the cat saw the dog ."))
-    assert "unbelievable" in plain_sentence  # no word is cut here, so an example is
-    assert "[UNK]" not in plain_sentence and "Chinese" not in plain_sentence
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_pre_norm_networks_open_and_add_up(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_network(monkeypatch, pre_norm(kind))
+    link = {"input": "digit"} if kind == "digits" else {}
+    app = open_part("vectors", **link, stage="sum", token="2", component="5")
+    tokens, places, total = (numbers(figure(app, which)["data"][0]["z"]) for which in range(3))
+    np.testing.assert_allclose(tokens + places, total, atol=1e-6)
+    assert result(app) == pytest.approx(total[1, 4], abs=2e-5)
 
 
-@pytest.mark.parametrize("sentence", ["the unbelievable cat", "antidisestablishmentarianism", "你爱我 .", "## x"])
-def test_pieces_make_up_the_words_again(sentence: str) -> None:
-    tokens = load("text").reader.read(sentence).tokens
-    kinds = piece_kinds(tokens)
-    assert kinds[0] == "cls" and kinds[-1] == "sep"
-    cut = cut_words(tokens)
-    assert all("".join(piece.removeprefix("##") for piece in word) in sentence for word in cut)
-    assert sum(len(word) for word in cut) == sum(kind in ("first", "later") for kind in kinds)
-    assert all(kind == "character" for token, kind in zip(tokens, kinds, strict=True) if token in "你爱我")
+@pytest.mark.parametrize("panel", ["pieces", "vectors", "neighbours", "waves", "compare"])
+@pytest.mark.parametrize("link", [{"s": "cat"}, {"s": LONG, "lang": "zh"}, {"s": "我爱[MASK]。"}, {"model": "paper"}])
+def test_every_sentence_opens(link: dict[str, str], panel: str) -> None:
+    open_part(panel, **link)
 
 
-def test_neighbours_are_the_nearest_pieces_without_special_ones() -> None:
-    app = open_page("tokens", s="the cat saw the dog .")
-    app.session_state["word"] = 2
-    app.run()
-    bars = picture(app, "neighbours")
-    shown, names = numbers(bars["data"][0]["x"]), bars["layout"]["yaxis"]["ticktext"]
-    reader, E = load("text").reader, load("text").network.embedding.E.weight.numpy()
-    cosines = cosine_similarity(E[[reader.vocabulary.index("cat")]], E)[0]
-    wanted = sorted(
-        (value for name, value in zip(reader.vocabulary, cosines, strict=True) if name not in (*SPECIAL_TOKENS, "cat")),
-        reverse=True,
-    )[:10]
-    assert np.allclose(shown, wanted, atol=1e-5)
-    assert not {"cat", *SPECIAL_TOKENS} & set(names)
+@pytest.mark.parametrize("panel", ["pieces", "vectors", "waves", "compare", "prepared", "maps"])
+@pytest.mark.parametrize("link", [{"input": "digit", "lang": "zh"}, {"input": "flat"}])
+def test_every_drawing_opens(link: dict[str, str], panel: str) -> None:
+    open_part(panel, **link)
 
 
-def test_nearest_rows_leaves_out_what_it_is_told_to() -> None:
-    table = np.array([[1, 0], [1, 0.1], [0, 1], [-1, 0], [2, 0.1]])
-    best, cosines = nearest_rows(table, 0, most=9, leave_out=[1])
-    assert best.tolist() == [4, 2, 3]
-    assert cosines == pytest.approx([2 / np.hypot(2, 0.1), 0, -1])
-
-
-def test_sinusoidal_likeness_depends_on_the_distance_alone() -> None:
-    likeness = cells(open_page("tokens", s="the cat ."), "similar_sinusoidal")
-    for away in range(64):
-        assert np.ptp(np.diagonal(likeness, away)) < 1e-5
-
-
-def test_one_colour_range_is_one_colour_range() -> None:
-    app = open_page("tokens", s=SENTENCE)
-    app.toggle(key="tokens.same_range").set_value(True).run()
-    names = ("rows", "tokens", "positions", "sum")
-    assert len({picture(app, name)["data"][0]["zmax"] for name in names}) == 1
-
-
-def test_the_page_stays_light() -> None:
-    app = open_page("tokens", s="the cat saw the dog and " * 5)
-    assert len(trace_of(app).tokens) == 32
-    assert sum(len(chart.proto.spec) for chart in app.get("plotly_chart")) < 500_000
-
-
-def test_a_missing_digit_model_is_explained_on_a_sentence_page(monkeypatch) -> None:
-    real = session.pipeline
-
-    def without_digits(name: str):
-        if name == "digits":
-            raise WeightsError("missing", "digits.safetensors")
-        return real(name)
-
-    streamlit.cache_resource.clear()
-    session.run.cache_clear()
-    monkeypatch.setattr(session, "pipeline", without_digits)
-    app = open_page("tokens", s="the cat .")
-    assert any("digits" in note.value for note in app.info)
+@pytest.mark.parametrize("link", [{}, {"lang": "zh"}, {"input": "digit"}, {"input": "flat"}])
+def test_the_story_has_one_picture(link: dict[str, str]) -> None:
+    app = open_page("tokens", **{"s": SENTENCE, "depth": "story", **link})
+    assert len(app.get("plotly_chart")) == 1
