@@ -20,7 +20,7 @@ test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 train: $(VENV)/train
 	$(BIN)/python -m model.training $(RECIPE) --data $(DATA)
