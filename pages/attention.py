@@ -17,7 +17,7 @@ if single:
     st.info(t("attention.single"), icon=":material/info:")
 
 if view.story:
-    weights_picture(view, view.key(PREFIX + "weights"), "row" if drawn else "lines")
+    weights_picture(view, view.key(PREFIX + "weights"), "row" if drawn and not single else "lines")
     view.tell(t("attention.story_ask"), t("attention.story_take"))
 else:
     part = view.panel("steps", "heads", "layers") if drawn and not single else "steps"

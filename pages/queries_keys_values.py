@@ -12,10 +12,9 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 PREFIX = "layers.{l}.attention."
-EQUATION = r"Q = X W_Q + b_Q \qquad K = X W_K + b_K \qquad V = X W_V + b_V"
 ROLES = ("Q", "K", "V")
 
-view = View("queries_keys_values", EQUATION)
+view = View("queries_keys_values", rows=[PREFIX + role for role in ROLES])
 tokens, config, head = view.trace.tokens, view.trace.config, view.choice.head
 vectors = {role: view.shown(view.key(PREFIX + role)) for role in ROLES}  # (token, d_k) each
 

@@ -12,6 +12,7 @@ import streamlit as st
 from model import Trace
 from model.graph import Quantity
 from pages.ui import exports, figures, session
+from pages.ui.changes_bar import changes_bar
 from pages.ui.choice import Choice
 from pages.ui.components.keys import listen
 from pages.ui.frame import PAGES, choice, page_link
@@ -52,7 +53,8 @@ class View:
     when only the place changes.
     """
 
-    def __init__(self, name: str, equation: str | None = None, *, chips: bool = True) -> None:
+    def __init__(self, name: str, equation: str | None = None, *, rows: Sequence[str] = (), chips: bool = True) -> None:
+        """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place."""
         self.name = name
         self.choice: Choice = choice()
         strip_place = st.container()
@@ -75,6 +77,10 @@ class View:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
             self._chips()
+        changes_bar(self.choice, self.trace.graph, self.trace.tokens)
+        if rows:
+            equation = r" \qquad ".join(self.trace.graph[self.key(row)].equation for row in rows)
+        self._equation = equation or ""
         self._title(equation)
 
     # -- what was chosen, ready to use -------------------------------------------------------------
@@ -119,7 +125,7 @@ class View:
     @cached_property
     def original(self) -> Trace:
         """The run of the same input without any change."""
-        return session.run(*self._run)
+        return session.run(*self._run) if self.trace.edits else self.trace
 
     def token_names(self) -> list[str]:
         """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
@@ -193,18 +199,20 @@ class View:
         """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
 
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
-        Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows;
-        equation: LaTeX in place of that row's own. values: what has the shape to print. table: the numbers for the
-        CSV, where the figure does not hold them. on_pick(row, column): called when a cell or a bar is clicked; where
-        the figure's marks are no cells but carry numbers of their own (customdata lists), it gets those.
+        Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
+        with its equation, unless that is the page's; equation: LaTeX in its place. values: what has the shape to print.
+        table: the numbers for the CSV, where the figure does not hold them. on_pick(row, column): called when a cell or
+        a bar is clicked; where the marks are no cells but carry numbers (customdata lists), it gets those.
         """
         title = title or plain(f"{self.name}.{name}")
+        if quantity and not equation and quantity.equation not in self._equation:
+            equation = quantity.equation
         if not self.story:
             size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
             with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
                 st.markdown(f"**{literal(title)}**{size}", width="content")
-                if (quantity or equation) and self.choice.at_least("formula"):
-                    self.equation(equation or quantity.equation, width="content")
+                if equation and self.choice.at_least("formula"):
+                    self.equation(equation, width="content")
         extra: dict = {}
         widget = f"{self.name}.{name}"
         if on_pick:

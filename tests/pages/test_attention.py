@@ -1,65 +1,162 @@
-"""The Attention page: its pictures are the trace, and its arithmetic adds up as displayed."""
+"""The Attention page: each step is the trace, its arithmetic comes out as recorded, and what was chosen stays."""
 
 import re
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, texts
+from pages.ui.sections.attention import STEPS
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
+SPECIAL = ["[CLS]", "[SEP]"]
+#: A drawing and a sentence, each read by an encoder of the other order of norms as well.
+INPUTS = [{"s": SENTENCE}, {"input": "digit"}, {"input": "flat"}, {"model": "paper", "s": SENTENCE}]
 
 
-def test_the_five_pictures_are_the_recorded_values() -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", head="3")
-    trace = session.run("text", SENTENCE)
-    for which, key in enumerate(("scores", "scaled", "masked", "weights", "heads")):
-        shown = numbers(figure(app, which)["data"][0]["z"])
-        np.testing.assert_array_equal(shown, trace[f"layers.1.attention.{key}"][2])
+def trace_of(app: AppTest):
+    choice = app.session_state["choice"]
+    return session.run(choice.pipeline, choice.subject)
 
 
-@pytest.mark.parametrize(("query", "key"), [(0, 0), (3, 5), (7, 1)])
-def test_by_hand_re_adds_from_the_numbers_that_it_displays(query: int, key: int) -> None:
-    app = open_page("attention", s=SENTENCE, layer="3", head="4")
-    app.selectbox(key="query").set_value(query)
-    app.selectbox(key="key").set_value(key).run()
-    products, row = (frame.value.round(4) for frame in app.dataframe[:2])
-    said = [float(number) for number in re.findall(r"\*\*(-?\d+\.\d{4})\*\*", texts(app).replace("\\", ""))]
-    score, scaled, weight = said
-    np.testing.assert_allclose(products.loc["q"] * products.loc["k"], products.loc["q · k"], atol=2e-3)
-    assert products.loc["q · k"].sum() == pytest.approx(score, abs=32 * 5e-5 + 1e-4)
-    assert score / np.sqrt(32) == pytest.approx(scaled, abs=1e-4)
-    assert row["M"].iloc[key] == pytest.approx(scaled, abs=1e-4)
-    np.testing.assert_allclose(np.exp(row["M − max"]), row["exp(M − max)"], atol=2e-4)
-    assert row["exp(M − max)"].iloc[key] / row["exp(M − max)"].sum() == pytest.approx(weight, abs=2e-4)
-    np.testing.assert_allclose(row["A"].sum(), 1, atol=1e-3)
+def result(line: str) -> float:
+    """The number at the end of a line of the arithmetic."""
+    shown = line.rsplit("=", 1)[-1].strip()
+    mantissa, _, exponent = shown.partition(r" \times 10^{")
+    return float(mantissa) * 10 ** int(exponent.rstrip("}") or 0)
 
 
-def test_hiding_special_tokens_says_that_rows_no_longer_sum_to_1() -> None:
-    app = open_page("attention", s=SENTENCE)
-    assert "no longer" not in texts(app)
-    app.toggle(key="attention.hide_special").set_value(True).run()
-    assert "no longer" in texts(app)
-    words = len(session.run("text", SENTENCE).tokens) - 2
-    assert numbers(figure(app, 3)["data"][0]["z"]).shape == (words, words)
+def calculated(line: str) -> float:
+    """What a calculator makes of the numbers between the first and the last equals sign."""
+    middle = line.split("=")[-2]
+    middle = re.sub(r"\\underbrace\{([\d.]+)\}_\{\d+\}", r"\1", middle)
+    middle = re.sub(r"\\frac\{(.+)\}\{\\sqrt\{(\d+)\}\}", r"(\1) / (\2)**0.5", middle)
+    middle = re.sub(r"\\frac\{(.+)\}\{(.+)\}", r"(\1) / (\2)", middle)
+    middle = re.sub(r"e\^\{(.+)\}", r"2.718281828459045**(\1)", middle)
+    return float(eval(middle, {"__builtins__": {}}))
 
 
-@pytest.mark.parametrize("kind", ["row", "lines"])
-def test_weights_can_be_a_row_or_lines(kind: str) -> None:
-    app = open_page("attention", s=SENTENCE, layer="2")
-    app.session_state["attention.weights_as"] = kind
-    app.run()
-    drawn = {trace["type"] for trace in figure(app, 3)["data"]}
-    assert drawn == {"bar"} if kind == "row" else drawn == {"scatter"}
+@pytest.mark.parametrize("step", STEPS)
+def test_each_step_shows_what_the_run_recorded(step: str) -> None:
+    app = open_page("attention", s=SENTENCE, layer="2", head="3", stage=step, depth="numbers")
+    recorded = trace_of(app)[f"layers.1.attention.{step}"][2]
+    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), recorded)
+    assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize(("token", "key"), [(1, 1), (4, 6), (8, 2)])
+def test_the_arithmetic_of_a_weight_comes_out_line_by_line(token: int, key: int) -> None:
+    app = open_page("attention", s=SENTENCE, layer="3", head="4", token=str(token), key=str(key), depth="numbers")
+    lines = steps(app)
+    assert len(lines) == 6
+    for line in lines[:2] + lines[3:]:  # the third passes a number on: nothing is hidden
+        assert calculated(line) == pytest.approx(result(line), abs=1.1e-5), line
+    recorded = trace_of(app)["layers.2.attention.weights"][3, token - 1, key - 1]
+    assert result(lines[-1]) == pytest.approx(float(recorded), abs=1e-5)
+    assert f"**{recorded:.4f}**" in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+@pytest.mark.parametrize("step", STEPS)
+def test_the_arithmetic_comes_out_where_norms_come_first(monkeypatch: pytest.MonkeyPatch, kind: str, step: str) -> None:
+    with_network(monkeypatch, pre_norm(kind))
+    link = {"s": SENTENCE} if kind == "text" else {"input": "digit"}
+    app = open_page("attention", **link, layer="2", head="2", stage=step, token="3", key="4", part="5", **{"as": "map"})
+    last = 4 if step == "heads" else 3
+    recorded = float(trace_of(app)[f"layers.1.attention.{step}"][1, 2, last])
+    assert result(steps(app)[-1]) == pytest.approx(recorded, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("link", INPUTS)
+@pytest.mark.parametrize("depth", ["story", "formula"])
+def test_every_input_opens_at_every_depth(link: dict, depth: str) -> None:
+    app = open_page("attention", depth=depth, **link)
+    assert len(app.get("plotly_chart")) == 1
+    assert bool(steps(app)) == (depth == "formula")
+
+
+def test_a_story_is_short_and_has_no_symbols() -> None:
+    app = open_page("attention", depth="story", s=SENTENCE)
+    said = [str(element.value) for element in app.main.markdown if "<style>" not in str(element.value)]
+    words = re.findall(r"\w+", " ".join([*said, *(title.value for title in app.subheader)]))
+    assert len(words) <= 110
+    assert not re.search(r"W_|√|softmax|lecture", " ".join(said))
+
+
+def test_the_selected_token_is_where_the_reader_chose_it_elsewhere() -> None:
+    app = open_page("attention", s=SENTENCE, token="5", depth="numbers")
+    assert app.session_state["chips"] == 4
+    outline = figure(app)["layout"]["shapes"][-1]
+    assert (outline["y0"], outline["y1"]) == (3.5, 4.5)
+
+
+def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
+    app = open_page("attention", s=SENTENCE, token="3", depth="numbers")
+    trace = trace_of(app)
+    row = trace["layers.0.attention.weights"][0, 2]
+    share = f"{sum(weight for weight, token in zip(row, trace.tokens, strict=True) if token in SPECIAL):.0%}"
+    assert f"get {share} of this row" in texts(app).replace("\\", "")
+    app.toggle(key="attention.hide").set_value(True).run()
+    assert f"not shown; {share} of this row" in texts(app).replace("\\", "")
+    words = len(trace.tokens) - 2
+    assert numbers(figure(app)["data"][0]["z"]).shape == (words, words)
+    assert f":gray[{words} × {words}]" in texts(app)
+
+
+@pytest.mark.parametrize("way", ["row", "lines"])
+def test_weights_can_be_a_row_or_lines(way: str) -> None:
+    app = open_page("attention", s=SENTENCE, layer="2", token="3", depth="numbers", **{"as": way})
+    drawn = figure(app)["data"]
+    assert {trace["type"] for trace in drawn} == ({"bar"} if way == "row" else {"scatter"})
+    if way == "row":
+        recorded = trace_of(app)["layers.1.attention.weights"][0, 2]
+        np.testing.assert_array_equal(numbers(drawn[0]["x"]), recorded)
+
+
+def test_lines_begin_where_the_reader_says() -> None:
+    few, many = (len(open_lines(least)) for least in ("40", "1"))
+    weights = session.run("text", SENTENCE)["layers.1.attention.weights"][0]
+    assert (few, many) == ((weights >= 0.4).sum(), (weights >= 0.01).sum())
+
+
+def open_lines(least: str) -> list:
+    """The (query, key) of every line that is drawn."""
+    app = open_page("attention", s=SENTENCE, layer="2", depth="numbers", least=least, **{"as": "lines"})
+    return [pair for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0]
 
 
 def test_the_colour_range_covers_head_layer_or_all() -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", head="3")
     trace = session.run("text", SENTENCE)
     scores = [np.abs(trace[f"layers.{layer}.attention.scores"]) for layer in range(6)]
     wanted = {"head": scores[1][2].max(), "layer": scores[1].max(), "all": max(s.max() for s in scores)}
     for scope, limit in wanted.items():
-        app.session_state["attention.range"] = scope
-        app.run()
-        assert figure(app, 0)["data"][0]["zmax"] == pytest.approx(float(limit))
+        app = open_page("attention", s=SENTENCE, layer="2", head="3", stage="scores", range=scope, depth="numbers")
+        assert figure(app)["data"][0]["zmax"] == pytest.approx(float(limit))
+
+
+def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
+    app = open_page("attention", input="digit", token="9", depth="numbers")
+    ink, veil, marks = figure(app)["data"]
+    np.testing.assert_array_equal(numbers(marks["customdata"]), trace_of(app)["layers.0.attention.weights"][0, 8])
+    assert len(marks["text"]) == 50 and ink["type"] == veil["type"] == "heatmap"
+
+
+@pytest.mark.parametrize(("panel", "pictures"), [("heads", 1), ("layers", 2)])
+def test_a_drawing_has_all_heads_and_all_layers_as_well(panel: str, pictures: int) -> None:
+    app = open_page("attention", input="digit", panel=panel)
+    assert len(app.get("plotly_chart")) == pictures
+
+
+def test_one_token_is_explained() -> None:
+    assert any("exactly 1" in note.value for note in open_page("attention", input="flat").info)
+
+
+def test_play_shows_the_first_step_and_can_be_stopped() -> None:
+    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app.button(key="attention.play").click().run()
+    assert_fine(app)
+    assert app.session_state["either.stage"] == "scores" and app.session_state["attention.playing"]
+    app.button(key="attention.play").click().run()
+    assert not app.session_state["attention.playing"]

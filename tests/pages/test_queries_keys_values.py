@@ -8,10 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis import head_slice, largest_terms
 from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, texts
+from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
 NAME = "queries_keys_values"
+ROLES = ["Q", "K", "V"]
 
 
 def run_of(app: AppTest):
@@ -19,34 +20,53 @@ def run_of(app: AppTest):
     return choice, session.run(choice.pipeline, choice.subject), session.pipeline(choice.pipeline)
 
 
-@pytest.mark.parametrize("link", KINDS)
-@pytest.mark.parametrize("role", ["Q", "K", "V"])
-def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
-    app = open_page(NAME, **link)
-    token = min(3, len(run_of(app)[1].tokens) - 1)
-    app.session_state[f"{NAME}.role"], app.session_state["token"], app.session_state["head_component"] = role, token, 5
-    app.run()
+def last_table(app: AppTest) -> dict[str, list[str]]:
+    """The table of terms beside the maps: a row's name -> its cells."""
+    table = next(str(element.value) for element in app.markdown if str(element.value).startswith("| "))
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()]
+    return {row[0]: row[1:] for row in rows[2:]}
+
+
+def expect_arithmetic(app: AppTest, role: str, token: int, part: int) -> None:
+    """The products, their rest and the bias add up, as they are displayed, to what the run recorded."""
     choice, trace, _ = run_of(app)
-    table = app.dataframe[0].value
-    x, w, products = (np.array([float(cell or "nan") for cell in table[name]]) for name in table.columns[1:])
-    terms = ~np.isnan(x)
-    assert terms.sum() == 10
-    assert [f"{a * b:.5f}" for a, b in zip(x[terms], w[terms], strict=True)] == [f"{p:.5f}" for p in products[terms]]
-    assert f"{products[:-1].sum():.5f}" == f"{products[-1]:.5f}"
-    recorded = trace[f"layers.{choice.layer}.attention.{role}"][choice.head, token, 5]
-    assert products[-1] == pytest.approx(recorded, abs=2e-5)
-    assert f"{products[-1]:.5f}" in texts(app).replace("\\", "")
+    recorded = float(trace[f"layers.{choice.layer}.attention.{role}"][choice.head, token, part])
+    cells = {name: [float(cell.replace("−", "-") or "nan") for cell in row] for name, row in last_table(app).items()}
+    total = cells.pop("*sum*")[-1]
+    assert f"{sum(row[-1] for row in cells.values()):.5f}" == f"{total:.5f}"
+    assert total == pytest.approx(recorded, abs=2e-5)
+    products = [row for name, row in cells.items() if name.isdigit()]
+    assert len(products) == 10
+    assert [f"{x * w:.5f}" for x, w, _ in products] == [f"{product:.5f}" for *_, product in products]
+    assert steps(app)[-1].endswith(f"= {total:.5f}")
+    assert f"**{recorded:.4f}**" in texts(app).replace("\\", "").replace("−", "-")
+
+
+@pytest.mark.parametrize("link", KINDS)
+@pytest.mark.parametrize("role", ROLES)
+def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
+    token = "1" if link.get("input") == "flat" else "4"
+    app = open_page(NAME, **link, stage=role, token=token, part="6", depth="numbers")
+    expect_arithmetic(app, role, int(token) - 1, 5)
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_the_sum_comes_out_where_norms_come_first(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    with_network(monkeypatch, pre_norm(kind))
+    link = KINDS[0] if kind == "text" else KINDS[1]
+    app = open_page(NAME, **link, layer="2", stage="K", token="4", part="6", depth="formula")
+    expect_arithmetic(app, "K", 3, 5)
 
 
 @pytest.mark.parametrize("link", [{**KINDS[0], "layer": "3", "head": "6"}, {**KINDS[1], "head": "2"}, KINDS[2]])
 def test_the_slices_make_the_vectors(link: dict) -> None:
-    app = open_page(NAME, **link)
-    choice, trace, pipeline = run_of(app)
+    maps, slices = (open_page(NAME, **link, panel=panel) for panel in ("maps", "weights"))
+    choice, trace, pipeline = run_of(maps)
     attention = pipeline.network.layers[choice.layer].attention
-    X = trace.layer_input(choice.layer)
+    (X,) = trace.reads(choice.at("layers.{l}.attention.W_Q")).values()
     d_k = trace.config.d_k
-    for place, role in enumerate("QKV"):
-        vectors, W = (numbers(figure(app, which)["data"][0]["z"]) for which in (place, place + 3))
+    for place, role in enumerate(ROLES):
+        vectors, W = (numbers(figure(app, place)["data"][0]["z"]) for app in (maps, slices))
         bias = getattr(attention, f"W_{role}").bias.numpy()[choice.head * d_k :][:d_k]
         assert W.shape == (trace.config.d_model, d_k)
         assert np.allclose(vectors, X @ W + bias, atol=1e-4)
@@ -58,10 +78,10 @@ def test_head_slices_side_by_side_are_the_whole_matrix() -> None:
 
 
 def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
-    app = open_page(NAME, layer="2", **KINDS[0])
+    app = open_page(NAME, layer="2", panel="plane", **KINDS[0])
     choice, trace, _ = run_of(app)
     Q, K = (trace[f"layers.1.attention.{role}"][choice.head] for role in "QK")
-    marks = {mark.get("name"): mark for mark in figure(app, 6)["data"]}
+    marks = {mark.get("name"): mark for mark in figure(app)["data"]}
     flat = [
         np.stack([numbers(marks[name][axis]) for axis in "xy"], axis=1)
         for name in ("query (looks)", "key (is looked at)")
@@ -73,17 +93,36 @@ def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
     assert f"**{share:.0%}**" in texts(app).replace("\\", "")
 
 
+def test_a_story_is_one_picture_of_the_selected_token() -> None:
+    app = open_page(NAME, depth="story", token="3", **KINDS[0])
+    _, trace, _ = run_of(app)
+    vectors = [trace[f"layers.0.attention.{role}"][0, 2] for role in ROLES]
+    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), np.stack(vectors))
+    assert len(app.get("plotly_chart")) == 1 and not steps(app)
+
+
+def test_the_equations_are_those_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def equations() -> list[str]:
+        return [element.value for element in open_page(NAME, depth="formula", layer="2", **KINDS[0]).latex]
+
+    after = equations()
+    with_network(monkeypatch, pre_norm("text"))
+    before = equations()
+    # Each stands once, at the top, and where the norm comes first it is not the stream itself that is projected.
+    assert [text.count("W_") >= 3 for text in (after[0], before[0])] == [True, True]
+    assert len(after) == len(before) == 2
+    assert after[0] != before[0]
+
+
 def test_one_token_is_explained() -> None:
     assert any("single token" in note.value for note in open_page(NAME, input="flat").info)
 
 
 def test_the_chosen_cell_survives_a_smaller_head() -> None:
-    app = open_page(NAME, **KINDS[0])
-    app.session_state["head_component"] = 31
-    app.run()
+    app = open_page(NAME, part="32", depth="numbers", **KINDS[0])
     app.button_group(key="input").set_value("digit").run()
     assert not app.exception and not app.error
-    assert app.number_input(key="head_component").value < run_of(app)[1].config.d_k
+    assert steps(app)[0].startswith(r"Q_{1,16} =")
 
 
 numbers_of = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=40)

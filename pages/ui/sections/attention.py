@@ -175,11 +175,12 @@ def looks_most(view: View, key: str) -> str:
     _, places = shown_places(view, key)
     best = max(places, key=lambda place: row[place])
     said = t(
-        "attention.read_weights",
+        "attention.read_story" if view.story else "attention.read_weights",
         where=view.where(),
         query=queries[view.token],
         key=keys[best],
         value=f"{row[best]:.2f}",
+        share=f"{row[best]:.0%}",
     )
     special = sum(float(row[place]) for place, name in enumerate(keys) if name in SPECIAL)
     if view.story or view.trace.picture is not None or not any(name in SPECIAL for name in keys):
