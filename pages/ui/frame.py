@@ -67,6 +67,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("feed_forward", ":material/bolt:", shape_of="layers.{l}.ffn.hidden"),
     PageRow("layers", ":material/layers:", shape_of="embedding.sum"),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
+    PageRow("what_if", ":material/science:", "try"),
     PageRow("flat", ":material/horizontal_rule:", "try"),
     PageRow("shapes_and_cost", ":material/straighten:", "learn"),
 )
