@@ -340,11 +340,13 @@ class Field:
 
     @property
     def default(self) -> Any:
-        return self.of(Choice())
+        return self.of(NOTHING_CHOSEN)
 
     def of(self, choice: Choice) -> Any:
         return attrgetter(self.path)(choice)
 
+
+NOTHING_CHOSEN = Choice()
 
 #: Every value of Choice, in the order in which a link holds them.
 FIELDS: tuple[Field, ...] = (
