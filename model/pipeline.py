@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from model.encoder import Encoder
 from model.heads import MaskedWordNetwork
 from model.trace import Guess, Note, Trace, graph_of, record
 
+MOST_SOURCES = 4  # runs of other inputs that are kept for patches: about 10 MB each at 64 tokens
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -139,6 +140,8 @@ class Pipeline:
         self.network = network.eval().requires_grad_(False)
         self.reader = reader
         self.measured = measured or {}
+        #: What is recorded of another input, which a patch comes from: people change many things with the same source.
+        self.source = lru_cache(MOST_SOURCES)(lambda x: self.run_of(x))
 
     def __call__(self, x: object, edits: Sequence[Edit] = ()) -> Trace:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
@@ -150,7 +153,7 @@ class Pipeline:
         return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, reading.notes, edits, idle)
 
     def around(self, reading: Reading) -> Surroundings:
-        """What edits may ask about a run of this input; other inputs' runs are kept in it."""
+        """What edits may ask about a run of this input."""
         return _Around(self, reading)
 
     def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
@@ -234,15 +237,12 @@ class _Around:
         places = tuple(i for i, token in enumerate(self.reading.tokens) if token in ("[CLS]", "[SEP]"))
         # A target begins with its language.
         self.special: Mapping[str, tuple[int, ...]] = {"": places, "decoder.": (0,)}
-        self._others: dict[Hashable, dict[str, Tensor]] = {}
 
     def other(self, source: Hashable) -> Mapping[str, Tensor]:
-        if source not in self._others:
-            try:
-                self._others[source] = self.pipeline.run_of(source)
-            except (ValueError, TypeError, IndexError) as error:
-                raise EditError("source", why=getattr(error, "reason", "not_readable")) from error
-        return self._others[source]
+        try:
+            return self.pipeline.source(source)
+        except (ValueError, TypeError, IndexError) as error:
+            raise EditError("source", why=getattr(error, "reason", "not_readable")) from error
 
     def mean(self) -> Mapping[str, Tensor]:
         if not self.pipeline.means:

@@ -1,4 +1,4 @@
-"""`make bench`: what tracing costs over the bare forward pass, and what a page rerun costs the server.
+"""`make bench`: what tracing, many changed runs at once, and a page rerun cost.
 
 Times are printed as ratios to something measured in the same run, or as CPU milliseconds of this process;
 no test depends on them.
@@ -15,9 +15,10 @@ from unittest.mock import patch
 import torch
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
-from model import load
+from model import Edit, load
 from model.config import PRESETS
 from model.heads import network_for
+from model.sweep import sweep
 from model.trace import record
 from pages.ui.frame import PAGES
 from tests.pages.opening import open_page
@@ -56,6 +57,29 @@ def bench_tracing() -> None:
     print(f"  whole text pipeline at N = 32: {traced * 1e3:.1f} ms")
 
 
+def bench_sweeps() -> None:
+    print("Many changed copies against one traced run (text encoder, N = 16, the answer at one token)")
+    text, other = load("text"), STORY.replace("cat", "man")
+    trace = text(sentence(16))
+    heads = [[Edit(f"layers.{layer}.attention.heads", "zero", head=head)] for layer in range(6) for head in range(8)]
+    for name, edits in {
+        "48 heads off, one by one": heads,
+        "6 × 16 patches of the stream": patches("norm_2", other),
+        "6 × 16 patches of attention": patches("attention.output", other),
+    }.items():
+        traced, swept = alternate(lambda: text(sentence(16)), lambda e=edits: sweep(text, trace, e, token=9), 15)
+        print(f"  {name:30}: {swept / traced:.1f} ×   (traced {traced * 1e3:.1f} ms, all of them {swept * 1e3:.1f} ms)")
+
+
+def patches(name: str, source: str) -> list[list[Edit]]:
+    """A map: one quantity of each layer, token by token, from another sentence's run."""
+    return [
+        [Edit(f"layers.{layer}.{name}", "patch", token=token, source=source)]
+        for layer in range(6)
+        for token in range(16)
+    ]
+
+
 def bench_pages() -> None:
     """One rerun as a server does it: AppTest would compile every script anew, which a server does once."""
     compiled = ScriptCache()
@@ -87,5 +111,6 @@ def measure_pages() -> None:
 
 if __name__ == "__main__":
     bench_tracing()
+    bench_sweeps()
     bench_pages()
     print(f"Largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")

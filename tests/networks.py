@@ -42,6 +42,9 @@ class IdReader:
     def guesses(self, logits: torch.Tensor, reading: Reading) -> tuple[Guess, ...]:
         return ()
 
+    def examples(self) -> tuple[object, ...]:
+        return ()
+
 
 @cache
 def untrained(name: str) -> Pipeline:

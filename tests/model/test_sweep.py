@@ -1,0 +1,184 @@
+"""A sweep is many runs at once: row i is the run with edits i alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edit, EditError, load
+from model.sweep import Pair, align, effects, number, sweep
+from tests.model.test_edits import pair_of
+from tests.networks import ALL, pipeline
+
+SENTENCE, OTHER = "the dog chased the cat .", "the cat chased the dog ."
+
+
+def rows_for(name: str) -> list[tuple[Edit, ...]]:
+    """Edits of all kinds and in all places, early ones behind late ones, some of them together."""
+    config, (_, other) = pipeline(name).config, pair_of(name)
+    last = config.layers - 1
+    patch = (Edit(f"layers.{last}.norm_2", "patch", token=0, source=other),)
+    return [
+        (Edit(f"layers.{last}.attention.heads", "zero", head=1),),
+        (),
+        (Edit("embedding.tokens", "noise", 1.0, seed=2),),
+        (Edit("logits" if config.head != "none" else pipeline(name).graph.Z, "scale", 0.5),),
+        (Edit("layers.{l}.attention.scaled", "temperature", 3.0),),
+        (Edit("layers.0.add_1", "without"), Edit(f"layers.{last}.ffn.hidden", "zero", neuron=3)),
+        (Edit("embedding.positions", "zero"),),
+        (Edit("layers.{l}.norm_1", "bypass"),),
+        (Edit("layers.{l}.attention.masked", "causal"), Edit("layers.{l}.attention.weights", "even")),
+        *([] if config.channels > 1 else [patch]),
+        (Edit(f"layers.{last}.add_2", "set", 0.3, token=0),),
+        (Edit("embedding.positions", "shift", 1), Edit("layers.0.attention.scaled", "unscaled")),
+    ]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
+    subject, _ = pair_of(name)
+    whole, edits = pipeline(name), rows_for(name)
+    end = whole(subject).keys()[-1]  # the logits, or Z where there is no head
+    wanted = (end, "embedding.sum", "layers.0.attention.weights", "layers.0.norm_2")
+    found = sweep(whole, subject, edits, wanted)
+    for key in wanted:
+        assert len(found[key]) == len(edits)
+    for place, row in enumerate(edits):
+        alone = whole(subject, row)
+        for key in wanted:
+            size = max(1, np.abs(alone[key]).max())
+            np.testing.assert_allclose(found[key][place], alone[key], atol=1e-5 * size, err_msg=f"{row} {key}")
+    assert not np.allclose(found[end][0], found[end][1], atol=1e-6)
+    assert not any(module._forward_hooks for module in whole.network.modules())
+
+
+@pytest.mark.parametrize("token", [0, 4])
+@pytest.mark.parametrize("late", [False, True])  # an edit behind the last attention needs the tokens for longer
+def test_the_answer_at_one_token_is_that_token_of_the_whole_answer(token: int, late: bool) -> None:
+    text = load("text")
+    edits = [row for row in rows_for("trained text") if late or not any("5" in edit.key for edit in row)]
+    edits = [row for row in edits if late or all("{l}" not in e.key and e.key != "logits" for e in row)]
+    whole = sweep(text, "i love you .", edits)["logits"]
+    one = sweep(text, "i love you .", edits, token=token)["logits"]
+    assert one.shape == (len(edits), text.config.vocab_size)
+    np.testing.assert_allclose(one, whole[:, token], atol=1e-5 * np.abs(whole).max())
+
+
+def test_what_the_answer_does_not_need_is_whole_if_it_is_wanted() -> None:
+    found = sweep(load("text"), SENTENCE, [()], ("layers.5.ffn.output",), token=2)
+    np.testing.assert_allclose(
+        found["layers.5.ffn.output"][0], load("text")(SENTENCE)["layers.5.ffn.output"], atol=1e-5
+    )
+
+
+def test_small_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits = rows_for("trained digits")
+    subject, _ = pair_of("trained digits")
+    at_once = sweep(load("digits"), subject, edits)["logits"]
+    monkeypatch.setattr("model.sweep.MOST_NUMBERS", 1)
+    shares: list[float] = []
+    one_by_one = sweep(load("digits"), subject, edits, progress=shares.append)["logits"]
+    np.testing.assert_allclose(at_once, one_by_one, atol=1e-4)
+    np.testing.assert_allclose(shares, np.arange(1, len(edits) + 1) / len(edits))
+
+
+def test_a_sweep_of_the_translator_holds_its_target() -> None:
+    translator = load("translation")
+    trace = translator(SENTENCE, into="zh", beams=1)
+    edits = [
+        (),
+        (Edit("layers.2.attention.heads", "zero", head=1),),
+        (Edit("decoder.layers.1.cross.heads", "zero", head=2),),
+        (Edit("embedding.sum", "remove", token=2), Edit("decoder.layers.0.attention.scaled", "unscaled")),
+        (Edit("decoder.layers.0.attention.Q", "noise", 2.0), Edit("decoder.layers.2.cross.weights", "even")),
+    ]
+    keys = ("logits", "decoder.layers.0.attention.weights", "layers.5.norm_2")
+    found = sweep(translator, trace, edits, keys)
+    np.testing.assert_allclose(found["logits"][0], trace["logits"], atol=1e-4)
+    for place, row in enumerate(edits):
+        alone = translator(SENTENCE, row, into="zh", beams=1)
+        # As far as the changed run wrote the same words, it is the same run.
+        same = [a == b for a, b in zip(alone.target_ids, trace.target_ids, strict=False)]
+        n = same.index(False) if False in same else len(same)
+        np.testing.assert_allclose(found["logits"][place][:n], alone["logits"][:n], atol=2e-4)
+        np.testing.assert_allclose(found["layers.5.norm_2"][place], alone["layers.5.norm_2"], atol=1e-4)
+    at_one = sweep(translator, trace, edits, token=1)["logits"]
+    np.testing.assert_allclose(at_one, found["logits"][:, 1], atol=1e-4)
+
+
+def test_a_map_of_patches_moves_the_answer_as_far_as_the_other_run_and_no_further() -> None:
+    text, here, there = load("text"), "he put the [MASK] in the bank .", "he put the [MASK] in the river ."
+    one, other = text(here), text(there)
+    pairs = align(one.tokens, other.tokens)
+    keys = ["embedding.sum", *(f"layers.{layer}.norm_2" for layer in range(6))]
+    edits = [[Edit(k, "patch", token=p.one, from_token=p.other, source=there)] for k in keys for p in pairs]
+    words = [text.reader.vocabulary.index(word) for word in ("money", "boat")]
+    found = effects(text, one, edits, *words, token=4)
+    before, after = (trace["logits"][4, words[0]] - trace["logits"][4, words[1]] for trace in (one, other))
+    assert found.before == pytest.approx(before, abs=1e-4)
+    effect = found.after.reshape(len(keys), len(pairs))
+    changed = [i for i, pair in enumerate(pairs) if not pair.same]
+    assert changed == [one.tokens.index("bank")]
+    assert effect[0, changed[0]] == pytest.approx(after, abs=1e-3)  # the one word that differs, before any layer
+    assert effect[-1, 4] == pytest.approx(after, abs=1e-3)  # the place of the answer, after all layers
+    others = [i for i in range(len(pairs)) if i != 4]
+    np.testing.assert_allclose(effect[-1, others], before, atol=1e-3)
+    np.testing.assert_allclose(effect[0, [i for i in others if i not in changed]], before, atol=1e-3)
+
+
+def test_the_number_is_a_difference_of_logits_or_a_probability() -> None:
+    logits = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]], np.float32)
+    np.testing.assert_allclose(number(logits, 2, 0), [3, 0])
+    np.testing.assert_allclose(number(logits, 1), [np.exp(2) / np.exp([1, 2, 4]).sum(), 1 / 3], rtol=1e-6)
+    found = effects(load("flat"), pair_of("trained flat")[0], [(), (Edit("logits", "scale", 2.0),)], of=1, against=0)
+    np.testing.assert_allclose(found.change, [0, found.before], atol=1e-5)
+
+
+def test_words_are_aligned_and_differences_marked() -> None:
+    one = ["[CLS]", "i", "sat", "by", "the", "river", "bank", "[SEP]"]
+    other = ["[CLS]", "i", "put", "money", "in", "the", "bank", "[SEP]"]
+    pairs = align(one, other)
+    assert [p.one for p in pairs if p.one is not None] == list(range(len(one)))
+    assert [p.other for p in pairs if p.other is not None] == list(range(len(other)))
+    assert all(p.same == (None not in p[:2] and one[p.one] == other[p.other]) for p in pairs)
+    assert Pair(6, 6, True) in pairs and Pair(5, None, False) in pairs
+    assert align(["a", "b"], ["a", "c"]) == [Pair(0, 0, True), Pair(1, 1, False)]
+
+
+@pytest.mark.parametrize(
+    ("edits", "wanted", "token", "reason"),
+    [
+        ([[Edit("layers.9.norm_1", "zero")]], ("logits",), None, "key"),
+        ([[]], ("answer",), None, "key"),
+        ([[]], ("logits",), 99, "index"),
+        ([[], [Edit("layers.0.norm_1", "zero", token=99)]], ("logits",), 0, "index"),
+        ([[Edit("layers.1.attention.masked", "hide", 0, 0, 0, i) for i in range(64)]], ("logits",), 0, "nothing_left"),
+    ],
+)
+def test_what_does_not_fit_is_said_and_no_hook_stays(
+    edits: list, wanted: tuple, token: int | None, reason: str
+) -> None:
+    with pytest.raises(EditError) as error:
+        sweep(load("text"), SENTENCE, edits, wanted, token)
+    assert error.value.reason == reason
+    assert not any(module._forward_hooks for module in load("text").network.modules())
+
+
+def test_sweeps_and_runs_in_many_threads_do_not_mix() -> None:
+    text = load("text")
+    edits = [[Edit(f"layers.{layer}.attention.heads", "zero", head=layer)] for layer in range(6)]
+    alone, traced = sweep(text, SENTENCE, edits, token=1)["logits"], text(OTHER)["logits"]
+    ids = text.reader.read(OTHER).tensor
+
+    def bare(_: int) -> np.ndarray:
+        with torch.no_grad():
+            return text.network(ids)[0].numpy()
+
+    with ThreadPoolExecutor(12) as pool:
+        sweeps = [pool.submit(sweep, text, SENTENCE, edits, token=1) for _ in range(6)]
+        runs = [pool.submit(text, OTHER) for _ in range(6)]
+        bares = list(pool.map(bare, range(6)))
+    assert all(np.array_equal(job.result()["logits"], alone) for job in sweeps)
+    assert all(np.array_equal(job.result()["logits"], traced) for job in runs)
+    assert all(np.array_equal(logits, traced) for logits in bares)
