@@ -10,15 +10,10 @@ from model import load
 from model.analysis import softmax, whole_words
 from pages.ui import session
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
-
-
-def said(app: AppTest) -> str:
-    """The page's Markdown as a reader sees it."""
-    return texts(app).replace("\\", "")
 
 
 def chart(app: AppTest, which: int = 0) -> tuple[list[str], np.ndarray]:
@@ -27,118 +22,121 @@ def chart(app: AppTest, which: int = 0) -> tuple[list[str], np.ndarray]:
     return drawn["layout"]["yaxis"]["ticktext"], numbers(drawn["data"][0]["x"])
 
 
-def hide(app: AppTest, word: int | None) -> AppTest:
-    app.session_state["answer.hidden"] = word
-    app.run()
-    assert_fine(app)
-    return app
+def run(sentence: str, *hidden: int):
+    """The run that the page is about: with [MASK] at these places."""
+    pipeline = load("text")
+    return pipeline(pipeline.reader.hide(pipeline(sentence).ids, hidden))
+
+
+def number(latex: str) -> float:
+    """1.2346 \\times 10^{-7} as Python reads it."""
+    return float(re.sub(r" ?\\times 10\^\{(-?\d+)\}", r"e\1", latex.strip("() ")))
+
+
+def arithmetic(app: AppTest, line: str) -> float:
+    """The result of the arithmetic on the page, whose lines and table agree as displayed."""
+    said = texts(app).replace("\\", "").replace("−", "-")
+    result = number(steps(app)[-1].rsplit("= ", 1)[1])
+    recorded = catalogue(app.session_state["lang"])["common.recorded"].replace("{value}", f"{result:.4f}")
+    assert recorded in said
+    table = [row.value for row in app.markdown if row.value.startswith("| ")][-1].replace("−", "-").replace("\\", "")
+    heads, _, *rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+    last = [float(row[-1]) if row[-1] else 0.0 for row in rows]
+    if line == "logits":
+        assert sum(last[:-1]) == pytest.approx(last[-1], abs=1e-9)
+        assert last[-1] == pytest.approx(result, abs=1e-9)
+    else:
+        top = [float(row[heads.index("e^(y - max)")]) for row in rows]
+        assert sum(top[:-1]) == pytest.approx(top[-1], abs=1e-9)
+        for _, _, below, exponential, share in (row for row in rows if all(row)):
+            assert np.exp(float(below)) == pytest.approx(float(exponential), abs=1e-5)
+            assert float(exponential) / top[-1] == pytest.approx(float(share), abs=1e-5)
+    return result
 
 
 @pytest.mark.parametrize("sentence", ["the [MASK] sat on the [MASK] .", "我[MASK]你。"])
-def test_every_mask_gets_its_ten_best_guesses_with_the_softmax_of_its_logits(sentence: str) -> None:
+def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentence: str) -> None:
     app = open_page("answer", s=sentence)
-    trace = session.run("text", sentence)
-    vocabulary = load("text").reader.vocabulary
+    trace, vocabulary = load("text")(sentence), load("text").reader.vocabulary
     masks = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
     for which, place in enumerate(masks):
         names, values = chart(app, which)
         p = softmax(trace["logits"][place].astype(np.float64))
-        order = (-p).argsort()[:10]
-        assert [name.split(" · ")[1] for name in names] == [vocabulary[i] for i in order]
+        order = (-p).argsort()[: 10 if len(masks) == 1 else 5]
+        assert names == [vocabulary[i] for i in order]
         np.testing.assert_allclose(values, p[order], rtol=1e-4)
     assert len(app.get("plotly_chart")) == len(masks) + 1
 
 
 def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
-    app = hide(open_page("answer", s=SENTENCE), 1)
-    pipeline = load("text")
-    own = pipeline(SENTENCE)
-    hidden = pipeline("the [MASK] chased the cat .")
-    p = softmax(hidden["logits"][2].astype(np.float64))
+    app = open_page("answer", s=SENTENCE, hidden="none")
+    app.pills(key="words").set_value([1]).run()
+    assert_fine(app)
+    p = softmax(run(SENTENCE, 2)["logits"][2].astype(np.float64))
+    dog = load("text")(SENTENCE).ids[2]
     names, values = chart(app)
     np.testing.assert_allclose(values[:10], np.sort(p)[::-1][:10], rtol=1e-3)
-    place = [name.split(" · ")[1] for name in names].index("dog")  # the true word is always among the bars
-    assert values[place] == pytest.approx(p[own.ids[2]], rel=1e-3)
-    assert names[place].split(" · ")[0] == str(1 + (p > p[own.ids[2]]).sum())
+    assert values[names.index("dog")] == pytest.approx(p[dog], rel=1e-3)  # the true word is always among the bars
     assert app.sidebar.text_input(key="s").value == SENTENCE
+    assert app.session_state["choice"].hidden == (2,)
+
+
+def test_several_words_can_be_hidden_at_once_and_a_link_holds_them() -> None:
+    app = open_page("answer", s=SENTENCE, hidden="3")
+    app.toggle(key="answer.several").set_value(True).run()
+    app.pills(key="words").set_value([1, 4]).run()
+    assert_fine(app)
+    assert app.session_state["choice"].hidden == (2, 6)
+    link = app.session_state["choice"].to_link()
+    again = open_page("answer", **link)
+    for which, place in enumerate((2, 6)):
+        p = softmax(run(SENTENCE, 2, 6)["logits"][place].astype(np.float64))
+        for shown in (app, again):
+            np.testing.assert_allclose(chart(shown, which)[1][:5], np.sort(p)[::-1][:5], rtol=1e-3)
 
 
 def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> None:
     tokens = session.run("text", PIECES).tokens
     places = whole_words(tokens)[1]
     assert len(places) > 1
-    app = hide(open_page("answer", s=PIECES), 1)
+    app = open_page("answer", s=PIECES, hidden=".".join(str(place + 1) for place in places))
     assert len(app.get("plotly_chart")) == min(6, len(places)) + 1
-    app.session_state["answer.part"] = places[1]
-    app.run()
+    app.segmented_control(key="answer.part").set_value(places[1]).run()
     assert_fine(app)
     rows = figure(app, 1)["layout"]["yaxis"]["ticktext"]
     assert [place for place, token in enumerate(rows) if token == "[MASK]"] == [places[1]]
+    app.segmented_control(key="answer.part").set_value(0).run()
+    assert app.session_state["choice"].hidden == tuple(places)
 
 
 def test_a_word_can_be_shown_again_and_then_every_place_sees_itself() -> None:
-    app = hide(open_page("answer", s=SENTENCE), None)
-    drawn = figure(app)
+    app = open_page("answer", s=SENTENCE, hidden="none")
+    drawn = figure(app, 1)
     assert "[MASK]" not in drawn["layout"]["yaxis"]["ticktext"]
     trace = session.run("text", SENTENCE)
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
 
 
-def test_another_sentence_starts_with_a_word_of_its_own() -> None:
-    app = hide(open_page("answer", s=SENTENCE), 0)
-    app.sidebar.text_input(key="s").set_value("i see you").run()
-    assert_fine(app)
-    assert app.session_state["answer.hidden"] == 2
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("place", "word"), [(0, 0), (2, 0), (4, 7)])
-def test_by_hand_re_adds_from_the_numbers_that_it_displays(place: int, word: int, language: str) -> None:
-    app = hide(open_page("answer", s=SENTENCE, lang=language), 1)
-    app.selectbox(key="answer.place").set_value(place)
-    app.selectbox(key="answer.output").set_value(word).run()
-    assert_fine(app)
-    trace = load("text")("the [MASK] chased the cat .")
-    logit = np.sort(trace["logits"][place])[::-1]
-    assert_arithmetic(app, trace["logits"][place])
-    if word == 0:
-        assert app.dataframe[0].value["h · E[w]"].iloc[-1] == pytest.approx(logit[0], abs=1e-4)
-
-
-def assert_arithmetic(app: AppTest, logits: np.ndarray) -> None:
-    """The two tables of By hand and the two sentences under them agree, as displayed."""
-    terms, table = (frame.value for frame in app.dataframe[:2])
-    left, right, product = terms.columns[1:]
-    written = terms.iloc[:10].round(5)
-    np.testing.assert_allclose(written[left] * written[right], written[product], atol=6e-6)
-    assert terms[product].iloc[:-1].round(5).sum() == pytest.approx(terms[product].iloc[-1], abs=1e-9)
-    said_logit, said_probability = re.findall(r"= \*\*([-+.e\d]+)\*\*", said(app))
-    assert float(said_logit) == pytest.approx(terms[product].iloc[-1], abs=1e-9)
-
-    exponentials = table["exp(y − max)"].astype(float)
-    assert exponentials.iloc[:-1].sum() == pytest.approx(exponentials.iloc[-1], rel=1e-5)
-    np.testing.assert_allclose(np.exp(table["y − max"].iloc[:-2].round(4)), exponentials.iloc[:-2], rtol=1e-4)
-    top, total = map(float, re.search(r"[:：] ?([.e\d-]+) ÷ ([.e\d-]+)", said(app)).groups())
-    assert total == pytest.approx(exponentials.iloc[-1], rel=1e-5)
-    assert top / total == pytest.approx(float(said_probability), rel=1e-3)
-    assert float(said_probability) == pytest.approx(
-        softmax(logits.astype(np.float64))[np.abs(logits - float(said_logit)).argmin()], rel=1e-3
+@pytest.mark.parametrize("line", ["answer", "logits"])
+@pytest.mark.parametrize(("place", "word"), [(0, 900), (2, None), (4, 77)])
+def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, line: str, language: str) -> None:
+    link = {"token": str(place + 1), "stage": line, "lang": language} | ({} if word is None else {"output": str(word)})
+    app = open_page("answer", s=SENTENCE, hidden="3", **link)
+    logits = run(SENTENCE, 2)["logits"][place].astype(np.float64)
+    word = int(logits.argmax()) if word is None else word
+    expected = logits[word] if line == "logits" else softmax(logits)[word]
+    assert arithmetic(app, line) == pytest.approx(expected, abs=6e-5)
+    assert f"‘{load('text').reader.vocabulary[word]}’" in texts(app).replace("\\", "").replace("“", "‘").replace(
+        "”", "’"
     )
-
-
-def test_by_hand_offers_every_column_of_the_picture() -> None:
-    app = open_page("answer", s=SENTENCE)
-    offered = app.selectbox(key="answer.output").options
-    assert len(offered) >= 10 and len(set(offered)) == len(offered)
-    columns = figure(app, 1)["layout"]["xaxis"]["ticktext"]
-    assert {option.split(" · ", 1)[1] for option in offered} >= set(columns)
 
 
 def test_many_masks_are_all_rows_of_the_picture_though_few_have_a_chart() -> None:
     app = open_page("answer", s="[MASK] " * 40)
     assert len(app.get("plotly_chart")) == 7
-    assert figure(app, 6)["layout"]["yaxis"]["ticktext"].count("[MASK]") == 40
+    assert numbers(figure(app, 6)["data"][0]["z"]).shape[0] == 42
 
 
 @pytest.mark.parametrize("sentence", ["i", "[MASK]", ".", "我", "the " * 70])
@@ -149,14 +147,43 @@ def test_short_and_long_sentences_have_an_answer(sentence: str) -> None:
 @pytest.mark.parametrize("kind", ["digit", "flat"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None:
-    app = open_page("answer", input=kind, lang=language)
+    app = open_page("answer", input=kind, lang=language, stage="logits")
     choice = app.session_state["choice"]
     trace = session.run(choice.pipeline, choice.subject)
-    p = softmax(trace["logits"].astype(np.float64))
-    np.testing.assert_allclose(chart(app)[1], p, rtol=1e-4)
+    np.testing.assert_allclose(chart(app)[1], softmax(trace["logits"].astype(np.float64)), rtol=1e-4)
     np.testing.assert_array_equal(chart(app, 1)[1], trace["logits"])
-    assert_arithmetic(app, trace["logits"])
-    assert app.dataframe[0].value["z · W"].iloc[-1] == pytest.approx(trace["logits"].max(), abs=1e-4)
+    assert arithmetic(app, "logits") == pytest.approx(float(trace["logits"].max()), abs=6e-5)
+    if kind == "flat":
+        assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
+
+
+@pytest.mark.parametrize("line", ["answer", "logits"])
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_the_arithmetic_of_pre_norm_networks_adds_up(kind: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = pre_norm(kind)
+    with_network(monkeypatch, pipeline)
+    kind = "sentence" if kind == "text" else "digit"
+    app = open_page("answer", s=SENTENCE, input=kind, hidden="3", token="3", stage=line)
+    trace = pipeline(SENTENCE if kind == "sentence" else app.session_state["choice"].ink)
+    if trace.ids:
+        trace = pipeline(pipeline.reader.hide(trace.ids, [2]))
+    logits = np.atleast_2d(trace["logits"])[2 if trace.ids else 0].astype(np.float64)
+    assert arithmetic(app, line) == pytest.approx((logits if line == "logits" else softmax(logits)).max(), abs=6e-5)
+
+
+@pytest.mark.parametrize("kind", ["sentence", "digit"])
+def test_equations_are_those_of_the_graph(kind: str) -> None:
+    app = open_page("answer", input=kind, s=SENTENCE, depth="formula")
+    choice = app.session_state["choice"]
+    graph = session.pipeline(choice.pipeline).graph
+    shown = app.latex[0].value
+    for key in ("logits", "answer"):
+        assert graph[key].equation in shown
+
+
+def test_the_story_is_one_picture() -> None:
+    for kind in ("sentence", "digit", "flat"):
+        assert len(open_page("answer", input=kind, depth="story").get("plotly_chart")) == 1
 
 
 def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:

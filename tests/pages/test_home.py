@@ -1,4 +1,4 @@
-"""Home: the answer in words, the small pictures and the table of shapes say what was computed."""
+"""Home: the live result is what was computed, and the small pictures and the table of shapes agree with the run."""
 
 import json
 import re
@@ -6,12 +6,15 @@ import re
 import numpy as np
 import pytest
 
-from model import WeightsError, load
+from model import Edit, WeightsError, load
+from model.analysis import softmax, whole_words
 from pages.ui import session
-from pages.ui.components import diagram
-from pages.ui.text import LANGUAGES
-from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+from pages.ui.components.diagram import diagram
+from pages.ui.sections import overview
+from pages.ui.text import LANGUAGES, catalogue
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, texts, with_network
 
+SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
 THIRTY_TWO = "the cat sat on the mat . " * 4 + "i love"  # 30 pieces between [CLS] and [SEP]
 
@@ -21,81 +24,223 @@ def shown(app) -> str:
     return texts(app).replace("\\", "")
 
 
+def bars(app) -> dict[str, float]:
+    """The bars of the live result by their names."""
+    drawn = figure(app)
+    return dict(zip(drawn["layout"]["yaxis"]["ticktext"], numbers(drawn["data"][0]["x"]).tolist(), strict=True))
+
+
+def lines(app) -> list[tuple[str, float]]:
+    """What the head reads: the words at the ends of its lines, each with its weight as displayed."""
+    ends = [re.fullmatch(r"&nbsp;<b>(.*)</b> (.*)", end).groups() for end in figure(app, 1)["data"][-1]["text"]]
+    return [(word, float(weight)) for word, weight in ends]
+
+
+def click(app, *words: int):
+    """Click words, by their number in the sentence, one after the other."""
+    for word in words:
+        lit = set(app.session_state["words"]) ^ {word}
+        app.pills(key="words").set_value(sorted(lit)).run()
+        assert_fine(app)
+    return app
+
+
 def thumbnails(app) -> dict[str, np.ndarray]:
     """The small pictures by their symbol."""
-    drawn = figure(app)
+    drawn = figure(app, 2)
     titles = [re.sub(r"<[^>]+>", "", title["text"]).split()[0] for title in drawn["layout"]["annotations"]]
     return dict(zip(titles, (numbers(trace["z"]) for trace in drawn["data"]), strict=True))
 
 
+@pytest.mark.parametrize("depth", ["story", "formula"])
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", ["sentence", "digit", "flat"])
-def test_opens_filled_for_every_input(kind: str, language: str) -> None:
-    app = open_page("home", input=kind, lang=language)
-    assert app.get("bidi_component") and app.get("plotly_chart")
+def test_opens_filled_for_every_input(kind: str, language: str, depth: str) -> None:
+    app = open_page("home", input=kind, lang=language, depth=depth)
+    assert app.get("bidi_component") and len(app.get("plotly_chart")) == (2 if depth == "story" else 3)
     assert not app.warning
 
 
-def test_the_answer_is_the_models_best_guess() -> None:
+# -- the live result ---------------------------------------------------------------------------------------
+
+
+def test_a_visitor_who_chose_nothing_sees_a_word_hidden_with_its_five_likeliest_guesses() -> None:
+    app = open_page("home", s=SENTENCE, depth="story")
+    (word,) = app.session_state["words"]
+    pipeline = load("text")
+    own = pipeline(SENTENCE)
+    (place,) = whole_words(own.tokens)[word]
+    p = softmax(pipeline(pipeline.reader.hide(own.ids, [place]))["logits"][place].astype(np.float64))
+    best = (-p).argsort()[:5]
+    assert list(bars(app))[:5] == [pipeline.reader.vocabulary[i] for i in best]
+    assert list(bars(app).values())[:5] == pytest.approx(p[best].tolist(), rel=1e-3)
+    assert f"**{pipeline.reader.vocabulary[best[0]]}**" in shown(app) and f"({p[best[0]]:.2f})" in shown(app)
+
+
+def test_a_click_hides_a_word_and_another_click_shows_it_again() -> None:
+    app = open_page("home", s=SENTENCE, hidden="2", depth="story")
+    assert app.session_state["words"] == [0]
+    click(app, 4)  # cat: of one piece, after chased of two
+    choice, tokens = app.session_state["choice"], load("text")(SENTENCE).tokens
+    assert [tokens[place] for place in choice.hidden] == ["cat"] and tokens[choice.token] == "cat"
+    assert "In place of ‘cat’" in shown(app) or "Right" in shown(app)
+    click(app, 4)
+    assert app.session_state["choice"].hidden == () and app.session_state["words"] == []
+    assert "Nothing is hidden" in shown(app)
+    assert max(bars(app), key=bars(app).get) == "cat"
+
+
+def test_a_word_of_several_pieces_is_hidden_whole() -> None:
+    app = click(open_page("home", s=SENTENCE, hidden="2", depth="story"), 2)
+    tokens = load("text")(SENTENCE).tokens
+    assert [tokens[place] for place in app.session_state["choice"].hidden] == ["chase", "##d"]
+
+
+def test_what_the_sentence_itself_hides_stays_hidden() -> None:
+    app = open_page("home", s=MASKED, depth="story")
     (guess,) = load("text")(MASKED).answer
-    page = shown(open_page("home", s=MASKED))
-    assert f"place {guess.token + 1}, most likely: **{guess.best}** {max(guess.probabilities):.2f}" in page
-    ranked = sorted(guess.probabilities, reverse=True)
-    for probability in ranked[1:4]:
-        assert f"{probability:.2f}" in page
+    assert app.session_state["words"] == [5] and list(bars(app)) == list(guess.labels[:5])
+    click(app, 5)
+    assert app.session_state["words"] == [5]
+    click(app, 1)
+    assert app.session_state["words"] == [1, 5]
 
 
-def test_two_hidden_words_get_two_answers() -> None:
-    page = shown(open_page("home", s="the [MASK] sat on the [MASK] ."))
-    assert page.count("most likely") == 2
-
-
-@pytest.mark.parametrize(
-    "sentence", ["The Mother loves another thermos .", "a sunflower is a flower .", "今天天气很好。"]
-)
-def test_a_click_hides_one_whole_word_and_brings_an_answer(sentence: str) -> None:
-    app = open_page("home", s=sentence)
-    assert "most likely" not in shown(app)
-    app.button(key="home.hide").click().run()
+def test_a_link_restores_the_hidden_word_and_another_sentence_forgets_it() -> None:
+    app = open_page("home", s=SENTENCE, hidden="7", depth="story")
+    assert app.session_state["words"] == [4]
+    app.sidebar.text_input(key="s").set_value("i see you").run()
     assert_fine(app)
-    after = app.session_state["s"]
-    assert after.count("[MASK]") == 1
-    before, behind = after.split("[MASK]")
-    assert sentence.startswith(before) and sentence.endswith(behind)
-    gone = sentence[len(before) : len(sentence) - len(behind)]
-    assert gone.lower() in load("text")(sentence).tokens
-    assert not re.search(r"[A-Za-z]\Z", before) and not re.match(r"[A-Za-z]", behind), "a part of a longer word"
-    assert load("text")(after).tokens.count("[MASK]") == 1
-    assert "most likely" in shown(app)
+    assert app.session_state["choice"].hidden is None and len(app.session_state["words"]) == 1
+    assert open_page("home", s=SENTENCE, hidden="none", depth="story").session_state["words"] == []
+
+
+@pytest.mark.parametrize("hidden", ["1", "8", "1.99", "64"])
+def test_a_link_that_hides_what_is_no_word_hides_nothing(hidden: str) -> None:
+    tokens = load("text")("i see the dog .").tokens
+    assert len(tokens) == 7
+    app = open_page("home", s="i see the dog .", hidden=hidden, depth="story")
+    assert app.session_state["words"] == [] and app.get("plotly_chart")
+
+
+def head_on_screen(app) -> tuple[int, int]:
+    """The layer and the head, from 0, that Home watches."""
+    layer, head = re.search(r"Switch off layer (\d+), head (\d+)", app.toggle(key="words.switch").label).groups()
+    return int(layer) - 1, int(head) - 1
+
+
+def test_the_lines_are_the_weights_of_the_head_that_can_be_switched_off() -> None:
+    app = open_page("home", s=SENTENCE, hidden="3", depth="story")
+    layer, head = head_on_screen(app)
+    pipeline = load("text")
+    trace = pipeline(pipeline.reader.hide(pipeline(SENTENCE).ids, [2]))
+    weights = trace[f"layers.{layer}.attention.weights"][head, 2]
+    read = [(token, weight) for token, weight in zip(trace.tokens, weights, strict=True) if weight >= 0.02]
+    assert [token for token, _ in lines(app)] == [token for token, _ in read]
+    assert [weight for _, weight in lines(app)] == pytest.approx([weight for _, weight in read], abs=6e-3)
+
+
+def test_one_more_click_switches_the_head_off_and_the_guesses_move() -> None:
+    app = open_page("home", s=SENTENCE, hidden="3", depth="story")
+    layer, head = head_on_screen(app)
+    before = bars(app)
+    app.toggle(key="words.switch").set_value(True).run()
+    assert_fine(app)
+    edit = Edit(f"layers.{layer}.attention.heads", "zero", head=head)
+    assert app.session_state["choice"].edits == (edit,) and head_on_screen(app) == (layer, head)
+    pipeline = load("text")
+    ids = pipeline.reader.hide(pipeline(SENTENCE).ids, [2])
+    p = softmax(pipeline(ids, (edit,))["logits"][2].astype(np.float64))
+    after = bars(app)
+    assert list(after)[:5] == list(before)[:5], "the bars stay in place"
+    for name, value in after.items():
+        assert value == pytest.approx(p[pipeline.reader.vocabulary.index(name)], rel=1e-3)
+    marks = [shape["x0"] for shape in figure(app)["layout"]["shapes"]]
+    assert marks[:5] == pytest.approx(list(before.values())[:5], rel=1e-4)
+    assert max(abs(after[name] - before[name]) for name in before) > 0.01
+    app.toggle(key="words.switch").set_value(False).run()
+    assert app.session_state["choice"].edits == () and bars(app) == before
+
+
+def test_other_changes_stay_when_the_head_is_switched() -> None:
+    other = "layers.0.ffn.output~zero"
+    app = open_page("home", s=SENTENCE, hidden="3", depth="story", edits=other)
+    assert "More changes of yours are in force: 1" in shown(app)
+    app.toggle(key="words.switch").set_value(True).run()
+    assert len(app.session_state["choice"].edits) == 2
+    app.toggle(key="words.switch").set_value(False).run()
+    assert app.session_state["choice"].edits == (Edit("layers.0.ffn.output", "zero"),)
 
 
 @pytest.mark.parametrize("kind", ["digit", "flat"])
-def test_a_drawing_gets_its_class_and_probability(kind: str) -> None:
-    app = open_page("home", input=kind)
+def test_a_drawing_gets_its_verdict_as_bars_and_a_head_that_moves_them(kind: str) -> None:
+    app = open_page("home", input=kind, depth="story")
     choice = app.session_state["choice"]
     (guess,) = load(choice.pipeline)(choice.ink).answer
-    best = np.argmax(guess.probabilities)
-    assert re.search(rf"most likely (a )?\*\*{guess.labels[best]}\*\*: {guess.probabilities[best]:.2f}", shown(app))
+    before = bars(app)
+    assert list(before.values()) == pytest.approx(guess.probabilities, rel=1e-3)
+    app.toggle(key="words.switch").set_value(True).run()
+    assert_fine(app)
+    after = load(choice.pipeline)(choice.ink, app.session_state["choice"].edits).answer[0].probabilities
+    assert list(bars(app).values()) == pytest.approx(after, rel=1e-3) and list(after) != list(guess.probabilities)
+
+
+def test_the_overlay_is_the_row_of_cls() -> None:
+    app = open_page("home", input="digit", depth="story")
+    layer, head = head_on_screen(app)
+    trace = load("digits")(app.session_state["choice"].ink)
+    weights = trace[f"layers.{layer}.attention.weights"][head, 0]
+    veil = numbers(figure(app, 1)["data"][1]["z"])
+    np.testing.assert_allclose(veil[:, 2:].ravel(), weights[1:], rtol=1e-5)
+
+
+@pytest.mark.parametrize("sentence", ["i", ".", "[MASK]", "我", "the " * 70, "zebroid"])
+def test_short_and_long_sentences_are_never_empty(sentence: str) -> None:
+    app = open_page("home", s=sentence)
+    assert len(app.get("plotly_chart")) == 3 and bars(app)
+
+
+def test_without_a_head_there_is_no_answer_but_a_look() -> None:
+    app = open_page("home", s=SENTENCE, model="paper", depth="story")
+    assert "no answer" in shown(app) or "untrained" in shown(app).lower()
+    assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_pre_norm_networks_are_shown_in_their_own_order(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = pre_norm(kind)
+    with_network(monkeypatch, pipeline)
+    app = open_page("home", s=SENTENCE, input="sentence" if kind == "text" else "digit", hidden="3", layer="2")
+    trace = pipeline(SENTENCE if kind == "text" else app.session_state["choice"].ink)
+    if kind == "text":
+        trace = pipeline(pipeline.reader.hide(trace.ids, [2]))
+    np.testing.assert_allclose(thumbnails(app)["X'"], trace.stream(1)[1], atol=1e-5)
+    np.testing.assert_allclose(thumbnails(app)["Z"], trace["norm"], atol=1e-5)
+    p = softmax(trace["logits"][2] if kind == "text" else trace["logits"])
+    assert max(bars(app).values()) == pytest.approx(float(p.max()), rel=1e-3)
+
+
+# -- the whole encoder -------------------------------------------------------------------------------------
 
 
 def test_the_small_pictures_hold_the_real_tensors() -> None:
     app = open_page("home", s=MASKED, layer="3", head="5")
     trace, here = load("text")(MASKED), "layers.2.attention."
     expected = {
-        "X(0)": trace["embedding.sum"],
+        "X⁽⁰⁾": trace["embedding.sum"],
         **{role: trace[here + role][4] for role in "QKV"},
         "S": trace[here + "scores"][4],
         "A": trace[here + "weights"][4],
-        "A·V": trace[here + "heads"][4],
-        "X′": trace["layers.2.norm_1"],
+        "headi": trace[here + "heads"][4],
+        "X'": trace.stream(2)[1],
         "H": trace["layers.2.ffn.activation"],
-        "Z": trace["layers.5.norm_2"],
+        "Z": trace.Z,
     }
     pictures = thumbnails(app)
     assert pictures.keys() == expected.keys()
     for symbol, values in expected.items():
         np.testing.assert_allclose(pictures[symbol], values, atol=1e-5, err_msg=symbol)
-    for title, values in zip(figure(app)["layout"]["annotations"], pictures.values(), strict=True):
+    for title, values in zip(figure(app, 2)["layout"]["annotations"], pictures.values(), strict=True):
         assert " × ".join(map(str, values.shape)) in title["text"]
 
 
@@ -128,23 +273,26 @@ def test_pictures_stay_small() -> None:
 
 @pytest.mark.parametrize("kind", ["sentence", "digit"])
 def test_letters_and_shapes_of_words_and_patches_agree(kind: str) -> None:
-    app = open_page("home", input=kind)
-    table = app.dataframe[0].value
+    app = open_page("home", input=kind, panel="shapes")
+    (table,) = [text.value for text in app.markdown if text.value.startswith("| symbol")]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
     for column, name in ((2, "text"), (3, "digits")):
         config = load(name).config
-        rows = {row.iloc[1]: row.iloc[column] for _, row in table.iterrows()}
-        sizes = {"N": config.layers, "h": config.heads, "d_model": config.d_model, "d_k": config.d_k}
-        sizes |= {"n": rows["n"], "d_ff": config.d_ff}
-        for letters, shape in list(rows.items())[:-1]:
-            assert " × ".join(str(sizes[letter]) for letter in letters.split(" × ")) == shape, letters
-    assert table.iloc[-1, 3] == "10" and table.iloc[-1, 2].endswith(f" × {load('text').config.vocab_size}")
+        counted = {row[0]: row[column] for row in rows[:3]}
+        assert counted["$N$"] == str(config.layers) and counted["$h$"] == str(config.heads)
+        sizes = {"n": counted["$n$"], "h": config.heads, "d_k": config.d_k, "d_{model}": config.d_model}
+        sizes |= {"d_{ff}": config.d_ff, r"\lvert V \rvert": config.vocab_size, r"\text{classes}": config.classes}
+        for _, letters, *shapes in rows[3:]:
+            written = letters.split(" / ")[-1 if name == "digits" else 0].strip("$").split(r" \times ")
+            assert " × ".join(str(sizes[letter]) for letter in written) == shapes[column - 2]
+    traced = {quantity.symbol for quantity in load("text").graph if quantity.traced and quantity.layer in (None, 0)}
+    assert {row[0].strip("$") for row in rows[3:]} == traced
 
 
 def test_the_sentence_on_screen_stands_beside_the_digit() -> None:
-    app = open_page("home", s="我爱你。")
+    app = open_page("home", s="我爱你。", panel="shapes")
     tokens = load("text")("我爱你。").tokens
     assert " ".join(f":gray-background[{token}]" for token in tokens) in shown(app)
-    assert app.dataframe[0].value.iloc[2, 2] == str(len(tokens))
 
 
 def test_without_the_digit_weights_the_rest_of_the_page_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +304,8 @@ def test_without_the_digit_weights_the_rest_of_the_page_stays(monkeypatch: pytes
         return run(name, *rest)
 
     monkeypatch.setattr(session, "run", broken)
-    app = open_page("home", s=MASKED)
-    assert "most likely" in shown(app) and thumbnails(app)
+    app = open_page("home", s=MASKED, panel="shapes")
+    assert bars(app)
     assert "digits.safetensors" in app.warning[0].value.replace("\\", "")
 
 
@@ -165,9 +313,10 @@ def test_a_box_opens_its_page_and_nothing_chosen_is_lost(monkeypatch: pytest.Mon
     link = {"s": MASKED, "layer": "3", "head": "5", "lang": "zh", "depth": "numbers"}
     app = open_page("home", **link)
     before = app.session_state["choice"]
+    box = diagram(load("text")(MASKED), 2).box("ffn.add")
     with monkeypatch.context() as click:
-        click.setattr(diagram, "show", lambda *_, **__: "attention")
+        click.setattr(overview, "show", lambda *_, **__: box)
         app.run()
     assert_fine(app)
-    assert [header.value for header in app.header] == ["注意力"]
-    assert app.session_state["choice"] == before
+    assert app.subheader[0].value == catalogue("zh")["add_and_norm.title"]
+    assert app.session_state["choice"] == before.with_(sublayer=2), "the second box opens the second sub-layer"

@@ -418,7 +418,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.replaceChildren();
   const svg = root.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
   svg.setAttribute("viewBox", `0 0 ${data.width} ${data.height}`);
-  svg.style.maxWidth = `${data.width / 15.5}rem`;
+  svg.style.maxWidth = `${data.width / 16.5}rem`;
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", data.label);
 

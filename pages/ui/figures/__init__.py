@@ -27,6 +27,7 @@ from pages.ui.figures.matrices import (
     worded,
 )
 from pages.ui.figures.points import attention_lines, paths, queries_and_keys, scatter
+from pages.ui.figures.reads import reads
 
 __all__ = [
     "ACCENT",
@@ -55,6 +56,7 @@ __all__ = [
     "over_drawings",
     "paths",
     "queries_and_keys",
+    "reads",
     "scatter",
     "side_by_side",
     "spreads",

@@ -1,9 +1,11 @@
 """The arithmetic of one cell, beside the picture in which it was chosen."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from model.by_hand import Table, by_hand
-from pages.ui.text import literal, plain, t
+from pages.ui.text import class_label, literal, plain, t
 from pages.ui.view import View
 
 TALL = 16  # rows; a longer table scrolls
@@ -31,10 +33,13 @@ def working(view: View, key: str, cell: tuple[int, ...]) -> None:
 
 def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
     """ "‘it’ → ‘animal’": the cell in the words of its axes."""
+    axes = view.trace.graph[key].axes
+    tokens = view.trace.names(key) if key in view.trace else [None] * len(axes)
     places = []
-    for axis, names, place in zip(view.trace.axes(key), view.trace.names(key), cell, strict=True):
+    for axis, names, place in zip(axes, tokens, cell, strict=True):
         if axis == "head":
             continue
+        names = names or names_along(view, axis)
         places.append(
             plain("common.quoted", token=literal(names[place]))
             if names
@@ -43,14 +48,23 @@ def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
     return " → ".join(places)
 
 
+def names_along(view: View, axis: str) -> Sequence[str] | None:
+    """The names of the places along an axis: tokens, words and classes by themselves; None where they are counted."""
+    match axis:
+        case "token":
+            return view.trace.tokens
+        case "target":
+            return getattr(view.trace, "target_tokens", ())
+        case "word":
+            return view.pipeline.reader.vocabulary
+        case "class":
+            return [class_label(name) for name in view.trace.answer[0].labels]
+    return None
+
+
 def row_names(view: View, table: Table) -> list[str]:
     """The names of a table's rows: tokens and words by themselves, other places by their number."""
-    named = {"token": view.trace.tokens, "target": getattr(view.trace, "target_tokens", ())}
-    if table.axis == "word":
-        named["word"] = view.pipeline.reader.vocabulary
-    if table.axis == "class":
-        named["class"] = view.trace.answer[0].labels
-    names = named.get(table.axis)
+    names = names_along(view, table.axis)
     return [literal(names[place]) if names else str(place + 1) for place in table.places]
 
 

@@ -1,0 +1,73 @@
+"""One token and the tokens that it reads, as lines: small enough to stand beside another picture."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.ui.figures.base import ACCENT, figure_of, label, look
+
+INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
+MOST, LEAST = 10, 0.02  # lines, and the weight below which there is none
+
+
+def reads(
+    weights: np.ndarray,
+    token: int,
+    tokens: Sequence[str],
+    mode: str,
+    *,
+    faded: bool = False,
+    font_size: int = 12,
+    height: int = 270,
+) -> go.Figure:
+    """One row of attention weights as lines from the token that looks (left) to those that it looks at (right).
+
+    weights: (token,). The strongest lines only, in the order of the sentence, thicker where more is taken, with their
+    weights. mode: "light" or "dark". faded: what is read leads nowhere, since the head is switched off.
+    """
+    strongest = np.argsort(-weights)[:MOST]
+    shown = sorted(int(place) for place in strongest if weights[place] >= LEAST)
+    source = (len(shown) - 1) / 2
+    traces = [
+        dict(
+            type="scatter",
+            x=np.array([0, 1], np.float32),
+            y=np.array([source, row], np.float32),
+            mode="lines",
+            line={"width": 1 + 9 * float(weights[place]), "color": "#8a8f98" if faded else ACCENT}
+            | ({"dash": "dot"} if faded else {}),
+            opacity=0.35 + 0.65 * float(weights[place]),
+            hoverinfo="skip",
+        )
+        for row, place in enumerate(shown)
+    ]
+    ends = (
+        (0, [source], "middle left", [f"<b>{label(tokens[token])}</b>&nbsp;"]),
+        (
+            1,
+            list(range(len(shown))),
+            "middle right",
+            [f"&nbsp;<b>{label(tokens[place])}</b> {weights[place]:.2f}" for place in shown],
+        ),
+    )
+    for x, y, side, words in ends:
+        traces.append(
+            dict(
+                type="scatter",
+                x=np.full(len(y), x, np.float32),
+                y=np.array(y, np.float32),
+                mode="text",
+                text=words,
+                textposition=side,
+                textfont={"size": font_size + 3, "color": INK[mode]},
+                hoverinfo="skip",
+                cliponaxis=False,
+            )
+        )
+    layout = {
+        "xaxis": {"range": [-0.55, 1.75], "visible": False, "fixedrange": True},
+        "yaxis": {"range": [len(shown) - 0.4, -0.6], "visible": False, "fixedrange": True},
+        "showlegend": False,
+    }
+    return figure_of(traces, layout | look(int(height * font_size / 12), font_size))

@@ -1,0 +1,266 @@
+"""Words that a click hides, what the encoder would put in their place, and a head that the guess hangs on."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from model import Edit, Pipeline, Trace
+from model.analysis import rank, softmax, whole_words
+from model.telling import telling_head, telling_word
+from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
+from pages.ui.figures.reads import INK
+from pages.ui.link import select
+from pages.ui.sections.working import names_along
+from pages.ui.text import literal, plain, t
+from pages.ui.view import View
+
+BLUE, ORANGE = "#0072B2", "#E69F00"
+#: Words large enough to be touched, and legible from the last row; what is hidden is filled.
+STYLE = """<style>
+.st-key-words button{min-height:2.5rem;padding:.1rem .7rem}
+.st-key-words button p{font-size:1.25rem}
+</style>"""
+WIDGET = "words"
+TALL = 270  # pixels of the pictures side by side
+
+
+def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
+    """The sentence as large words: a click hides one, another click shows it again.
+
+    From here on the view is about the run in which the hidden words read [MASK]. Returns their places, each with the
+    id of the word that stands there; None where the sentence itself says [MASK]. several: a click leaves those hidden
+    that are.
+    """
+    trace = view.trace
+    words = whole_words(trace.tokens)
+    typed = {place for place, token in enumerate(trace.tokens) if token == "[MASK]"}
+    chosen = view.choice.hidden
+    if chosen is None:
+        word = None if typed else _telling_word(view.pipeline, tuple(trace.ids))
+        chosen = () if word is None else (word,)
+    hidden = set(chosen) & {place for places in words for place in places} | typed
+    lit = [i for i, places in enumerate(words) if hidden & set(places)]
+
+    def clicked() -> None:
+        for word in set(st.session_state[WIDGET]) ^ set(lit):
+            places = set(words[word])
+            kept = hidden - typed if several else set()
+            wanted = hidden - typed - places if hidden & places else kept | places
+            if not typed & places:
+                select(hidden=tuple(sorted(wanted)), token=words[word][0], output=None)
+
+    names = [literal(_spelled(trace, places)) for places in words]
+    # The browser knows pills by their wording only: the second ‘the’ gets an invisible sign more.
+    names = [name + "\u200b" * names[:i].count(name) for i, name in enumerate(names)]
+    icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
+    st.html(STYLE)
+    st.session_state[WIDGET] = lit
+    st.pills(
+        plain("words.label"),
+        range(len(words)),
+        selection_mode="multi",
+        format_func=lambda i: icons[i] + names[i],
+        key=WIDGET,
+        on_change=clicked,
+    )
+    if hidden - typed:
+        view.follow(view.choice.pipeline, view.pipeline.reader.hide(trace.ids, sorted(hidden)))
+    return {place: None if place in typed else trace.ids[place] for place in sorted(hidden)}
+
+
+def place_to_show(view: View, hidden: dict[int, int | None]) -> int:
+    """The place whose guess is shown: the selected token if it is hidden, or where nothing is; else a hidden one."""
+    if hidden:
+        return view.token if view.token in hidden else next(iter(hidden))
+    words = [place for places in whole_words(view.trace.tokens) for place in places]
+    return view.token if view.token in words else words[0]
+
+
+def guesses(
+    view: View,
+    name: str,
+    sentence: str,
+    place: int = 0,
+    truth: int | None = None,
+    *,
+    most: int = 10,
+    title: str | None = None,
+    pick: bool = False,
+) -> None:
+    """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
+
+    truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit.
+    """
+    now, before = probabilities(view.trace, place), probabilities(view.original, place)
+    names = output_names(view)
+    if len(names) <= most:
+        shown = list(range(len(names)))
+    else:
+        wanted = [*(-before).argsort()[:most].tolist(), int(now.argmax()), *([] if truth is None else [truth])]
+        shown = list(dict.fromkeys(wanted))
+    changed = bool(view.trace.edits)
+    lit = truth if truth is not None else int(now.argmax())
+    numbers = [f"{share(before[i])} → {share(now[i])}" if changed else share(now[i]) for i in shown]
+    look = {"colours": [ORANGE if i == lit else BLUE for i in shown], "room": np.maximum(now, before)[shown]}
+    figure = bars_with_numbers(view, now[shown], [names[i] for i in shown], numbers, **look)
+    if changed:  # a line where each bar ended before
+        line = {"type": "line", "line": {"width": 3, "color": "#8a8f98"}}
+        marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
+        figure.layout.shapes = marks
+        most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
+        moved = {"before": share(before[most_moved]), "after": share(now[most_moved])}
+        sentence += " " + t("words.read_changed", name=names[most_moved], **moved)
+    table = pd.DataFrame({"p": now[shown]}, index=[names[i] for i in shown])
+    if changed:
+        table[plain("words.before")] = before[shown]
+    choose = {"on_pick": lambda row, _: select(token=place, output=shown[row])} if pick else {}
+    title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
+    quantity = view.trace.graph["answer"]
+    view.picture(name, figure, sentence, quantity=quantity, title=title, table=table, **choose)
+
+
+def bars_with_numbers(
+    view: View,
+    values: np.ndarray,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    colours: Sequence[str] | str = BLUE,
+    room: np.ndarray | None = None,
+) -> go.Figure:
+    """Bars, each with its number behind it. room: how far to the right something else is drawn."""
+    ends = np.maximum(values if room is None else room, 0)
+    figure = bars(
+        values,
+        Axis("", names),
+        "",
+        colours=colours,
+        texts=[""] * len(names),
+        value_range=(1.05 * min(0.0, float(values.min())), 1.35 * float(ends.max())),
+        font_size=view.font_size + 3,
+        height=int((TALL if len(names) <= 6 else 30 * len(names)) * view.font_size / 12),
+    )
+    figure.layout.xaxis.visible = figure.layout.showlegend = False
+    return figure.add_scatter(
+        x=ends,
+        y=np.arange(len(names)),
+        mode="text",
+        text=[f" {number}" for number in numbers],
+        textposition="middle right",
+        textfont={"color": INK[view.mode]},
+        hoverinfo="skip",
+    )
+
+
+def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
+    """softmax of the logits: at one place, where there are some for each."""
+    logits = trace["logits"].astype(np.float64)
+    return softmax(logits[place] if logits.ndim == 2 else logits)
+
+
+def output_names(view: View) -> Sequence[str]:
+    """What each logit stands for: the words of the vocabulary, or the classes."""
+    return names_along(view, view.trace.axes("logits")[-1])
+
+
+def share(probability: float) -> str:
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996."""
+    if 0.995 <= probability < 0.99995:
+        return f"{probability:.4f}"
+    return f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
+
+
+def guess_in_words(view: View, place: int, truth: int | None) -> str:
+    """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
+    p, names = probabilities(view.trace, place), output_names(view)
+    best, second = (-p).argsort()[:2].tolist()
+    said = {"best": names[best], "first": share(p[best]), "second": names[second], "then": share(p[second])}
+    if "word" not in view.trace.axes("logits"):
+        return t("words.read_class" if p[second] >= 0.01 else "words.read_sure", **said)
+    if view.trace.tokens[place] != "[MASK]":
+        return t("words.read_seen", **said, word=view.trace.tokens[place])
+    if truth is None:
+        return t("words.read_typed", **said)
+    if truth == best:
+        return t("words.read_right", **said)
+    return t("words.read_wrong", **said, truth=names[truth], rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
+
+
+# -- the head ----------------------------------------------------------------------------------------------
+
+
+def head_to_watch(view: View, place: int) -> tuple[int, int]:
+    """The layer and head that the answer hangs on most, of those that read other words."""
+    subject = tuple(view.trace.ids) or view.choice.subject
+    return _telling_head(view.pipeline, subject, place)
+
+
+def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
+    """What a head reads at one place, as lines to words, or laid over the drawing."""
+    trace = view.trace
+    weights = trace[f"layers.{layer}.attention.weights"][head, place]
+    off = switch_of(layer, head) in trace.edits
+    where = plain("common.where", layer=layer + 1, head=head + 1)
+    table = pd.DataFrame({plain("attention.weight"): weights}, index=trace.tokens)
+    others = np.where(np.arange(len(weights)) == place, -1, weights)
+    best = int(others.argmax())
+    values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
+    said = t("words.read_off" if off else "words.read_head", **values)
+    if trace.picture is None:
+        figure = reads(weights, place, trace.tokens, view.mode, faded=off, font_size=view.font_size, height=TALL)
+    elif len(weights) == 1:
+        figure, said = drawing(trace.picture, font_size=view.font_size), t("words.read_one_token", where=where)
+    else:
+        figure = over_drawing(
+            trace.picture,
+            weights,
+            trace.tokens,
+            place,
+            plain("attention.weight"),
+            font_size=view.font_size,
+            height=TALL + 40,
+        )
+    view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table)
+
+
+def switch_of(layer: int, head: int) -> Edit:
+    """The change that switches a head off."""
+    return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
+
+
+def head_switch(view: View, layer: int, head: int) -> None:
+    """A switch that puts out what a head finds, for this run and on every page."""
+    edit, edits = switch_of(layer, head), view.choice.edits
+    widget = "words.switch"
+    st.session_state[widget] = edit in edits
+
+    def switched() -> None:
+        others = tuple(other for other in edits if other != edit)
+        select(edits=(*others, edit) if st.session_state[widget] else others)
+
+    st.toggle(plain("words.switch", layer=layer + 1, head=head + 1), key=widget, on_change=switched)
+    if len(edits) > (edit in edits):
+        st.caption(t("words.other_changes", n=len(edits) - (edit in edits)))
+
+
+# -- found once for all visitors ---------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1000)
+def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
+    return telling_word(pipeline, pipeline(ids))
+
+
+@lru_cache(maxsize=1000)
+def _telling_head(pipeline: Pipeline, subject: tuple[int, ...] | bytes, place: int) -> tuple[int, int]:
+    return telling_head(pipeline, pipeline(subject), place)
+
+
+def _spelled(trace: Trace, places: list[int]) -> str:
+    """The word that these pieces spell."""
+    first, *rest = (trace.tokens[place] for place in places)
+    return first + "".join(piece.removeprefix("##") for piece in rest)

@@ -1,0 +1,135 @@
+"""The whole network at a glance: as a drawing, as small pictures of its tensors, and as a table of shapes."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model import Trace, WeightsError
+from pages.ui import digits, session
+from pages.ui.components.diagram import diagram, show
+from pages.ui.figures import ROLE_COLOURS, Thumbnail, drawing, thumbnails
+from pages.ui.figures.reads import INK
+from pages.ui.frame import go_to
+from pages.ui.link import select
+from pages.ui.sections.hidden_words import output_names, probabilities, share
+from pages.ui.text import class_label, literal, plain, t
+from pages.ui.text.formulas import html_math, plain_math
+from pages.ui.view import View, shape
+
+ATTENTION = "layers.{l}.attention."
+
+
+def whole(view: View, place: int) -> None:
+    """The network as a drawing; a box that is clicked opens its page."""
+    guess = ""
+    if "logits" in view.trace:
+        p = probabilities(view.trace, place)
+        guess = f"{output_names(view)[int(p.argmax())]}: {share(p.max())}"
+    words = {"layer": view.choice.layer + 1, "N": view.trace.graph.layers(), "n": len(view.trace.tokens)}
+    drawn = diagram(view.trace, view.choice.layer, guess)
+    box = show(drawn, ROLE_COLOURS[view.mode], plain("diagram.label", **words), key="home.diagram")
+    if box:
+        if box.sublayer:
+            select(sublayer=box.sublayer)
+        # Without query_params=, Streamlit refuses to go while widgets are bound to the URL; there they write it again.
+        go_to(box.page)
+    st.caption(t("home.diagram_help", **words))
+
+
+def tensors(view: View) -> None:
+    """The real tensors on the way as small pictures, line by line, and what two of them say."""
+    trace = view.trace
+    stream = trace.graph.stream(view.choice.layer)
+    attention = view.key(ATTENTION)
+    lines = (
+        ["embedding.sum"],
+        [attention + role for role in "QKV"],
+        [attention + name for name in ("scores", "weights", "heads")],
+        [stream[1]],
+        [view.key("layers.{l}.ffn.activation")],
+        [trace.graph.Z],
+    )
+    grid, table = [], []
+    for line in lines:
+        grid.append([])
+        for key in line:
+            values = view.shown(key)
+            symbol = "Z" if key == trace.graph.Z else trace.graph[key].symbol
+            scale = "positive" if trace.graph[key].scale == "share" else "signed"
+            colour = ROLE_COLOURS[view.mode].get(symbol, INK[view.mode])
+            title = f"<b>{html_math(symbol)}</b>  {shape(values)}"
+            grid[-1].append(Thumbnail(title, values, view.token_names(), scale, colour))
+            table.append((plain_math(symbol), shape(values), values.min(), values.mean(), values.max()))
+    names = [plain(f"home.column_{name}") for name in ("symbol", "shape", "smallest", "mean", "largest")]
+    weights, fired = view.shown(attention + "weights"), view.shown(view.key("layers.{l}.ffn.activation")) > 0
+    query, key = np.unravel_index(weights.argmax(), weights.shape)
+    sentence = t(
+        "home.read_thumbnails" if len(trace.tokens) > 1 else "home.read_single",
+        where=view.where(),
+        query=trace.tokens[query],
+        key=trace.tokens[key],
+        value=f"{weights[query, key]:.2f}",
+        fired=f"{fired.mean():.0%}",
+        cells=f"{fired.size:,}",
+    )
+    figure = thumbnails(grid, font_size=view.font_size)
+    view.picture("thumbnails", figure, sentence, table=pd.DataFrame(table, columns=names).set_index(names[0]))
+    st.caption(t("home.thumbnails_help"))
+
+
+def side_by_side(view: View) -> None:
+    """The same block for a sentence and for a drawing: both inputs, then every quantity's shape in one table."""
+    st.markdown(t("home.side_by_side_purpose"))
+    given, kind = st.session_state["last_good"], view.choice.pipeline
+    sentence = given.get(kind if view.trace.ids else "text", session.FIRST_SENTENCE)
+    ink = given.get("digits") or given.get("flat") or digits.ink(digits.example())
+    try:
+        words, digit = session.run("text", sentence), session.run("digits", ink)
+    except WeightsError as error:
+        st.warning(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
+        return
+    n, m = len(words.tokens), len(digit.tokens)
+    left, right = view.columns([1, 1], gap="large")
+    with left:
+        st.markdown(f"**{plain('home.words', n=n)}**")
+        st.markdown(" ".join(f":gray-background[{literal(token)}]" for token in words.tokens))
+        st.markdown(t("home.words_answer"))
+        guess = digit.answer[0]
+        figure = drawing(digit.picture, cut=digit.config.patch_size, font_size=view.font_size)
+        said = {"best": class_label(guess.best), "share": share(max(guess.probabilities))}
+        view.picture("patches", figure, t("home.digit_answer", **said))
+    with right:
+        st.markdown("\n".join(shapes(words, digit)))
+        st.markdown(t("home.read_side_by_side", n=n, n2=f"{n * n:,}", m=m, m2=f"{m * m:,}"))
+
+
+#: Axes in the letters of the notes.
+LETTERS = {
+    **dict.fromkeys(("token", "query", "key"), "n"),
+    "head": "h",
+    "d_k": "d_k",
+    "d_model": "d_{model}",
+    "d_ff": "d_{ff}",
+    "word": r"\lvert V \rvert",
+    "class": r"\text{classes}",
+}
+
+
+def shapes(words: Trace, digit: Trace) -> list[str]:
+    """A table of every quantity around and in one layer: symbol, axes in letters, and the shapes of both runs."""
+    columns = [plain(f"home.column_{name}") for name in ("symbol", "letters", "words", "digit")]
+    lines = ["| " + " | ".join(columns) + " |", "|:--|:--|--:|--:|"]
+    sizes = ([run.graph.layers(), run.config.heads, len(run.tokens)] for run in (words, digit))
+    for letter, one, other in zip("Nhn", *sizes, strict=True):
+        lines.append(f"| ${letter}$ | {plain(f'home.row_{letter}')} | {one} | {other} |")
+    for key in dict.fromkeys([*words, *digit]):
+        runs = [run for run in (words, digit) if key in run]
+        if runs[0].graph[key].layer in (None, 0):
+            letters = " / ".join(dict.fromkeys(in_letters(run.axes(key)) for run in runs))
+            both = [shape(run[key]) if key in run else "" for run in (words, digit)]
+            lines.append(f"| ${runs[0].graph[key].symbol}$ | {letters} | {both[0]} | {both[1]} |")
+    return lines
+
+
+def in_letters(axes: tuple[str, ...]) -> str:
+    return "$" + r" \times ".join(LETTERS[axis] for axis in axes) + "$"
