@@ -104,7 +104,8 @@ def test_an_equation_is_written_in_the_symbols_of_what_it_reads(of: Graph) -> No
     for quantity in of:
         assert quantity.equation.count("{") == quantity.equation.count("}")
         for read in quantity.reads:
-            assert written(of, read, quantity.key) in quantity.equation, (quantity.key, quantity.equation)
+            just_this = rf"(?<!bar )(?<!bar {{)(?<!hat ){re.escape(written(of, read, quantity.key))}(?!')"
+            assert re.search(just_this, quantity.equation), (quantity.key, quantity.equation)
 
 
 def test_a_symbol_names_one_quantity_in_a_layer() -> None:
