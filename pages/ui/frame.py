@@ -9,6 +9,7 @@ import streamlit as st
 from model import WeightsError
 from pages.ui import link
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
+from pages.ui.memory import forget_old_widgets
 from pages.ui.sidebar import sidebar
 from pages.ui.text import plain, t
 
@@ -124,6 +125,7 @@ def _navigation() -> list:
 def frame() -> None:
     """Everything that app.py does: page set-up, the address, navigation, sidebar, then the page itself."""
     st.set_page_config(page_title="Glass Encoder", page_icon="🔎", layout="wide")
+    forget_old_widgets()
     wanted = link.clicked()
     problems = link.arrive()
     if wanted is not None:
