@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model import Trace
+from model.config import EncoderConfig
 from model.graph import Quantity
 from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar
@@ -17,7 +18,7 @@ from pages.ui.choice import Choice
 from pages.ui.components.keys import listen
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
-from pages.ui.link import select
+from pages.ui.link import chosen, select
 from pages.ui.text import literal, plain, t
 
 #: English words in equations, shown in the reader's language.
@@ -71,8 +72,8 @@ class View:
         self.font_size = 18 if self.choice.big else 12
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
-        config, at = self.trace.config, (self.choice.layer, self.choice.head)
-        self._arrows("", at, (config.layers, config.heads), lambda layer, head: select(layer=layer, head=head))
+        for arrow, (down, across) in ARROWS.items():
+            self.on_key(arrow, partial(_go_on, "layer" if down else "head", down or across, self.trace.config))
         if self.choice.pipeline == "untrained":
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
@@ -163,14 +164,9 @@ class View:
 
     def moves(self, place: tuple[int, int], sizes: tuple[int, int], choose: Callable[[int, int], None]) -> None:
         """Let Shift and an arrow move the chosen cell: `choose` gets the next row and column. sizes: of the map."""
-        self._arrows("Shift+", place, sizes, choose)
-
-    def _arrows(
-        self, with_: str, place: tuple[int, int], sizes: tuple[int, int], choose: Callable[[int, int], None]
-    ) -> None:
         for arrow, by in ARROWS.items():
             going = zip(place, by, sizes, strict=True)
-            self.on_key(with_ + arrow, partial(choose, *(min(max(at + step, 0), n - 1) for at, step, n in going)))
+            self.on_key(f"Shift+{arrow}", partial(choose, *(min(max(at + step, 0), n - 1) for at, step, n in going)))
 
     def columns(self, widths: Sequence[int], **look: object) -> list:
         """Columns side by side; one below the other where everything is large."""
@@ -372,6 +368,11 @@ class View:
 def source(thing: object) -> str:
     """The source of a class or function, read from its file once."""
     return inspect.getsource(thing)
+
+
+def _go_on(field: str, by: int, config: EncoderConfig) -> None:
+    """Go to another layer or head, from where the reader is by now: keys are faster than pages."""
+    select(**{field: min(max(getattr(chosen(), field) + by, 0), getattr(config, f"{field}s") - 1)})
 
 
 def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:

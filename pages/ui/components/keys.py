@@ -15,9 +15,12 @@ export default function({ data, setTriggerValue }) {
     event.preventDefault()
     setTriggerValue('pressed', key)
   }
-  document.removeEventListener('keydown', document.pressOnPage)  // of an earlier run or page: one listener is enough
+  document.removeEventListener('keydown', document.pressOnPage)  // of an earlier run: one listener is enough
   document.addEventListener('keydown', document.pressOnPage = press)
-  return () => document.removeEventListener('keydown', press)
+  return () => {
+    document.removeEventListener('keydown', press)
+    if (document.pressOnPage === press) document.pressOnPage = undefined
+  }
 }
 """
 

@@ -1,0 +1,62 @@
+"""A click on a cell shows its arithmetic beside it, on the same screen, with its row and column lit."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_journeys import MIDDLE, SENTENCE, asked, settle
+from tests.browser.test_journeys import title as wait_for_title
+
+QUERY = "lang=en&input=sentence&layer=2&head=3&depth=numbers&s=" + SENTENCE.replace(" ", "+")
+#: page, link, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
+CELLS = [
+    ("attention", "stage=scores", 0, (3, 4), {"token": "4", "key": "5"}, "S_{4,5}"),
+    ("attention", "stage=scaled", 0, (1, 6), {"token": "2", "key": "7"}, "S_{2,7}"),
+    ("attention", "stage=masked", 0, (0, 0), {"token": "1", "key": "1"}, "M_{1,1}"),
+    ("attention", "stage=weights", 0, (6, 2), {"token": "7", "key": "3"}, "A_{7,3}"),
+    ("attention", "stage=heads", 0, (2, 20), {"token": "3", "part": "20"}, "_{3,20}"),
+    ("queries_keys_values", "", 1, (5, 9), {"token": "6", "part": "9", "stage": "K"}, "K_{6,9}"),
+    ("queries_keys_values", "", 2, (2, 32), {"token": "3", "part": "32", "stage": "V"}, "V_{3,32}"),
+]
+
+
+@pytest.mark.parametrize(("name", "link", "which", "cell", "wanted", "symbol"), CELLS)
+def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
+    page: Page, app_url: str, name: str, link: str, which: int, cell: tuple, wanted: dict, symbol: str
+) -> None:
+    page.goto(f"{app_url}/{name}?{QUERY}&{link}")
+    wait_for_title(page, name)
+    chart = page.locator(".js-plotly-plot").nth(which)
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    page.mouse.click(*chart.evaluate(MIDDLE, list(cell)))
+    page.wait_for_url(lambda url: all(asked(url).get(field) == value for field, value in wanted.items()))
+    settle(page)
+    working = page.locator("[class*=st-key-working]")
+    line = working.locator("annotation", has_text=symbol).last
+    expect(line).to_be_attached()
+    box = working.bounding_box()
+    assert 0 <= box["y"] < 500 and page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    lit = page.locator(".js-plotly-plot").nth(which).locator(".shapelayer path")
+    expect(lit).to_have_count(3)  # the row, the column and the cell
+
+
+def test_a_click_on_a_line_and_on_its_end_choose_them(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?{QUERY}&as=lines")
+    wait_for_title(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    page.mouse.click(*chart.evaluate(MIDDLE, [3, -0.12]))  # the fourth token on the left
+    page.wait_for_url(lambda url: asked(url).get("token") == "4")
+    settle(page)
+    page.mouse.click(*chart.evaluate(MIDDLE, [5, 1.12]))  # the sixth on the right
+    page.wait_for_url(lambda url: asked(url).get("key") == "6")
+
+
+def test_a_click_on_a_patch_lets_it_look(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?lang=en&input=digit&depth=numbers")
+    wait_for_title(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    page.mouse.click(*chart.evaluate(MIDDLE, [2, 3]))  # r3c4
+    page.wait_for_url(lambda url: asked(url).get("token") == "19")
+    settle(page)
+    expect(page.locator("[class*=st-key-working]")).to_contain_text("r3c4")

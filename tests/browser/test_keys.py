@@ -1,0 +1,100 @@
+"""Without a mouse: arrows choose heads and layers, with Shift the cell; digits the step, and a step is played."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_journeys import SENTENCE, asked, sentence_box, settle, slider
+from tests.browser.test_journeys import title as wait_for_title
+
+PAGE = "attention?lang=en&input=sentence&layer=2&head=3&depth=numbers&s=" + SENTENCE.replace(" ", "+")
+
+
+def opened(page: Page, name: str) -> None:
+    """Wait until a page is there and listens to keys."""
+    wait_for_title(page, name)
+    page.locator(".st-key-keys").first.wait_for(state="attached")
+    page.wait_for_function("() => Boolean(document.pressOnPage)")
+
+
+def wait_for(page: Page, **values: str) -> None:
+    """Wait until the link holds these values."""
+    page.wait_for_url(lambda url: all(asked(url).get(name) == value for name, value in values.items()))
+    settle(page)
+
+
+def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}&token=3&key=4")
+    opened(page, "attention")
+    keyboard = page.keyboard
+    keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    keyboard.press("ArrowDown")
+    wait_for(page, layer="3", head="4")
+    keyboard.press("ArrowUp")
+    wait_for(page, layer="2", head="4")
+    keyboard.press("ArrowLeft")
+    wait_for(page, layer="2", head="3")
+    keyboard.press("Shift+ArrowDown")
+    wait_for(page, token="4", key="4")
+    keyboard.press("Shift+ArrowRight")
+    wait_for(page, token="4", key="5")
+    expect(page.locator("[class*=st-key-working]")).to_contain_text("gave")
+    keyboard.press("1")
+    wait_for(page, stage="scores")
+    expect(page.get_by_role("radio", name="match q · k")).to_be_checked()
+
+
+def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    sentence_box(page).click()
+    for key in ("ArrowLeft", "ArrowUp", "Home", "1", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(sentence_box(page)).to_have_value(f"1{SENTENCE}")
+    page.keyboard.press("Enter")
+    wait_for(page, s=f"1{SENTENCE}")
+    assert (asked(page.url)["layer"], asked(page.url)["head"]) == ("2", "3")
+    expect(slider(page, "head")).to_have_value("3")
+
+
+def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    for name in ("heads", "layers", "attention"):
+        page.locator(f'[data-testid="stPageLink-NavLink"][href*="{name}"]').first.click()
+        opened(page, name)
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    page.wait_for_timeout(500)
+    assert asked(page.url)["head"] == "4"
+
+
+def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    play = page.get_by_role("button", name=re.compile("Play"))
+    play.click()
+    seen = []
+    for step in ("scores", "scaled", "masked", "weights", "heads"):
+        page.wait_for_url(lambda url, step=step: asked(url).get("stage") == step)
+        seen.append(step)
+    expect(play).to_be_visible()  # and no longer Stop
+    page.wait_for_timeout(2500)
+    assert asked(page.url)["stage"] == "heads" == seen[-1]
+
+
+def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/{PAGE}&big=true")
+    chart = page.get_by_test_id("stPlotlyChart").first
+    chart.locator(".main-svg").first.wait_for()
+    settle(page)
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    box = chart.bounding_box()
+    assert box["y"] < 220 and box["y"] + box["height"] <= 730
+    strip = page.locator(".st-key-strip")
+    assert strip.bounding_box()["height"] < 60
+    assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
