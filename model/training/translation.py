@@ -206,7 +206,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
             bar.update(count)
             if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
-            if steps % 400 == 0 or seen >= tokens:
+            if steps % 200 == 0 or seen >= tokens:
                 figures = validate(networks, held, encoded_held, where)
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {figures}")
                 save_checkpoint(checkpoint, networks, optimizers, tokens=seen, step=steps)
