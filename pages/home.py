@@ -29,7 +29,7 @@ def live(view: View) -> int:
         hidden = clickable_words(view)
         place = place_to_show(view, hidden)
         truth = hidden.get(place)
-    left, right = view.columns([1, 1], gap="medium")
+    left, right = st.columns([1, 1], gap="medium")
     with left:
         guesses(view, "guesses", guess_in_words(view, place, truth), place, truth, most=5 if words else 10)
     with right:

@@ -135,7 +135,8 @@ def test_the_lines_are_the_weights_of_the_head_that_can_be_switched_off() -> Non
     pipeline = load("text")
     trace = pipeline(pipeline.reader.hide(pipeline(SENTENCE).ids, [2]))
     weights = trace[f"layers.{layer}.attention.weights"][head, 2]
-    read = [(token, weight) for token, weight in zip(trace.tokens, weights, strict=True) if weight >= 0.02]
+    least = min(0.02, np.sort(weights)[-5])
+    read = [(token, weight) for token, weight in zip(trace.tokens, weights, strict=True) if weight >= least]
     assert [token for token, _ in lines(app)] == [token for token, _ in read]
     assert [weight for _, weight in lines(app)] == pytest.approx([weight for _, weight in read], abs=6e-3)
 

@@ -239,6 +239,8 @@ def _boxes(side: _Side, answer: str) -> tuple[dict[str, Box], Frame]:
             y += 2 * FORK + FORK // 2 + 2
         elif kind_of(quantities[0]) in ("Q", "norm"):
             y += 8  # room for the fork, or for the residual stream to leave
+            sublayer = side.sublayer(quantities[0].key)
+            y += 8 if sublayer and sublayer.memory else 0  # and for what the encoder hands over
         for name in names:
             boxes[name] = _box(side, name, held[name], y, answer)
         y = max(boxes[name].bottom for name in names) + GAP
@@ -296,7 +298,7 @@ def _arrows(
             elif sublayer is not None and key == sublayer.memory:
                 yield _from_memory(arrow, a, b, side, below)
             else:
-                yield _down(arrow, a, b, side)
+                yield _down(arrow, a, b, side, fork=FORK + 10 if sublayer and sublayer.memory else FORK)
 
 
 def _round(arrow: Arrow, a: Box, b: Box, side: _Side, frame: Frame, right: bool) -> Arrow:
@@ -319,7 +321,7 @@ def _from_memory(arrow: Arrow, a: Box, b: Box, side: _Side, below: float) -> Arr
     return replace(arrow, points=points, label=(side.x + 18, enter - 9), written=_written(arrow))
 
 
-def _down(arrow: Arrow, a: Box, b: Box, side: _Side) -> Arrow:
+def _down(arrow: Arrow, a: Box, b: Box, side: _Side, fork: float) -> Arrow:
     """Straight down, parting to what stands beside the stream, or from the side."""
     level, straight = a.y + a.height / 2, min(a, b, key=lambda box: box.width).middle
     if level == b.y + b.height / 2:
@@ -329,8 +331,8 @@ def _down(arrow: Arrow, a: Box, b: Box, side: _Side) -> Arrow:
         points = ((straight, a.bottom), (straight, b.y))
         written = arrow.shape if a.kind in ("Q", "K", "V") else _written(arrow)  # the box says it
         return replace(arrow, points=points, label=(straight + 8, a.bottom + 13), written=written)
-    stream = side.x + STREAM
-    return replace(arrow, points=((stream, a.bottom), (stream, b.y - FORK), (b.middle, b.y - FORK), (b.middle, b.y)))
+    stream, level = side.x + STREAM, b.y - fork
+    return replace(arrow, points=((stream, a.bottom), (stream, level), (b.middle, level), (b.middle, b.y)))
 
 
 def _written(arrow: Arrow) -> str:

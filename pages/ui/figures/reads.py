@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from pages.ui.figures.base import ACCENT, figure_of, label, look
 
 INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
-MOST, LEAST = 10, 0.02  # lines, and the weight below which there is none
+FEWEST, MOST = 5, 10  # lines
+LEAST = 0.02  # the weight below which there is no line, where there are enough
 
 
 def reads(
@@ -26,8 +27,8 @@ def reads(
     weights: (token,). The strongest lines only, in the order of the sentence, thicker where more is taken, with their
     weights. mode: "light" or "dark". faded: what is read leads nowhere, since the head is switched off.
     """
-    strongest = np.argsort(-weights)[:MOST]
-    shown = sorted(int(place) for place in strongest if weights[place] >= LEAST)
+    count = max(FEWEST, min(MOST, int((weights >= LEAST).sum())))
+    shown = sorted(np.argsort(-weights, kind="stable")[:count].tolist())
     source = (len(shown) - 1) / 2
     traces = [
         dict(

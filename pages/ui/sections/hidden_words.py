@@ -95,14 +95,14 @@ def guesses(
 
     truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit.
     """
-    now, before = probabilities(view.trace, place), probabilities(view.original, place)
+    now, before = probabilities(run_shown(view), place), probabilities(view.original, place)
     names = output_names(view)
     if len(names) <= most:
         shown = list(range(len(names)))
     else:
         wanted = [*(-before).argsort()[:most].tolist(), int(now.argmax()), *([] if truth is None else [truth])]
         shown = list(dict.fromkeys(wanted))
-    changed = bool(view.trace.edits)
+    changed = bool(run_shown(view).edits)
     lit = truth if truth is not None else int(now.argmax())
     numbers = [f"{share(before[i])} → {share(now[i])}" if changed else share(now[i]) for i in shown]
     look = {"colours": [ORANGE if i == lit else BLUE for i in shown], "room": np.maximum(now, before)[shown]}
@@ -156,6 +156,11 @@ def bars_with_numbers(
     )
 
 
+def run_shown(view: View) -> Trace:
+    """The changed run; the original one where the reader wants to see that."""
+    return view.original if view.choice.shown == "original" else view.trace
+
+
 def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
     """softmax of the logits: at one place, where there are some for each."""
     logits = trace["logits"].astype(np.float64)
@@ -176,7 +181,7 @@ def share(probability: float) -> str:
 
 def guess_in_words(view: View, place: int, truth: int | None) -> str:
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
-    p, names = probabilities(view.trace, place), output_names(view)
+    p, names = probabilities(run_shown(view), place), output_names(view)
     best, second = (-p).argsort()[:2].tolist()
     said = {"best": names[best], "first": share(p[best]), "second": names[second], "then": share(p[second])}
     if "word" not in view.trace.axes("logits"):
@@ -201,7 +206,7 @@ def head_to_watch(view: View, place: int) -> tuple[int, int]:
 
 def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     """What a head reads at one place, as lines to words, or laid over the drawing."""
-    trace = view.trace
+    trace = run_shown(view)
     weights = trace[f"layers.{layer}.attention.weights"][head, place]
     off = switch_of(layer, head) in trace.edits
     where = plain("common.where", layer=layer + 1, head=head + 1)

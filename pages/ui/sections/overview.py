@@ -99,7 +99,8 @@ def side_by_side(view: View) -> None:
         said = {"best": class_label(guess.best), "share": share(max(guess.probabilities))}
         view.picture("patches", figure, t("home.digit_answer", **said))
     with right:
-        st.markdown("\n".join(shapes(words, digit)))
+        with st.container(key="working.shapes"):  # as narrow as the tables of an arithmetic
+            st.markdown("\n".join(shapes(words, digit)))
         st.markdown(t("home.read_side_by_side", n=n, n2=f"{n * n:,}", m=m, m2=f"{m * m:,}"))
 
 
