@@ -109,23 +109,20 @@ def _drawing(pipeline: str) -> bytes:
     """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
     if st.session_state["drawing"] is None:
         st.session_state["drawing"] = digits.example()
-    if st.session_state["drawing"] != st.session_state.get(
-        "drawing.on_pad"
-    ):  # from outside: a link, an example, a file
+    drawing = st.session_state["drawing"]
+    if drawing != st.session_state.get("drawing.on_pad"):  # it comes from a link, an example or a file
         st.session_state["drawing.epoch"] = st.session_state.get("drawing.epoch", 0) + 1
-
-    drawn = digit_pad(
+        st.session_state["drawing.on_pad"] = drawing
+    digit_pad(
         "pad",
-        st.session_state["drawing"],
+        drawing,
         st.session_state["drawing.epoch"],
         {"thin": 16, "medium": 28, "thick": 44}[st.session_state.get("pen", "medium")],
+        on_draw=_take_drawing,
         label=plain("sidebar.pad"),
         undo=plain("sidebar.undo"),
         clear=plain("sidebar.clear"),
     )
-    if drawn and len(drawn) == len(st.session_state["drawing"]):
-        st.session_state["drawing"] = drawn
-    st.session_state["drawing.on_pad"] = st.session_state["drawing"]
     verdict = st.empty()
     st.segmented_control(
         plain("sidebar.pen"),
@@ -142,7 +139,6 @@ def _drawing(pipeline: str) -> bytes:
     if problem := st.session_state.pop("upload_problem", None):
         st.warning(t(problem), icon=":material/broken_image:")
 
-    drawing = st.session_state["drawing"]
     try:
         ink = digits.ink(drawing)
         st.session_state["last_drawing"] = drawing
@@ -154,6 +150,10 @@ def _drawing(pipeline: str) -> bytes:
     probability = f"{max(guess.probabilities):.0%}"
     verdict.markdown(t("sidebar.verdict", label=class_label(guess.best), probability=probability))
     return drawing
+
+
+def _take_drawing(drawing: bytes) -> None:
+    st.session_state["drawing"] = st.session_state["drawing.on_pad"] = drawing
 
 
 def _take_example_digit() -> None:

@@ -7,6 +7,7 @@ base picture that Python gives.
 
 import base64
 import binascii
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -113,18 +114,23 @@ export default function({ data, parentElement, setStateValue }) {
 _pad = st.components.v2.component("digit_pad", html=HTML, css=CSS, js=JS)
 
 
-def digit_pad(key: str, base: bytes, epoch: int, width: int, **words: str) -> bytes | None:
+def digit_pad(key: str, base: bytes, epoch: int, width: int, on_draw: Callable[[bytes], None], **words: str) -> None:
     """The pad. base: the packed drawing to start from (3136 bytes); a new `epoch` puts it there again.
 
-    words: label, undo, clear in the reader's language. Returns the drawing as packed bytes, or None while nothing was
-    drawn over this base: what was drawn over an earlier one no longer counts.
+    on_draw: called with the packed drawing after each stroke, before anything else of that run; not with what was drawn
+    over an earlier base, which no longer counts. words: label, undo, clear in the reader's language.
     """
+
+    def drawn() -> None:
+        drawn_over, _, drawing = str(st.session_state[key].drawing or "").partition(":")
+        if drawn_over != str(epoch):
+            return
+        try:
+            packed = base64.b64decode(drawing, validate=True)
+        except binascii.Error:
+            return
+        if len(packed) == len(base):
+            on_draw(packed)
+
     data = {"base": base64.b64encode(base).decode(), "epoch": epoch, "width": width, **words}
-    result = _pad(key=key, data=data, default={"drawing": None}, on_drawing_change=lambda: None)
-    drawn_over, _, drawing = str(result.drawing or "").partition(":")
-    if drawn_over != str(epoch) or not drawing:
-        return None
-    try:
-        return base64.b64decode(drawing, validate=True)
-    except binascii.Error:
-        return None
+    _pad(key=key, data=data, default={"drawing": None}, on_drawing_change=drawn)
