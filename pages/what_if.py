@@ -130,7 +130,7 @@ def spread(change: np.ndarray, chosen: tuple[int, int]) -> None:
         "spread",
         scatter(
             values,
-            layers.astype(np.float32),
+            layers.astype(np.float32) + 1,
             (word("axis_effect"), word("axis_layer")),
             layers,
             Axis(word("axis_layer"), [str(i + 1) for i in range(len(change))]),
