@@ -1,4 +1,4 @@
-"""What only a drawing has: how it is prepared, attention laid over it, and what its patches know of their places.
+"""What only a drawing has: how it is prepared, and what its patches know of their places.
 
 Each function draws one part of a page, and nothing where the input is no drawing cut into patches.
 """
@@ -11,10 +11,9 @@ from model.analysis import cosine_similarity
 from model.digits import BOX, SIZE
 from pages.ui import digits, session
 from pages.ui.figures import Axis, drawing, heatmap, tiles
+from pages.ui.sections.overlay import inked
 from pages.ui.text import plain, t
 from pages.ui.view import View, shape
-
-INKED = 0.5  # a patch holds ink where one of its pixels is at least this bright
 
 
 def how_it_is_prepared(view: View) -> None:
@@ -56,7 +55,7 @@ def how_it_is_prepared(view: View) -> None:
             "cut",
             image.reshape(side, size, side, size).swapaxes(1, 2),
             drawing(image, cut=size, **small),
-            {"side": side, "size": size, "patches": len(patches), "inked": int(_inked(view).sum())},
+            {"side": side, "size": size, "patches": len(patches), "inked": int(inked(view).sum())},
         ),
         (
             "rows",
@@ -168,8 +167,3 @@ def first_to_know(view: View) -> None:
         equation=r"p^{(l)} = \operatorname{softmax}\left(X^{(l)}_{[\text{CLS}]} W + b\right)",
         values=probabilities,
     )
-
-
-def _inked(view: View) -> np.ndarray:
-    """Which patches hold ink."""
-    return view.trace.patches.max(axis=1) >= INKED

@@ -48,13 +48,34 @@ def test_equal_tokens_stay_apart_and_tags_are_shown_as_typed() -> None:
 
 @pytest.mark.parametrize("n", [1, 8, 64, 65])
 def test_a_clickable_map_has_a_marker_on_each_cell_up_to_64(n: int) -> None:
-    figure = heatmap(np.eye(n), Axis("r"), Axis("c"), clickable=True)
-    assert len(figure.data) == (2 if n <= 64 else 1)
+    names = [f"t{i}" for i in range(n)]
+    marks = heatmap(np.eye(n), Axis("r", names), Axis("c", names), clickable=True).data[1]
+    assert len(marks.x) == (n * n if n <= 64 else n * 33)  # of larger ones, every second column
     if n <= 64:
-        marks = figure.data[1]
         for i in range(0, n * n, 7):
             assert (marks.y[i], marks.x[i]) == divmod(i, n)
             assert marks.customdata[i] == (1 if i % (n + 1) == 0 else 0)
+
+
+@pytest.mark.parametrize("clickable", [True, False])
+@pytest.mark.parametrize("chosen", [None, (0, 0), (37, 49), (48, 1)])
+def test_of_many_names_some_stand_at_the_axis_and_hovers_say_all(clickable: bool, chosen: tuple | None) -> None:
+    names = [f"t{i}" for i in range(50)]
+    figure = heatmap(np.eye(50), Axis("r", names), Axis("c", names), clickable=clickable, cell=chosen)
+    for side, place in ((figure.layout.yaxis, 0), (figure.layout.xaxis, 1)):
+        assert len(side.tickvals) <= 32
+        assert [names[at] for at in side.tickvals] == list(side.ticktext)
+        assert min(np.diff(side.tickvals)) >= 2  # two names lie never on each other
+        assert chosen is None or chosen[place] in side.tickvals
+    said = np.ravel(figure.data[-1].text)
+    assert len(said) == 2500
+    assert all(f"<b>t{i}</b>" in said[50 * i + j] and f"<b>t{j}</b>" in said[50 * i + j] for i, j in ((3, 4), (49, 0)))
+    assert figure.data[-1].hovertemplate.startswith("%{text}")
+
+
+def test_places_without_names_count_from_1() -> None:
+    figure = heatmap(np.eye(3), Axis("r", ["a", "b", "c"]), Axis("c"), clickable=True)
+    assert figure.data[0].x0 == 1 and sorted(set(figure.data[1].x)) == [1, 2, 3] and figure.data[0].y0 == 0
 
 
 def test_bars_keep_their_order() -> None:
@@ -62,11 +83,20 @@ def test_bars_keep_their_order() -> None:
     assert list(figure.data[0].x) == [3, 1] and list(figure.layout.yaxis.range) == [1.6, -0.6]
 
 
-def test_lines_join_each_query_to_what_it_looks_at() -> None:
+@pytest.mark.parametrize(("least", "wanted"), [(0.02, {(0, 0), (0, 1), (1, 1)}), (0.5, {(0, 0), (1, 1)})])
+def test_lines_join_each_query_to_what_it_looks_at(least: float, wanted: set) -> None:
     weights = np.array([[0.9, 0.1], [0.01, 0.99]], np.float32)
-    figure = attention_lines(weights, Axis("q", ["a", "b"]), Axis("k", ["a", "b"]), 0, "light")
+    figure = attention_lines(weights, Axis("q", ["a", "b"]), Axis("k", ["a", "b"]), 0, "light", least=least)
     joined = set()
     for line in (trace for trace in figure.data if trace.mode == "lines"):
         ends = np.asarray(line.y).reshape(-1, 3)
         joined |= {(int(start), int(end)) for start, end, _ in ends}
-    assert joined == {(0, 0), (0, 1), (1, 1)}  # the hundredth is too thin to draw
+    assert joined == wanted  # what is too thin is not drawn
+    marks = next(trace for trace in figure.data if trace.customdata is not None)
+    pairs = [tuple(pair) for pair in marks.customdata]
+    assert {pair for pair in pairs if min(pair) >= 0} == wanted
+    for (i, j), x, y in zip(pairs, marks.x, marks.y, strict=True):
+        if min(i, j) >= 0:  # a mark lies on its line
+            assert y == pytest.approx(i + x * (j - i))
+        else:
+            assert y == max(i, j)

@@ -1,35 +1,86 @@
-"""Downloads: the whole run, tables that spreadsheets read, pictures that open offline."""
+"""What a reader takes along: the whole run, tables that spreadsheets read, pictures that open offline."""
 
 import io
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from pages.ui.figures import Axis, heatmap
-from pages.ui.view import csv, figure_table, npz, standalone
+from pages.ui import exports
+from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
+from pages.ui.figures.base import MOST_NAMED
 from tests.networks import trace_of
+from tests.pages.opening import open_page
+
+SENTENCE = '我爱你 , "really" # not ?'
 
 
 def test_the_npz_holds_the_whole_run_under_the_traces_keys() -> None:
     for name in ("trained text", "trained digits", "trained flat"):
         trace = trace_of(name)
-        saved = np.load(io.BytesIO(npz(trace)), allow_pickle=False)
+        saved = np.load(io.BytesIO(exports.npz(trace)), allow_pickle=False)
         assert set(saved.files) == {*trace.keys(), "tokens"}
         assert saved["tokens"].tolist() == trace.tokens
         for key in trace:
             np.testing.assert_array_equal(saved[key], trace[key])
 
 
-def test_the_csv_keeps_chinese_and_every_digit() -> None:
-    values = np.array([[0.123456, -2.5], [3.0, 1e-6]], np.float32)
-    table = figure_table(heatmap(values, Axis("query", ["天", "<b>"]), Axis("key", ["天", "气"])))
-    content = csv(table)
+def read(content: bytes, **look) -> pd.DataFrame:
+    """A CSV as pandas reads it, its first line being a remark."""
     assert content.startswith(b"\xef\xbb\xbf")  # the mark by which spreadsheets know UTF-8
-    read = pd.read_csv(io.BytesIO(content), index_col=0)
-    assert list(read.index) == ["天", "<b>"] and list(read.columns) == ["天", "气"]
-    np.testing.assert_allclose(read.to_numpy(), values, rtol=1e-6)
+    return pd.read_csv(io.BytesIO(content), index_col=0, comment="#", **look)
+
+
+@pytest.mark.parametrize("names", [["天", "<b>"], [f"词{i}" for i in range(2 * MOST_NAMED)]])
+def test_the_csv_keeps_chinese_every_name_and_every_digit(names: list[str]) -> None:
+    values = np.random.default_rng(0).normal(size=(len(names), 2)).astype(np.float32)
+    table = exports.figure_table(heatmap(values, Axis("query", names), Axis("key", ["天", "气"])))
+    kept = read(exports.csv(table, "我爱你 · layer 2, head 3"))
+    assert list(kept.index) == names and list(kept.columns) == ["天", "气"]
+    np.testing.assert_allclose(kept.to_numpy(), values, rtol=1e-6)
+
+
+def test_the_csv_says_in_its_first_line_what_it_is_about() -> None:
+    first, second, *_ = exports.csv(pd.DataFrame({"a": [1]}), "Attention · i love you").decode("utf-8-sig").splitlines()
+    assert (first, second) == ("# Attention · i love you", ",a")
+
+
+@pytest.mark.parametrize("horizontal", [True, False])
+def test_a_table_of_bars_holds_their_values_and_names(horizontal: bool) -> None:
+    values = np.array([3.5, -1.25, 3.5], np.float32)
+    table = exports.figure_table(bars(values, Axis("word", ["the", "cat", "the"]), "logit", horizontal=horizontal))
+    assert table.index.tolist() == ["the", "cat", "the"]
+    assert table.to_numpy().ravel().tolist() == values.tolist()
+
+
+def test_a_table_holds_every_series_under_its_name() -> None:
+    series = {"in": np.array([1.0, 2.0]), "out": np.array([3.0, 4.0])}
+    table = exports.figure_table(grouped_bars(series, Axis("token", ["a", "a"]), "length", ["#111111", "#222222"]))
+    assert table.index.tolist() == ["a", "a"]
+    assert {name: table[name].tolist() for name in table} == {"in": [1, 2], "out": [3, 4]}
+    table = exports.figure_table(lines(np.array([[1, 2], [3, 4]]), ["in", "out"], Axis("layer", ["1", "2"]), "length"))
+    assert {name: table[name].tolist() for name in table} == {"in": [1, 2], "out": [3, 4]}
+
+
+def test_a_table_of_boxes_holds_their_five_numbers() -> None:
+    values = np.arange(101.0)[None]
+    table = exports.figure_table(spreads({"Q": values}, Axis("token", ["it"]), "value", ["#111111"]))
+    assert table.loc["it"].tolist() == [5, 25, 50, 75, 95]
 
 
 def test_the_html_needs_nothing_from_elsewhere() -> None:
-    page = standalone(heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"])))
+    page = exports.standalone(heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"])))
     assert "<script src=" not in page and "Plotly.newPlot" in page and len(page) > 1_000_000
+
+
+def test_file_names_hold_page_layer_head_and_sentence_and_no_sign_that_a_system_refuses() -> None:
+    name = exports.file_name("attention", "Weights", "layer 2, head 3", SENTENCE)
+    assert name == "glass-encoder-attention-Weights-layer-2-head-3-我爱你-really-not"
+
+
+def test_downloads_carry_page_sentence_layer_and_head() -> None:
+    app = open_page("attention", s="i love you .", layer="2", head="3", depth="numbers")
+    names = [button.proto.url for button in app.get("download_button")]
+    assert len(names) == 3  # a button for each kind of file; what they are called, a browser is told on the click
+    chart = app.get("plotly_chart")[0].proto
+    assert "glass-encoder-attention-Weights-layer-2-head-3-i-love-you" in chart.config

@@ -17,13 +17,18 @@ EQUATIONS = {
 INKED = 0.5  # a patch holds ink where one of its pixels is at least this bright
 
 
+def inked(view: View) -> np.ndarray:
+    """Which patches hold ink."""
+    return view.trace.patches.max(axis=1) >= INKED
+
+
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side = view.trace.tokens, view.trace.config.patches_per_side
     weights = view.shown(key)
     row = weights[view.token]
     best = 1 + int(row[1:].argmax())
-    inked = view.trace.patches.max(axis=1) >= INKED
+    ink = inked(view)
     said = t(
         "overlay.read_one",
         query=tokens[view.token],
@@ -34,8 +39,8 @@ def over_one(view: View, key: str) -> None:
     )
     if not view.story:
         said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
-        ink, even = f"{row[1:][inked].sum():.0%}", f"{inked.sum() / len(row):.0%}"
-        said += " " + t("overlay.read_ink", inked=inked.sum(), ink=ink, even=even)
+        share, even = f"{row[1:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
+        said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even)
 
     def look_from(row: int, column: int) -> None:
         select(token=0 if column < 0 else 1 + row * side + column)

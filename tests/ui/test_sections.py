@@ -1,0 +1,117 @@
+"""The shared parts of pages: a click chooses the cell that it hits, and what is displayed adds up."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from model.by_hand import by_hand, strongest_cell
+from pages.ui.choice import Choice
+from pages.ui.sections import attention, cell_map, working
+from tests.networks import pipeline, trace_of
+
+NETWORKS = ["trained text", "pre-norm words", "pre-norm patches", "trained flat"]
+
+
+class Sheet:
+    """A View without a screen: it takes the pictures and the moves that a section asks for."""
+
+    def __init__(self, name: str, **chosen) -> None:
+        self.trace, self.pipeline = trace_of(name), pipeline(name)
+        self.choice = Choice(**chosen).fitted(self.trace.config, len(self.trace.tokens))
+        self.token = self.choice.token or 0
+        self.font_size, self.mode, self.story = 12, "light", False
+        self.pictures: dict[str, tuple] = {}
+
+    def shown(self, key: str, every_head: bool = False) -> np.ndarray:
+        value = self.trace[key]
+        return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
+
+    def where(self) -> str:
+        return "here"
+
+    def moves(self, place, sizes, choose) -> None:
+        self.moved = place, sizes, choose
+
+    def picture(self, name, figure, sentence, **rest) -> None:
+        self.pictures[name] = figure, rest
+
+
+@pytest.fixture
+def selected(monkeypatch: pytest.MonkeyPatch) -> dict:
+    """What the sections select."""
+    kept: dict = {}
+    monkeypatch.setattr(cell_map, "select", kept.update)
+    return kept
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("row", ["attention.scores", "attention.Q", "attention.output", "ffn.hidden"])
+def test_a_click_on_a_cell_chooses_that_cell(selected: dict, name: str, row: str) -> None:
+    key = f"layers.0.{row}"
+    view = Sheet(name, head=1)
+    cell_map.draw_map(view, key, "", cell=cell_map.chosen_cell(view, key))
+    figure, rest = view.pictures[row.split(".")[1]]
+    marks = figure.data[1]
+    values = view.shown(key)
+    for mark in range(0, len(marks.x), 13):
+        rest["on_pick"](round(float(marks.y[mark])), round(float(marks.x[mark])))
+        chosen = Sheet(name, head=1, **selected)
+        *_, token, place = cell_map.chosen_cell(chosen, key)
+        assert float(values[token, place]) == pytest.approx(float(marks.customdata[mark]))
+
+
+def test_a_click_on_a_part_of_a_map_chooses_the_place_in_the_whole(selected: dict) -> None:
+    view = Sheet("trained text", token=2)
+    cell_map.draw_map(view, "layers.0.attention.weights", "", cell=(0, 2, 3), rows=[1, 2, 3], columns=[3, 1])
+    figure, rest = view.pictures["weights"]
+    assert list(figure.layout.xaxis.ticktext) == [view.trace.tokens[3], view.trace.tokens[1]]
+    rest["on_pick"](2, 1)
+    assert selected == {"token": 3, "key": 1}
+    place, sizes, choose = view.moved
+    assert (place, sizes) == ((1, 0), (3, 2))
+    choose(0, 0)
+    assert selected == {"token": 1, "key": 3}
+
+
+def test_the_cell_chosen_at_first_is_in_the_selected_tokens_row() -> None:
+    view = Sheet("trained text", token=3)
+    key = "layers.0.attention.weights"
+    assert cell_map.chosen_cell(view, key) == strongest_cell(view.trace, key, head=0, token=3)
+    assert cell_map.chosen_cell(Sheet("trained text", token=3, key=0), key) == (0, 3, 0)
+
+
+@pytest.mark.parametrize("scope", ["head", "layer", "all"])
+def test_the_strongest_colour_is_the_largest_value_of_its_scope(scope: str) -> None:
+    view = Sheet("pre-norm words", layer=1, head=2, range=scope)
+    every = [np.abs(view.trace[f"layers.{layer}.attention.scores"]) for layer in range(3)]
+    wanted = {"head": every[1][2], "layer": every[1], "all": np.stack(every)}[scope]
+    assert cell_map.limit(view, "layers.1.attention.scores") == wanted.max()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("row", ["attention.scores", "attention.heads", "attention.output", "ffn.output"])
+def test_a_displayed_column_adds_up_to_its_displayed_sum(monkeypatch: pytest.MonkeyPatch, name: str, row: str) -> None:
+    monkeypatch.setattr(working, "plain", lambda text, **values: text)
+    monkeypatch.setattr(working, "t", lambda text, **values: text)
+    view = Sheet(name)
+    key = f"layers.0.{row}"
+    cell = strongest_cell(view.trace, key, head=0, token=0)
+    for table in by_hand(view.pipeline.network, view.trace, key, cell).tables:
+        lines = working.markdown(view, table)[2:]
+        last = [line.strip("| ").split("|")[-1].strip().replace("−", "-") for line in lines]
+        assert f"{sum(map(float, last[:-1])):.5f}" == f"{float(last[-1]):.5f}"
+
+
+@pytest.mark.parametrize("hide", [True, False])
+def test_special_tokens_are_left_out_only_where_the_reader_wants_it(hide: bool) -> None:
+    view = Sheet("trained text", hide_special=hide)
+    rows, columns = attention.shown_places(view, "layers.0.attention.weights")
+    left_out = {view.trace.tokens[place] for place in range(len(view.trace.tokens)) if place not in rows}
+    assert left_out == ({"[CLS]", "[SEP]"} if hide else set()) and rows == columns
+
+
+def test_nothing_is_left_out_where_nothing_else_is_there() -> None:
+    only = SimpleNamespace(names=lambda key: (None, ["[CLS]", "[SEP]"], ["[CLS]", "[SEP]"]))
+    view = SimpleNamespace(trace=only, choice=Choice(hide_special=True))
+    assert attention.shown_places(view, "layers.0.attention.weights") == ([0, 1], [0, 1])
