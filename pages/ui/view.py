@@ -263,6 +263,7 @@ class View:
         listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
         del self.trace, self._pictures
+        self.__dict__.pop("original", None)
 
     # -- above the page ----------------------------------------------------------------------------
 
