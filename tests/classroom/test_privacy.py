@@ -12,7 +12,7 @@ from pages.ui.text import catalogue
 from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor
 
-WRITERS, DRAWERS = 45, 15
+WRITERS, DRAWERS, EDITORS = 35, 15, 10
 
 
 async def words_of_their_own(server: Server) -> list[list[str]]:
@@ -46,6 +46,11 @@ async def draw(visitor: Visitor, code: str) -> None:
     await visitor.open("attention", f"input=digit&ink={code}&layer=2")
 
 
+async def edit(visitor: Visitor, strength: str) -> None:
+    await visitor.open("attention", f"s=the+cat+sat+.&layer=2&edits=layers.0.attention.heads~scale~value.{strength}")
+    await visitor.set(head=3)
+
+
 def charts(visitor: Visitor) -> str:
     """The figures that a visitor was sent."""
     messages = [ForwardMsg.FromString(data) for data in visitor.heard]
@@ -56,21 +61,24 @@ async def sixty(server: Server) -> None:
     words, codes = await words_of_their_own(server), codes_of_their_own()
     assert len({word for pair in words for word in pair}) == 2 * WRITERS
     assert len(set(codes)) == DRAWERS
+    strengths = [f"0.7310{number}1" for number in range(EDITORS)]
     writers = [Visitor(server.address, listen=True) for _ in words]
     drawers = [Visitor(server.address, listen=True) for _ in codes]
-    await asyncio.gather(*map(write, writers, words), *map(draw, drawers, codes))
-    signs = words + [[code] for code in codes]
-    for number, visitor in enumerate([*writers, *drawers]):
+    editors = [Visitor(server.address, listen=True) for _ in strengths]
+    await asyncio.gather(*map(write, writers, words), *map(draw, drawers, codes), *map(edit, editors, strengths))
+    everyone = [*writers, *drawers, *editors]
+    signs = words + [[code] for code in codes] + [[strength] for strength in strengths]
+    for number, visitor in enumerate(everyone):
         heard = b"".join(visitor.heard).decode(errors="ignore")
-        assert all(sign in heard for sign in signs[number]), "what is looked for must be there to be found"
+        assert [sign for sign in signs[number] if sign not in heard] == [], "what others look for must be there"
         others = [sign for other, its in enumerate(signs) if other != number for sign in its]
         assert [sign for sign in others if sign in heard] == []
     for visitor, pair in zip(writers, words, strict=True):
         assert all(word in charts(visitor) for word in pair)
-    for visitor in (*writers, *drawers):
+    for visitor in everyone:
         await visitor.close()
 
 
-def test_sixty_visitors_at_once_find_no_word_and_no_drawing_of_each_other() -> None:
+def test_sixty_visitors_at_once_find_no_word_no_drawing_and_no_edit_of_each_other() -> None:
     with serve() as server:
         asyncio.run(sixty(server))
