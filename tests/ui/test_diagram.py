@@ -70,7 +70,7 @@ def test_what_meets_in_an_add_box_adds_up(name: str) -> None:
     trace, drawing = trace_of(name), drawn(name)
     for stem, sublayer in sublayers(name):
         arrows = into(drawing, f"{stem}add")
-        assert sorted(arrow.residual for arrow in arrows) == [False, True]
+        assert {arrow.key: arrow.residual for arrow in arrows} == {sublayer.before: True, sublayer.output: False}
         total = sum(trace[arrow.key] for arrow in arrows)
         np.testing.assert_allclose(total, trace[sublayer.sum], rtol=1e-5, atol=1e-5)
 
@@ -100,6 +100,18 @@ def test_norm_stands_before_the_sublayer_or_after_the_sum(name: str) -> None:
     else:
         assert "attention.norm" not in y and y["attention.concat"] < y["attention.add"] < y["ffn.ffn"] < y["ffn.add"]
     assert ("norm" in y) == config.final_norm
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_one_layer_stands_for_all(name: str, layer: int) -> None:
+    """Whatever layer is drawn, it reads the embedding, and what the last layer hands on leaves its last box."""
+    graph, drawing = trace_of(name).graph, drawn(name, layer)
+    layer = min(layer, graph.layers() - 1)
+    into_layer = [arrow for arrow in drawing.arrows if arrow.key == graph.stream(layer)[0] and not arrow.residual]
+    assert into_layer and {arrow.start for arrow in into_layer} == {"sum"}
+    out = [arrow for arrow in drawing.arrows if arrow.key == graph.stream(graph.layers() - 1)[-1]]
+    assert {arrow.start for arrow in out} == ({"ffn.add"} if "norm" in graph or "logits" in graph else set())
 
 
 def test_cross_attention_asks_the_target_and_looks_at_what_the_encoder_hands_on() -> None:
