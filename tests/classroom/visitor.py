@@ -59,7 +59,7 @@ class Visitor:
         return await self._rerun(fragment=self._fragments[key])
 
     async def again(self) -> float:
-        """Ask for the same once more, as a browser does when its connection broke; returns seconds."""
+        """Ask for the same once more; returns seconds."""
         return await self._rerun()
 
     async def go(self, path: str) -> float:
