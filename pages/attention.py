@@ -12,15 +12,14 @@ EQUATION = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{
 PREFIX = "layers.{l}.attention."
 
 view = View("attention", EQUATION)
-single, drawn = len(view.trace.tokens) == 1, view.trace.picture is not None
-if single:
+if view.kind == "single" and not view.story:
     st.info(t("attention.single"), icon=":material/info:")
 
 if view.story:
-    weights_picture(view, view.key(PREFIX + "weights"), "row" if drawn and not single else "lines")
-    view.tell(t("attention.story_ask"), t("attention.story_take"))
+    weights_picture(view, view.key(PREFIX + "weights"), "row" if view.kind == "drawing" else "lines")
+    view.tell(t(f"attention.story_ask_{view.kind}"), t(f"attention.story_take_{view.kind}"))
 else:
-    part = view.panel("steps", "heads", "layers") if drawn and not single else "steps"
+    part = view.panel("steps", "heads", "layers") if view.kind == "drawing" else "steps"
     match part:
         case "steps":
             attention_steps(view, view.key(PREFIX))

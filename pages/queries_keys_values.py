@@ -31,7 +31,7 @@ def story() -> None:
     columns = Axis(plain("queries_keys_values.axis_component"))
     figure = heatmap(picture, rows, columns, square=False, font_size=view.font_size, height=260)
     view.picture("story", figure, t("queries_keys_values.read_story", token=named(view.token), d_k=config.d_k))
-    view.tell(t("queries_keys_values.story_ask"), t("queries_keys_values.story_take"))
+    view.tell(t("queries_keys_values.story_ask"), t(f"queries_keys_values.story_take_{view.kind}"))
 
 
 def maps() -> None:
@@ -102,7 +102,7 @@ def plane() -> None:
     st.markdown(t("queries_keys_values.about_plane"))
 
 
-if len(tokens) == 1:
+if view.kind == "single" and not view.story:
     st.info(t("queries_keys_values.single"), icon=":material/info:")
 if view.story:
     story()

@@ -92,6 +92,13 @@ class View:
         return not self.choice.at_least("numbers")
 
     @property
+    def kind(self) -> str:
+        """What the tokens are: "words", the patches of a "drawing", or a "single" one that is all there is."""
+        if len(self.trace.tokens) == 1:
+            return "single"
+        return "words" if self.trace.picture is None else "drawing"
+
+    @property
     def token(self) -> int:
         """The selected token, the same on every page: the reader's, else one that is worth looking at."""
         return self.usual_token if self.choice.token is None else self.choice.token

@@ -17,18 +17,21 @@ def attention_lines(
     font_size: int = 12,
     *,
     least: float = 0.02,
+    others: float | None = None,
 ) -> go.Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
-    What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
-    a token.
+    What gets less than `least` has no line; `others`: the same for the rows that are not chosen. The numbers of a
+    click: (query, key) on a line, (query, -1) or (-1, key) on a token.
     """
     n_rows, n_columns = weights.shape
     colour = ROLE_COLOURS[mode]["Q"]
     traces: list = []
     bundles = np.clip((weights * 10).astype(int), 0, 9)
-    drawn = weights >= max(least, 1e-3)
+    drawn = weights >= max(least if others is None else others, 1e-3)
+    if chosen is not None:
+        drawn[chosen] = weights[chosen] >= max(least, 1e-3)
     for bundle in range(10):
         for lit in (False, True):
             pairs = [(i, j) for i, j in np.argwhere((bundles == bundle) & drawn) if (i == chosen) == lit]

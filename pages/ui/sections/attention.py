@@ -18,6 +18,7 @@ from pages.ui.view import View
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
 SPECIAL = ("[CLS]", "[SEP]")
+STRIKING = 0.2  # in a story the lines of the other tokens begin here
 SECONDS = 2.0  # that a step stays on the screen while they are played
 
 
@@ -78,9 +79,9 @@ def _way(view: View) -> str:
 
     A difference of two runs has signs, which lines and veils cannot show.
     """
-    if len(view.trace.tokens) == 1:
+    if view.kind == "single":
         return "map"
-    ways = ("row", "map") if view.trace.picture is not None else ("map", "row", "lines")
+    ways = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
     if view.trace.edits and view.choice.shown == "difference":
         ways = ("map",)
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
@@ -131,7 +132,7 @@ def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None
         rows, columns = shown_places(view, key)
     said = looks_most(view, key) if step == "weights" else sentence(view, prefix, step)
     cell_map(view, key, said, rows=rows, columns=columns, title=plain(f"attention.{step}"))
-    if step == "scores" and view.trace.picture is not None and len(view.trace.tokens) > 1:
+    if step == "scores" and view.kind == "drawing":
         patch_pair(view, *chosen_cell(view, key)[-2:])
 
 
@@ -192,7 +193,7 @@ def looks_most(view: View, key: str) -> str:
 
 def weights_picture(view: View, key: str, way: str) -> None:
     """The selected token's row as bars, or laid over the drawing; or all rows as lines. A click chooses."""
-    if way == "row" and view.trace.picture is not None:
+    if way == "row" and view.kind == "drawing":
         over_one(view, key)
         return
     rows, columns = shown_places(view, key)
@@ -210,7 +211,9 @@ def weights_picture(view: View, key: str, way: str) -> None:
         looks = Axis(looks.title, [looks.labels[place] for place in rows])
         lit = rows.index(token) if token in rows else None
         least = view.choice.least / 100
-        drawn = attention_lines(part, looks, looked_at, lit, view.mode, view.font_size, least=least)
+        others = max(least, STRIKING) if view.story else least
+        look = {"font_size": view.font_size, "least": least, "others": others}
+        drawn = attention_lines(part, looks, looked_at, lit, view.mode, **look)
 
         def choose(row: int, column: int) -> None:
             """An end of a line, or a line: the row, the column, or -1 where there is none."""

@@ -29,15 +29,18 @@ def over_one(view: View, key: str) -> None:
     row = weights[view.token]
     best = 1 + int(row[1:].argmax())
     ink = inked(view)
-    said = t(
-        "overlay.read_one",
-        query=tokens[view.token],
-        where=view.where(),
-        best=tokens[best],
-        value=f"{row[best]:.3f}",
-        patches=f"{row[1:].sum():.3f}",
-    )
-    if not view.story:
+    if view.story:
+        share = f"{row[best]:.0%}"
+        said = t("attention.read_story", query=tokens[view.token], key=tokens[best], share=share)
+    else:
+        said = t(
+            "overlay.read_one",
+            query=tokens[view.token],
+            where=view.where(),
+            best=tokens[best],
+            value=f"{row[best]:.3f}",
+            patches=f"{row[1:].sum():.3f}",
+        )
         said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
         share, even = f"{row[1:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
         said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even)
