@@ -1,19 +1,16 @@
 """What a visitor does, in a real browser: type, walk, click, switch, share, on a wide screen and on a phone."""
 
-import re
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from model.loading import load_tokenizer
 from pages.ui.frame import PAGES, url_path
 from pages.ui.text import catalogue
 from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch
 
 SENTENCE = "she gave the dog a book ."
-PLACES = [f"{place + 1} · {token}" for place, token in enumerate(load_tokenizer().encode(SENTENCE).tokens)]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
 # Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
@@ -39,7 +36,9 @@ def settle(page: Page) -> None:
 
 def title(page: Page, name: str, language: str = "en") -> None:
     """Wait for the page called `name`."""
-    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_have_text(catalogue(language)[f"{name}.title"])
+    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_have_text(
+        catalogue(language)[f"{name}.title"]
+    )
     settle(page)
 
 
@@ -111,23 +110,6 @@ def expect_heatmap(page: Page) -> None:
     expect(page.locator(".heatmaplayer image").first).to_be_visible()
 
 
-def click_cell(page: Page, picture: str, row: int, column: int) -> None:
-    """Click as a person does: Plotly reports the cell that the pointer was last seen on."""
-    chart = page.locator(f".st-key-{picture} .js-plotly-plot")
-    expect(chart.locator(".heatmaplayer image")).to_be_visible()
-    chart.scroll_into_view_if_needed()
-    x, y = chart.evaluate(MIDDLE, [row, column])
-    page.mouse.move(x - 3, y - 3)
-    page.mouse.move(x, y)
-    page.wait_for_timeout(300)
-    page.mouse.click(x, y)
-
-
-def expect_by_hand(page: Page, query: str, key: str) -> None:
-    expect(page.locator(".st-key-query input")).to_have_value(query)
-    expect(page.locator(".st-key-key input")).to_have_value(key)
-
-
 def main_text(page: Page) -> str:
     return " ".join(page.get_by_test_id("stMain").inner_text().split())
 
@@ -162,58 +144,6 @@ def test_sentence_layer_and_head_are_kept_on_a_walk_through_all_pages(page: Page
         assert urlsplit(page.url).path.strip("/") == ("" if row.name == "home" else row.name)
     walk_to(page, "home")  # the page that is open already
     expect_choice(page, SENTENCE, 2, 3)
-
-
-def test_a_clicked_cell_is_worked_out_by_hand_and_survives_another_language(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&lang=en")
-    title(page, "attention")
-    click_cell(page, "attention-weights", 4, 6)
-    expect_by_hand(page, PLACES[4], PLACES[6])
-    settle(page)
-    click_cell(page, "attention-scores", 2, 5)
-    expect_by_hand(page, PLACES[2], PLACES[5])
-    settle(page)
-
-    page.locator(".st-key-lang").get_by_text("中文").click()
-    title(page, "attention", "zh")
-    expect_choice(page, SENTENCE, 2, 3)
-    expect_by_hand(page, PLACES[2], PLACES[5])
-    walk_to(page, "answer", "zh")
-    expect_choice(page, SENTENCE, 2, 3)
-    walk_to(page, "attention", "zh")
-    expect_by_hand(page, PLACES[2], PLACES[5])
-
-
-def test_a_chosen_place_follows_the_sentence_and_the_language(page: Page, app_url: str) -> None:
-    """A browser knows a select box by its wording: that of an earlier sentence must not come back."""
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&lang=en")
-    title(page, "attention")
-    click_cell(page, "attention-weights", 4, 6)
-    expect_by_hand(page, PLACES[4], PLACES[6])
-    settle(page)
-    write(page, "i love you .")
-    expect(page.locator(".st-key-query input")).to_have_value("5 · .")
-    page.locator(".st-key-lang").get_by_text("中文").click()
-    title(page, "attention", "zh")
-    slider(page, "head").press("ArrowRight")
-    page.wait_for_url(lambda url: asked(url)["head"] == "2")
-    settle(page)
-    expect(page.locator(".st-key-query input")).to_have_value("5 · .")
-    expect(sentence_box(page)).to_have_value("i love you .")
-
-
-def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&lang=en")
-    title(page, "answer")
-    page.locator(".st-key-answer-hidden").get_by_role("radio").filter(has_text="gave").click()
-    rows = page.locator(".st-key-answer-every_place .yaxislayer-above .ytick text")
-    expect(rows.nth(2)).to_have_text("[MASK]")
-    expect(sentence_box(page)).to_have_value(SENTENCE)
-    settle(page)
-    word = page.locator(".st-key-answer-every_place .xaxislayer-above .xtick text").nth(3).text_content()
-    click_cell(page, "answer-every_place", 6, 3)
-    expect(page.locator(".st-key-answer-place input")).to_have_value(PLACES[6])
-    expect(page.locator(".st-key-answer-output input")).to_have_value(re.compile(rf"^\d+ · {re.escape(word)}$"))
 
 
 def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
@@ -337,21 +267,16 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
         page = phone.new_page()
         page.goto(app_url)
         title(page, "home")
-        expect_heatmap(page)
         page.get_by_test_id("stExpandSidebarButton").tap()
         write(page, SENTENCE)
         choose(page, layer=2, head=1)
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").tap()
         expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
-        for row in PAGES:
+        for row in (row for row in PAGES if row.group == "stage"):
             link_to(page, row.name).tap()
             title(page, row.name)
             page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
             assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
-        link_to(page, "attention").tap()
-        title(page, "attention")
-        click_cell(page, "attention-weights", 4, 6)
-        expect_by_hand(page, PLACES[4], PLACES[6])
 
 
 @pytest.mark.parametrize("name", ["attention", "answer"])
