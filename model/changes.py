@@ -30,6 +30,7 @@ from model.edits import (
 from model.graph import Graph, Quantity
 
 MOST_SEEDS = 2**31
+_DEFAULTS = {field.name: field.default for field in fields(Edit) if field.name not in ("key", "operation")}
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,11 @@ def _check(edit: Edit, graph: Graph) -> None:
     if not all(row.fits(quantity, graph) for quantity in found):
         grows = edit.operation in ("patch", "swap", "shuffle") and not is_written_before(found[0], graph)
         raise EditError("grows" if grows else "place", **about)
-    for field in fields(Edit):
-        name, given = field.name, getattr(edit, field.name) != field.default
+    for name, default in _DEFAULTS.items():
+        given = getattr(edit, name) != default
         if name in row.needs and not given:
             raise EditError("field", field=name, **about)
-        if given and name not in ("key", "operation", *PART_FIELDS, *row.needs, *row.takes):
+        if given and name not in (*PART_FIELDS, *row.needs, *row.takes):
             raise EditError("field", field=name, **about)
         if given and name in PART_FIELDS and name not in (*row.narrowed_by, *row.needs):
             raise EditError("axis", axis=name, **about)

