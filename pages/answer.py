@@ -87,7 +87,7 @@ def arithmetic(view: View, cell: tuple[int, ...]) -> None:
     line = view.choice.stage if view.choice.stage in LINES else LINES[0]
     words = [plain(f"answer.line_{name}") for name in LINES]
     either("stage", plain("answer.lines"), LINES, words, line, label_visibility="collapsed")
-    working(view, line, cell)
+    working(view, line, cell, most=10 if line == "answer" else 3)  # a logit has three tables
 
 
 def logit_bars(view: View, place: int) -> None:

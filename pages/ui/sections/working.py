@@ -11,9 +11,12 @@ from pages.ui.view import View
 TALL = 16  # rows; a longer table scrolls
 
 
-def working(view: View, key: str, cell: tuple[int, ...]) -> None:
-    """What the cell was computed from, line by line with its own numbers, and what the run recorded."""
-    result = by_hand(view.pipeline.network, view.trace, key, cell)
+def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None:
+    """What the cell was computed from, line by line with its own numbers, and what the run recorded.
+
+    most: rows of a long table.
+    """
+    result = by_hand(view.pipeline.network, view.trace, key, cell, most)
     with st.container(border=True, key=f"working.{view.name}"):
         st.markdown(f"**{plain('common.by_hand')}** · {cell_name(view, key, cell)}")
         if view.choice.at_least("formula"):
