@@ -10,7 +10,7 @@ from model.loading import load_tokenizer
 from pages.ui import digits
 from pages.ui.text import catalogue
 from tests.classroom.server import Server, serve
-from tests.classroom.visitor import Visitor
+from tests.classroom.visitor import Visitor, visit
 
 WRITERS, DRAWERS, EDITORS = 35, 15, 10
 
@@ -81,4 +81,4 @@ async def sixty(server: Server) -> None:
 
 def test_sixty_visitors_at_once_find_no_word_no_drawing_and_no_edit_of_each_other() -> None:
     with serve() as server:
-        asyncio.run(sixty(server))
+        visit(sixty(server))

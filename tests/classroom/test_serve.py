@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.classroom.server import Server, serve
-from tests.classroom.visitor import Visitor
+from tests.classroom.visitor import Visitor, visit
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ async def shares_and_stays(server: Server) -> None:
 
 
 def test_visitors_are_shared_out_and_stay_where_they_are(server: Server) -> None:
-    asyncio.run(shares_and_stays(server))
+    visit(shares_and_stays(server))
 
 
 def seen(visitor: Visitor) -> tuple:
@@ -72,7 +72,7 @@ async def outlives_its_worker(server: Server) -> None:
 
 
 def test_when_a_worker_dies_its_visitors_go_on_with_what_they_had(server: Server) -> None:
-    asyncio.run(outlives_its_worker(server))
+    visit(outlives_its_worker(server))
 
 
 def test_health_is_served_and_large_uploads_are_refused(server: Server) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qs
 from urllib.request import Request, urlopen
@@ -15,6 +17,12 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 PATIENCE = 120  # seconds for one answer, or for a lost server to come back: a busy machine is slow, not broken
 _EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
+
+
+def visit(visits: Coroutine) -> None:
+    """Run them to their end on a thread of its own: where Playwright has been, a loop is still running on this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, visits).result()
 
 
 class PageError(RuntimeError):
