@@ -485,6 +485,8 @@ WHILE_WRITING = [
     Edit("decoder.layers.{l}.attention.scaled", "temperature", 4.0),
     Edit("decoder.layers.{l}.attention.scaled", "unscaled"),
     Edit("decoder.layers.{l}.attention.masked", "window", 1),
+    Edit("decoder.layers.{l}.attention.masked", "zero"),
+    Edit("decoder.layers.1.attention.masked", "scale", -2.0),
     Edit("decoder.layers.{l}.attention.masked", "special"),
     Edit("decoder.layers.{l}.attention.masked", "hide", looked_at=2),
     Edit("decoder.layers.{l}.cross.weights", "even"),
