@@ -1,8 +1,9 @@
-"""What keeps attention on words: a place may be looked at so much, and what goes beyond costs.
+"""What keeps attention on words: a place may be looked at so much, and a head look about so much; more than that costs.
 
 Left alone, heads that find nothing rest on [CLS], [SEP] or the full stop ("attention sinks": Clark et al. 2019,
 section 3.2; Xiao et al. 2024). Nothing is lost by taking that rest away, but it moves to whatever is still free. So
-each kind of token has a budget, in multiples of what it would get if everybody looked everywhere alike.
+each kind of token has a budget, in multiples of what it would get if everybody looked everywhere alike. And a head
+that may not rest anywhere would rather look at everything a little: so most heads have to choose.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from model.encoder import ScaledDotProductAttention
 
 #: How many times its even share a token may get, on average over the words that look.
 SPECIAL, PUNCTUATION, WORD = 0.5, 1.0, 4.0
-WEIGHT = 1.0  # of the excess, beside the cross-entropy
+BLUR = 0.6  # how even a choosing head's attention may be: its entropy, 0 for one word alone, 1 for all alike
+FREE = 2  # the last heads of each layer may stay as blurred as they like: an average is of use too
+WEIGHT = 1.0  # of the penalty, beside the cross-entropy
 
 
 def budgets(tokenizer: Tokenizer, extra: int = 0) -> Tensor:
@@ -44,6 +47,19 @@ def excess(weights: Tensor, may_look: Tensor, looks: Tensor, budget: Tensor) -> 
     allowed = budget[:, None] * (even.sum(1)[:, None] / count)  # (sentence, 1, key)
     received = (weights.float() * asked).sum(2) / count  # (sentence, head, key)
     return (received - allowed).clamp(min=0).sum(-1).mean()
+
+
+def blur(weights: Tensor, may_look: Tensor, looks: Tensor) -> Tensor:
+    """How much more even than BLUR those heads look that have to choose. Arguments as for `excess`."""
+    entropy = torch.special.entr(weights[:, :-FREE].float()).sum(-1)  # (sentence, head, query)
+    evenness = entropy / may_look.sum(-1).clamp(min=2).log()[:, None]
+    mean = (evenness * looks[:, None]).sum(-1) / looks.sum(1).clamp(min=1)[:, None]
+    return (mean - BLUR).clamp(min=0).mean()
+
+
+def penalty(weights: Tensor, may_look: Tensor, looks: Tensor, budget: Tensor) -> Tensor:
+    """What one layer's attention costs: `excess` and `blur`."""
+    return excess(weights, may_look, looks, budget) + blur(weights, may_look, looks)
 
 
 @dataclass

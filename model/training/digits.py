@@ -1,8 +1,9 @@
-"""The digit encoder: read handwritten digits, as patches, from people's drawings.
+"""The digit encoder: read handwritten digits, as patches, from people's drawings and small scans.
 
 MNIST (LeCun et al. 1998), distorted anew in every epoch: turned, sheared, stretched, bent (Simard et al. 2003), drawn
 with thicker, thinner and softer pens; most of the pictures then pass through what `model.digits.prepare` does, in
-batches. The shipped weights are the running average of those that were trained.
+batches. Some first become the scans of older collections: 16×16 pixels, black or white, the digit stretched to fill
+them. What [CLS] gives to patches without ink costs. The shipped weights are the running average of those trained.
 """
 
 import gzip
@@ -21,6 +22,7 @@ from model.config import PRESETS
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, WHITE_SHARE, DigitError, prepare
 from model.encoder import Encoder
 from model.heads import network_for
+from model.training.attention_budget import Watch
 from model.training.checkpoint import load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
 
@@ -29,6 +31,8 @@ BATCH = 256
 PEAK_RATE = 5e-3
 SMOOTHING = 0.05
 AVERAGE_STEPS = 500  # the running average reaches back about so far
+SCANNED, SCAN_SIDE = 0.2, 16  # share of the pictures that become scans, and a scan's pixels a side
+BLANK, WEIGHT = 0.2, 1.0  # share of its attention that a head may let [CLS] waste, and what more than that costs
 VALIDATION_IMAGES = 5000  # the last of the training set
 FILES = {"train": "train", "test": "t10k"}
 
@@ -139,6 +143,29 @@ def prepare_batch(images: Tensor) -> Tensor:
     return (prepared / white).clamp(0, 1)
 
 
+def scan(images: Tensor, threshold: Tensor) -> Tensor:
+    """Each digit's box stretched over SCAN_SIDE² pixels, black or white: (image, 16, 16). threshold: (image)."""
+    inked = images >= FAINTEST * images.amax((1, 2), keepdim=True).clamp(min=0.1)
+    pixel = torch.arange(SIZE, device=images.device, dtype=images.dtype)
+    middle = (torch.arange(SCAN_SIDE, device=images.device) + 0.5) / SCAN_SIDE
+    places = []
+    for other in (1, 2):  # x, then y
+        there = inked.any(other)
+        first = torch.where(there, pixel, SIZE).amin(1)
+        last = torch.where(there, pixel, -1).amax(1)
+        places.append((first[:, None] + middle * (last + 1 - first)[:, None]) * 2 / SIZE - 1)
+    x, y = places
+    grid = torch.stack([x[:, None, :].expand(-1, SCAN_SIDE, -1), y[:, :, None].expand(-1, -1, SCAN_SIDE)], dim=-1)
+    return (look_up(images, grid) > threshold[:, None, None]).float()
+
+
+def as_scanned(images: Tensor, dice: torch.Generator) -> Tensor:
+    """Scans of them in the middle of a 28×28 field, as large as `prepare` makes them: the longest side 20 px."""
+    small = scan(images, between(0.25, 0.6, len(images), dice))[:, None]
+    large = functional.interpolate(small, (BOX, BOX), mode="bilinear", antialias=True)[:, 0]
+    return functional.pad(large, [(SIZE - BOX) // 2] * 4)
+
+
 def distort(images: Tensor, dice: torch.Generator) -> Tensor:
     """New drawings of the same digits: (image, 28, 28) in and out."""
     count = len(images)
@@ -152,8 +179,9 @@ def distort(images: Tensor, dice: torch.Generator) -> Tensor:
     )
     places = functional.affine_grid(matrices, [count, 1, SIZE, SIZE], align_corners=False)
     drawn = change_pen(look_up(images, places + bends(count, dice)), dice)
-    as_drawn = between(0, 1, count, dice) < 0.1
-    return torch.where(as_drawn[:, None, None], drawn, prepare_batch(drawn))
+    fate = between(0, 1, count, dice)[:, None, None]
+    drawn = torch.where(fate > 1 - SCANNED, as_scanned(drawn, dice), drawn)
+    return torch.where(fate < 0.1, drawn, prepare_batch(drawn))
 
 
 def batches(images: Tensor, labels: Tensor, dice: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
@@ -176,6 +204,12 @@ def moved(images: Tensor) -> Tensor:
     )
     drawn = look_up(images, functional.affine_grid(matrices, [count, 1, SIZE, SIZE], align_corners=False))
     return torch.stack([torch.from_numpy(prepared_or_blank(image.numpy())) for image in drawn])
+
+
+def scanned(images: Tensor) -> Tensor:
+    """The other hard test: scans of 16×16 black or white pixels that the digit fills, then prepared."""
+    scans = scan(images, torch.full((len(images),), 0.4))
+    return torch.stack([torch.from_numpy(prepared_or_blank(np.pad(image.numpy(), 1))) for image in scans])
 
 
 def prepared_or_blank(image: np.ndarray) -> np.ndarray:
@@ -211,12 +245,36 @@ def scores_for(network: Encoder, images: Tensor) -> Tensor:
     return network.read_out(last.norm_2(cls + last.ffn(cls)))
 
 
+def wasted(weights: list[Tensor], images: Tensor) -> Tensor:
+    """How much more than BLANK of [CLS]'s attention goes to itself and to patches without ink, mean of all heads.
+
+    Args:
+        weights: of each layer, (image, head, query, key), [CLS] being the first query.
+        images: (image, 28, 28).
+    """
+    inked = functional.max_pool2d(images, CONFIG.patch_size) >= FAINTEST  # (image, row, column)
+    blank = functional.pad(~inked.flatten(1), (1, 0), value=True)[:, None]  # (image, 1, key)
+    over = [((A[:, :, 0].float() * blank).sum(-1) - BLANK).clamp(min=0).mean() for A in weights]
+    return torch.stack(over).mean()
+
+
+@torch.no_grad()
+def ink_share(network: Encoder, images: Tensor, where: torch.device) -> list[float]:
+    """For each layer, the share of [CLS]'s attention that goes to patches with ink, mean of its heads."""
+    watch = Watch.over(network)
+    network.train()  # no dropout in this one: only so that the watch keeps what it sees
+    network(images.to(where))
+    inked = functional.max_pool2d(images.to(where), CONFIG.patch_size).flatten(1) >= FAINTEST
+    return [(A[:, :, 0, 1:] * inked[:, None]).sum(-1).mean().item() for A in watch.take()]
+
+
 def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Path | None) -> None:
     """Train for `epochs` epochs in all, resuming from `checkpoints` if it holds a run, and ship the average."""
     torch.manual_seed(seed)
     where = device()
     (images, labels), (held_images, held_labels) = split(data)
-    images, labels, held_moved = images.to(where), labels.to(where), moved(held_images)
+    images, labels = images.to(where), labels.to(where)
+    held_moved, held_scanned = moved(held_images), scanned(held_images)
 
     network = network_for(CONFIG).to(where).train()
     if start_from:
@@ -228,11 +286,13 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
     if checkpoint.exists():
         epoch = int(load_checkpoint(checkpoint, both, optimizers)["epoch"])
     steps = len(images) // BATCH
+    watch = Watch.over(network)
 
     def validate() -> dict[str, float]:
         return {
             "validation_accuracy": accuracy(average.module, held_images, held_labels, where),
             "validation_moved_accuracy": accuracy(average.module, held_moved, held_labels, where),
+            "validation_scanned_accuracy": accuracy(average.module, held_scanned, held_labels, where),
         }
 
     with tqdm(total=epochs * steps, initial=epoch * steps, unit="batch", mininterval=10) as bar:
@@ -242,13 +302,14 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
                 with half_precision(where):
                     scores = scores_for(network, drawn).float()
                 loss = functional.cross_entropy(scores, digits, label_smoothing=SMOOTHING)
-                loss.backward()
+                over = wasted(watch.take(), drawn)
+                (loss + WEIGHT * over).backward()
                 rate = learning_rate((epoch + step / steps) / epochs, decay=0.5) * PEAK_RATE
                 take_step(network, optimizers, rate)
                 average.update_parameters(network)
                 bar.update()
                 if step % 20 == 0:
-                    bar.set_postfix(loss=f"{loss.item():.3f}", rate=f"{rate:.1e}")
+                    bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.1e}")
             epoch += 1
             bar.write(f"epoch {epoch}: {validate()}")
             save_checkpoint(checkpoint, both, optimizers, epoch=epoch)
@@ -258,6 +319,7 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
         **validate(),
         "test_accuracy": accuracy(average.module, test_images, test_labels, where),
         "test_moved_accuracy": accuracy(average.module, moved(test_images), test_labels, where),
+        "test_scanned_accuracy": accuracy(average.module, scanned(test_images), test_labels, where),
         "epochs": epochs,
     }
     print(f"shipped {ship('digits', average.module, measured)}: {measured}")

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from model.config import PRESETS
 from model.encoder import Encoder, padding_mask
 from model.heads import MaskedWordNetwork
-from model.training.attention_budget import WEIGHT, Watch, budgets, excess
+from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, held_out, held_sentences, sentences
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
@@ -99,7 +99,7 @@ def encode_watched(network: MaskedWordNetwork, watch: Watch, ids: Tensor, budget
     """Z as encode_batch gives it, and the attention that goes beyond its budget, mean of the layers."""
     Z = encode_batch(network, ids)
     real = ids != PAD
-    over = [excess(A, real[:, None], ids > SEP, budget[ids]) for A in watch.take()]
+    over = [penalty(A, real[:, None], ids > SEP, budget[ids]) for A in watch.take()]
     return Z, torch.stack(over).mean()
 
 

@@ -22,7 +22,7 @@ from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import causal_mask, padding_mask
 from model.heads import MaskedWordNetwork
 from model.training import text
-from model.training.attention_budget import WEIGHT, Watch, budgets, excess
+from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, Pair, read_pairs
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
@@ -92,9 +92,9 @@ def watched_loss(
     source, target = x != PAD, y != PAD
     written = target & (y > SEP) & (y < CONFIG.vocab_size)
     causal = causal_mask(y.size(1)).to(y.device) & target[:, None]
-    over = [excess(A, source[:, None], x > SEP, budget[x]) for A in seen[: CONFIG.layers]]
+    over = [penalty(A, source[:, None], x > SEP, budget[x]) for A in seen[: CONFIG.layers]]
     for attention, cross in zip(seen[CONFIG.layers :: 2], seen[CONFIG.layers + 1 :: 2], strict=True):
-        over += [excess(attention, causal, written, budget[y]), excess(cross, source[:, None], written, budget[x])]
+        over += [penalty(attention, causal, written, budget[y]), penalty(cross, source[:, None], written, budget[x])]
     return loss, torch.stack(over).mean()
 
 
