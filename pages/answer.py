@@ -21,7 +21,7 @@ from pages.ui.sections.working import working
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
 
-MOST_CHARTS = 6  # hidden places with a chart of their own
+MOST_CHARTS = 4  # hidden places with a chart of their own
 MOST_COLUMNS = 30  # words beside each other in the picture of all places
 LINES = ("answer", "logits")  # whose arithmetic is shown
 
@@ -118,6 +118,7 @@ if words and not view.story:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle(plain("answer.several"), key="answer.several", persist_state="session")
         part_of_word(hidden)
+        st.caption(t("answer.no_layer"), width="content")
 at = place if view.choice.token is None or not words else view.token
 output = int(probabilities(view.trace, at).argmax()) if view.choice.output is None else view.choice.output
 if view.story:

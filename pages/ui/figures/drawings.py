@@ -89,8 +89,8 @@ def drawing(
 def weight_bar(largest: float, font_size: int) -> dict:
     return {
         "orientation": "h",
-        "x": 1.0,
-        "xanchor": "right",
+        "x": 0.0,
+        "xanchor": "left",
         "y": 1.0,
         "yanchor": "bottom",
         "len": 0.4,
@@ -98,6 +98,8 @@ def weight_bar(largest: float, font_size: int) -> dict:
         "outlinewidth": 0,
         "bgcolor": "#000000",
         "ypad": 4,
+        "xpad": 14,
+        "title": {"side": "right"},  # above it, even no title takes a line
         "tickfont": {"size": font_size - 2, "color": "#ffffff"},
         "tickvals": [0.0, largest],
         "ticktext": ["0", f"{largest:.2g}"],
@@ -170,6 +172,7 @@ def over_drawing(
     layout = {
         "xaxis": plain_side
         | {
+            "constraintoward": "left",
             "range": [-2.55, side - 0.45],
             "tickvals": [-2, *range(side)],
             "ticktext": [label(tokens[0]), *(f"c{i + 1}" for i in range(side))],
@@ -251,7 +254,7 @@ def over_drawings(
     places = tile_markers(n_rows, n_columns, hover)
     layout: dict = {
         "xaxis": axis_layout(columns, n_columns, font_size)
-        | {"range": [-0.52, n_columns - 0.48], "constrain": "domain"},
+        | {"range": [-0.52, n_columns - 0.48], "constrain": "domain", "constraintoward": "left"},
         "yaxis": axis_layout(rows, n_rows, font_size)
         | {"range": [n_rows - 0.48, -0.52], "scaleanchor": "x", "constrain": "domain"},
     }

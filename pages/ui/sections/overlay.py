@@ -49,9 +49,10 @@ def over_one(view: View, key: str) -> None:
         select(token=0 if column < 0 else 1 + row * side + column)
 
     title = plain("attention.weight")
+    look = {"font_size": view.font_size, "height": 285 if view.choice.big else 420}  # both end on the first screen
     view.picture(
         "weights",
-        over_drawing(view.trace.picture, row, tokens, view.token, title, font_size=view.font_size),
+        over_drawing(view.trace.picture, row, tokens, view.token, title, **look),
         said,
         quantity=view.trace.quantity(key),
         values=row,
