@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from model.changes import Change, bind
-from model.edits import Edit, EditError
+from model.edits import PARTS, Edit, EditError
 from model.graph import Graph
 from model.pipeline import Pipeline, check_finite
 from model.trace import hooked
@@ -211,3 +211,22 @@ def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
             right = there + step if there + step < there_end else None
             pairs.append(Pair(left, right, kind == "equal"))
     return pairs
+
+
+def in_place_of(
+    value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], tokens: int, missing: float = np.nan
+) -> np.ndarray:
+    """A value that another input's run recorded, with its tokens where the pairs put them.
+
+    axes: of the value. tokens: of the first input, and so of what is returned. missing: what stands at a token that has
+    none in its place.
+    """
+    order = np.full(tokens, -1)
+    for pair in pairs:
+        if pair.one is not None and pair.other is not None:
+            order[pair.one] = pair.other
+    for axis, name in enumerate(axes):
+        if PARTS.get(name) in ("token", "looked_at"):
+            value = value.take(order, axis)
+            np.moveaxis(value, axis, 0)[order < 0] = missing
+    return value

@@ -167,7 +167,7 @@ sub = sublayers[min(view.choice.sublayer, len(sublayers)) - 1]
 # In order of computation, wherever LayerNorm stands.
 steps = [sub.before, *[sub.norm] * sub.norm_first, sub.output, sub.sum, *[sub.norm] * (not sub.norm_first)]
 before, found, total, entered, normed, handed_on = (
-    view.shown(key) for key in (sub.before, sub.output, sub.sum, sub.norm_reads, sub.norm, sub.after)
+    view.trace[key] for key in (sub.before, sub.output, sub.sum, sub.norm_reads, sub.norm, sub.after)
 )
 epsilon = view.pipeline.network.get_submodule(sub.norm).eps
 # One range of colours for all maps, so that they can be compared; the few largest values saturate.

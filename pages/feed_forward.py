@@ -269,7 +269,7 @@ def number(value: float) -> str:
 view = View("feed_forward", r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2")
 tokens, token, prefix = view.trace.tokens, view.token, view.key("layers.{l}.ffn.")
 d_ff, bend = view.trace.config.d_ff, view.trace.config.activation
-hidden, active = view.shown(prefix + "hidden"), view.shown(prefix + "activation")
+hidden, active = view.trace[prefix + "hidden"], view.trace[prefix + "activation"]
 neuron = int(active[token].argmax()) if view.choice.neuron is None else view.choice.neuron
 
 if view.story:

@@ -16,7 +16,7 @@ ROLES = ("Q", "K", "V")
 
 view = View("queries_keys_values", rows=[PREFIX + role for role in ROLES])
 tokens, config, head = view.trace.tokens, view.trace.config, view.choice.head
-vectors = {role: view.shown(view.key(PREFIX + role)) for role in ROLES}  # (token, d_k) each
+vectors = {role: view.value(PREFIX + role)[head] for role in ROLES}  # (token, d_k) each
 
 
 def named(token: int) -> str:

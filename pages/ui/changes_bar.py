@@ -1,44 +1,99 @@
-"""What the reader changed inside, in words: a badge, a list to take back from, and what pictures show."""
+"""What the reader changed inside, and with which other input this one is compared: in words, to be taken back."""
 
 import streamlit as st
 
-from model import Edit
+from model import Edit, Trace
 from model.graph import Graph
-from pages.ui.choice import Choice
+from model.sweep import align
+from pages.ui import digits
+from pages.ui.choice import MOST_CHARACTERS, Choice
 from pages.ui.link import select
-from pages.ui.text import literal, plain
+from pages.ui.text import literal, plain, t
 
-SHOWN = ("changed", "original", "difference")
+#: Which field of Choice holds the other input.
+OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing"}
 
 
-def changes_bar(choice: Choice, graph: Graph, tokens: list[str]) -> None:
-    """Nothing where nothing is changed."""
+def changes_bar(choice: Choice, own: Trace) -> None:
+    """A badge, and each change with a button to take it back. Nothing where nothing is changed."""
     if not choice.edits:
         return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
-        st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
-        for number, edit in enumerate(choice.edits):
-            rest = tuple(other for other in choice.edits if other != edit)
-            st.button(
-                literal(edit_in_words(edit, graph, tokens)),
-                icon=":material/close:",
-                key=f"change.{number}",
-                on_click=select,
-                kwargs={"edits": rest},
-                help=plain("change.take_back"),
-            )
-        if len(choice.edits) > 1:
-            st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
-        st.session_state["change.shown"] = choice.shown
-        st.segmented_control(
-            plain("change.shown"),
-            SHOWN,
-            format_func=lambda name: plain(f"change.shown_{name}"),
-            key="change.shown",
-            required=True,
-            label_visibility="collapsed",
-            on_change=lambda: select(shown=st.session_state["change.shown"] or "changed"),
+    st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
+    for number, edit in enumerate(choice.edits):
+        st.button(
+            literal(edit_in_words(edit, own.graph, own.tokens)),
+            icon=":material/close:",
+            key=f"change.{number}",
+            on_click=select,
+            kwargs={"edits": tuple(other for other in choice.edits if other != edit)},
+            help=plain("change.take_back"),
         )
+    if len(choice.edits) > 1:
+        st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
+
+
+def compare_bar(own: Trace, rival: Trace) -> None:
+    """The other input, what differs in it marked; a button to be done with it."""
+    st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
+    if own.ids:
+        pairs = align(own.tokens, rival.tokens)
+        words = [
+            literal(rival.tokens[pair.other]) if pair.same else f":violet[**{literal(rival.tokens[pair.other])}**]"
+            for pair in pairs
+            if pair.other is not None and rival.tokens[pair.other] not in ("[CLS]", "[SEP]")
+        ]
+        missing = [own.tokens[pair.one] for pair in pairs if pair.other is None]
+        st.markdown(" ".join(words), width="content")
+        if missing:
+            names = ", ".join(plain("common.quoted", token=literal(token)) for token in missing)
+            st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
+    look = {"icon": ":material/close:", "help": plain("compare.stop")}
+    nothing = dict.fromkeys(OTHER.values())
+    st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=nothing, **look)
+
+
+def shown_switch(ways: list[str], shown: str, *, compared: bool) -> None:
+    """Buttons for the run that the pictures show, or by how much two differ. compared: with another input."""
+    st.session_state["change.shown"] = shown
+    words = {way: plain(f"change.shown_{way}") for way in ways}
+    if compared and "original" not in ways:
+        words["changed"] = plain("change.shown_this")
+    st.segmented_control(
+        plain("change.shown"),
+        ways,
+        format_func=words.__getitem__,
+        key="change.shown",
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: select(shown=st.session_state["change.shown"] or "changed"),
+    )
+    if shown in ("difference", "against"):
+        st.caption(t("change.differs"))
+
+
+def compare_box(choice: Choice) -> None:
+    """In the sidebar: a box in which another input is chosen, to be compared with this one on every page."""
+    with st.popover(plain("compare.open"), icon=":material/compare_arrows:", width="stretch"):
+        other_input(choice, "compare")
+
+
+def other_input(choice: Choice, name: str) -> None:
+    """A field for the other sentence, or ten buttons for the other digit. name: of the widget."""
+    widget, field = f"{name}.other", OTHER[choice.input]
+    if field == "other":
+        st.session_state[widget] = choice.other or ""
+        look = {"max_chars": MOST_CHARACTERS, "placeholder": plain("compare.hint")}
+        look["on_change"] = lambda: select(other=st.session_state[widget] or None)
+        st.text_input(plain("compare.sentence"), key=widget, **look)
+        return
+    examples = [digits.example(digit) for digit in range(10)]
+    st.session_state[widget] = examples.index(choice.other_drawing) if choice.other_drawing in examples else None
+
+    def changed() -> None:
+        digit = st.session_state[widget]
+        select(other_drawing=None if digit is None else examples[digit])
+
+    st.pills(plain("compare.digit"), range(10), key=widget, on_change=changed)
 
 
 def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:

@@ -24,6 +24,9 @@ DEPTH = "formula"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 MODELS = ("trained", "paper")
+#: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
+#: input also the run of that, and by how much this run differs from it.
+SHOWN = ("changed", "original", "difference", "other", "against")
 MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
@@ -84,7 +87,8 @@ class Choice:
     drawing: bytes | None = None  # digit and flat: what was drawn, as digits.grey reads it
     edits: tuple[Edit, ...] = ()
     into: str | None = None  # the language to translate into
-    other: str | None = None  # a second sentence to compare with
+    other: str | None = None  # a second sentence to compare with, and to take vectors from
+    other_drawing: bytes | None = None  # the same for a drawing
     # the place
     layer: int = 0
     head: int = 0
@@ -95,14 +99,17 @@ class Choice:
     neuron: int | None = None
     hidden: tuple[int, ...] | None = None  # words put behind [MASK]; (): none shall be
     output: int | None = None  # the id of a word, or a class: its logit is worked out
-    step: int | None = None  # of the writing of a translation
+    against: int | None = None  # a second one: by how much the first logit leads this one
+    step: int | None = None  # of the writing of a translation: a place in what the decoder reads
+    forced: tuple[int, ...] = ()  # the pieces that a translation begins with, by their ids
+    beam: int = 1  # which translation is on screen: the best of the beam, the second, …; 0 is the greedy one
     panel: str | None = None  # the part of a page that is on the screen
     stage: str | None = None  # the quantity in focus, of those that a page shows: "scores", "Q", …
     # the look
     lang: str = "en"
     depth: str = DEPTH
     big: bool = False
-    shown: str = "changed"  # while there are edits: the changed run, the original one, or the difference
+    shown: str = "changed"  # of SHOWN: which run the pictures show
     range: str = "head"  # what a colour scale covers: this head, this layer, all layers
     as_: str | None = None  # attention as a map, a row, or lines
     least: int = 2  # hundredths: as lines, what gets less is not drawn
@@ -132,10 +139,7 @@ class Choice:
     @property
     def ink(self) -> bytes | None:
         """What was drawn, prepared as 28 × 28 grey values; None where there is no digit."""
-        try:
-            return digits.ink(self.drawing) if self.drawing else None
-        except digits.DigitError:
-            return None
+        return ink_of(self.drawing)
 
     @property
     def subject(self) -> str | bytes:
@@ -145,6 +149,11 @@ class Choice:
     def at_least(self, depth: str) -> bool:
         """True where the depth dial stands at `depth` or deeper."""
         return DEPTHS.index(self.depth) >= DEPTHS.index(depth)
+
+    @property
+    def other_subject(self) -> str | bytes | None:
+        """The other input, as the pipeline is given it; None where there is none."""
+        return (self.other or None) if self.input == "sentence" else ink_of(self.other_drawing)
 
     def at(self, stage: str) -> str:
         """A key like "layers.{l}.attention.Q" in the chosen layer."""
@@ -176,6 +185,7 @@ class Choice:
     def to_link(self) -> dict[str, str]:
         """Name -> value, in the order of FIELDS; what is at its default is left out, except where a field says not."""
         values = [(field, field.of(self)) for field in FIELDS]
+            against=self.against if self.against is not None and self.against < outputs else None,
         return {
             field.name: field.kind.write(value) for field, value in values if field.always or value != field.default
         }
@@ -219,6 +229,14 @@ def built(cls: type, values: Mapping[str, object]) -> Any:
         name, _, rest = path.partition(".")
         inner[name][rest] = values[path]
     return cls(**own, **{name: built(type(getattr(cls, name)), parts) for name, parts in inner.items()})
+def ink_of(drawing: bytes | None) -> bytes | None:
+    """A drawing as 28 × 28 grey values; None where there is no digit."""
+    try:
+        return digits.ink(drawing) if drawing else None
+    except digits.DigitError:
+        return None
+
+
 
 
 def moved(value: Any, by: int) -> Any:
@@ -372,7 +390,8 @@ FIELDS: tuple[Field, ...] = (
     Field("stage", "stage", NAME),
     Field("depth", "depth", one_of(*DEPTHS), always=True),
     Field("big", "big", FLAG),
-    Field("shown", "shown", one_of("changed", "original", "difference")),
+    Field("other_drawing", "other_ink", DRAWING),
+    Field("shown", "shown", one_of(*SHOWN)),
     Field("range", "range", one_of("head", "layer", "all")),
     Field("as_", "as", one_of("map", "row", "lines")),
     Field("least", "least", up_to(100, least=0)),
@@ -381,6 +400,7 @@ FIELDS: tuple[Field, ...] = (
     Field("order", "order", one_of("most", "all", "sorted")),
     Field("subset", "subset", PAIRS),
     Field("every_layer", "every_layer", FLAG),
+    Field("against", "against", up_to(MOST_NUMBER, least=0)),
     Field("cost.base", "base", one_of(*PRESETS)),
     Field("cost.layers", "N", up_to(SIZES["layers"])),
     Field("cost.heads", "h", up_to(SIZES["heads"])),

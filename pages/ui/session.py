@@ -56,3 +56,14 @@ def trace(choice: Choice) -> Trace:
         values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
     return result
+
+
+def other(choice: Choice) -> Trace | None:
+    """The run of the input that the reader compares with; None where there is none, or none that can be read."""
+    if choice.other_subject is None:
+        return None
+    try:
+        return run(choice.pipeline, choice.other_subject)
+    except InputError as error:
+        st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
+        return None

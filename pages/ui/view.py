@@ -12,8 +12,9 @@ import streamlit as st
 from model import Trace
 from model.config import EncoderConfig
 from model.graph import Quantity
+from model.sweep import Pair, align, in_place_of
 from pages.ui import exports, figures, session
-from pages.ui.changes_bar import changes_bar
+from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
 from pages.ui.choice import Choice
 from pages.ui.components.keys import listen
 from pages.ui.frame import PAGES, choice, page_link
@@ -62,12 +63,25 @@ class View:
         self.trace: Trace = session.trace(self.choice)
         self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
-        self._run = self.choice.pipeline, tuple(self.trace.ids) or self.choice.subject
+        #: The input on the screen, as the pipeline is given it.
+        self.subject: Hashable = tuple(self.trace.ids) or self.choice.subject
+        self._run = self.choice.pipeline, self.subject
+        own, rival = self.trace, session.other(self.choice)
+        self._rival = rival and (self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject)
+        #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
+        self.shows = self.choice.shown if self.choice.shown in ways_to_show(own, rival) else "changed"
+        if self.differs and self.story:  # a story shows no differences of numbers
+            self.shows = "changed"
+        if self.shows == "original":
+            self.trace = session.run(*self._run)
+        elif self.shows == "other":
+            self._show(self._rival, rival)
         with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
         with st.sidebar:
             st.caption(t("frame.keys"))
+            compare_box(self.choice)
             glossary_button(self.trace, self.mode)
         self.font_size = 18 if self.choice.big else 12
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
@@ -78,7 +92,12 @@ class View:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
             self._chips()
-        changes_bar(self.choice, self.trace.graph, self.trace.tokens)
+        if own.edits or rival:
+            with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+                changes_bar(self.choice, own)
+                if rival:
+                    compare_bar(own, rival)
+                shown_switch(ways_to_show(own, rival), self.shows, compared=rival is not None)
         if rows:
             equation = r" \qquad ".join(self.trace.graph[self.key(row)].equation for row in rows)
         self._equation = equation or ""
@@ -119,15 +138,17 @@ class View:
         """The recorded value of a row of the graph in the chosen layer (all heads)."""
         return self.trace[self.key(row)]
 
-    def shown(self, key: str, every_head: bool = False) -> np.ndarray:
+    def shown(self, key: str, every_head: bool = False, blank: bool = False) -> np.ndarray:
         """A recorded value as the pictures show it, of one with heads that of the chosen head.
 
-        While there are changes: of the changed run, of the original one, or the difference, as the reader chose.
+        Of the run on the screen; or, if the reader wants to see that, by how much it differs from the original run or
+        from that of the other input. blank: tokens that the other input has not are then NaN; otherwise they are 0.
         """
         value = self.trace[key]
-        if self.trace.edits and self.choice.shown != "changed":
-            original = self.original[key]
-            value = original if self.choice.shown == "original" else value - original
+        if self.differs:
+            with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
+                value = value - (self.original[key] if self.shows == "difference" else self._of_other(key, value))
+            value = value if blank else np.nan_to_num(value, nan=0.0)
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
 
     @cached_property
@@ -135,11 +156,37 @@ class View:
         """The run of the same input without any change."""
         return session.run(*self._run) if self.trace.edits else self.trace
 
+    @property
+    def differs(self) -> bool:
+        """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
+        return self.shows in ("difference", "against")
+
     def token_names(self) -> list[str]:
         """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
         return list(self.trace.tokens)
 
     def tokens(self, title: str) -> figures.Axis:
+    @cached_property
+    def other(self) -> Trace | None:
+        """The run of the other input, to which the reader compares this one."""
+        return session.run(*self._rival) if self._rival else None
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """The tokens of this input, and those of the other that stand in their place."""
+        return align(self.trace.tokens, self.other.tokens)
+
+    def _of_other(self, key: str, value: np.ndarray) -> np.ndarray:
+        """What the run of the other input has in the place of `value`; NaN at tokens that it has not."""
+        if not self.trace.ids:  # drawings have the same patches
+            return self.other[key]
+        return in_place_of(self.other[key], self.trace.axes(key), self.pairs, len(self.trace.tokens))
+
+    def _show(self, run: tuple[str, Hashable], trace: Trace) -> None:
+        """Put another run on the screen."""
+        self._run, self.subject, self.trace = run, run[1], trace
+        self.choice = self.choice.fitted(trace.config, len(trace.tokens))
+
         """An axis of tokens; `title` is a text key such as "axis.query"."""
         return figures.Axis(plain(title), self.token_names())
 
@@ -241,10 +288,12 @@ class View:
 
     def follow(self, pipeline: str, subject: Hashable) -> Trace:
         """Make the rest of the page, and its downloads, about another run than the reader's input."""
-        self._run = pipeline, subject
-        self.trace, self.pipeline = session.run(pipeline, subject, self.trace.edits), session.pipeline(pipeline)
-        self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
-        self.__dict__.pop("usual_token", None)  # it was the other run's
+        self.pipeline = session.pipeline(pipeline)
+        if pipeline != self._run[0]:  # what another network made of the other input is no match
+            self._rival, self.shows = None, "changed" if self.shows == "against" else self.shows
+        self._show((pipeline, subject), session.run(pipeline, subject, self.trace.edits))
+        for about_the_last in ("usual_token", "original", "pairs"):
+            self.__dict__.pop(about_the_last, None)
         return self.trace
 
     def tell(self, *sentences: str) -> None:
@@ -270,7 +319,8 @@ class View:
         listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
         del self.trace, self._pictures
-        self.__dict__.pop("original", None)
+        for run in ("original", "other"):
+            self.__dict__.pop(run, None)
 
     # -- above the page ----------------------------------------------------------------------------
 
@@ -376,6 +426,12 @@ class View:
 def source(thing: object) -> str:
     """The source of a class or function, read from its file once."""
     return inspect.getsource(thing)
+
+
+def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
+    """Which runs, and differences of two, there are to be shown."""
+    with_edits, with_rival = ["original", "difference"] * bool(own.edits), ["other", "against"] * (rival is not None)
+    return ["changed", *with_edits, *with_rival]
 
 
 def _go_on(field: str, by: int, config: EncoderConfig) -> None:

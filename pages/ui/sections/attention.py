@@ -82,7 +82,7 @@ def _way(view: View) -> str:
     if view.kind == "single":
         return "map"
     ways = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
-    if view.trace.edits and view.choice.shown == "difference":
+    if view.differs:
         ways = ("map",)
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
     words = [plain("attention.as_drawing" if len(ways) == 2 and w == "row" else f"attention.as_{w}") for w in ways]
@@ -149,7 +149,7 @@ def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
 
 def sentence(view: View, prefix: str, step: str) -> str:
     """What the picture of a step says, in words."""
-    values = view.shown(prefix + step)
+    values = view.trace[prefix + step][view.choice.head]
     queries, keys = view.trace.names(prefix + "weights")[-2:]
     row, column = np.unravel_index(np.where(np.isfinite(values), values, -np.inf).argmax(), values.shape)
     said = {"value": f"{values[row, column]:.2f}".replace("-", "−")}
@@ -163,7 +163,7 @@ def sentence(view: View, prefix: str, step: str) -> str:
             hidden = int(np.isinf(values).sum())
             return t("attention.read_masked" if hidden else "attention.read_unmasked", hidden=hidden, cells=values.size)
         case _:
-            weights = view.shown(prefix + "weights")[view.token]
+            weights = view.trace[prefix + "weights"][view.choice.head, view.token]
             best = int(weights.argmax())
             said = {"query": queries[view.token], "key": keys[best], "value": f"{weights[best]:.0%}"}
             return t("attention.read_heads", **said)
@@ -172,7 +172,7 @@ def sentence(view: View, prefix: str, step: str) -> str:
 def looks_most(view: View, key: str) -> str:
     """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP]."""
     queries, keys = view.trace.names(key)[-2:]
-    row = view.shown(key)[view.token]
+    row = view.trace[key][view.choice.head, view.token]
     _, places = shown_places(view, key)
     best = max(places, key=lambda place: row[place])
     said = t(
@@ -198,7 +198,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
         return
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
-    weights, quantity = view.shown(key), view.trace.quantity(key)
+    weights, quantity = view.trace[key][view.choice.head], view.trace.quantity(key)
     table = pd.DataFrame(weights, index=looks.labels, columns=looked_at.labels)
     part = weights[np.ix_(rows, columns)]
     looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])

@@ -10,7 +10,7 @@ from pages.ui import figures
 from pages.ui.figures import Axis
 from pages.ui.link import select
 from pages.ui.sections.working import working
-from pages.ui.text import plain
+from pages.ui.text import plain, t
 from pages.ui.view import View
 
 #: The field of Choice in which a place along each axis is kept.
@@ -78,7 +78,7 @@ def draw_map(
     into focus, on pages that show several.
     """
     quantity = view.trace.quantity(key)
-    values = view.shown(key)
+    values = view.shown(key, blank=True)
     if values.ndim == 1:
         values = values[None]
     across, down = axes(view, key) if quantity.axes[1:] else (Axis(""), axes(view, key)[-1])
@@ -90,12 +90,11 @@ def draw_map(
         row, column = (0, *cell)[-2:]
         if row in rows and column in columns:
             outlined = rows.index(row), columns.index(column)
-    difference = view.choice.shown == "difference" and bool(view.trace.edits)
     figure = figures.heatmap(
         values,
         across,
         down,
-        scale="signed" if difference else quantity.scale,
+        scale="signed" if view.differs else quantity.scale,
         limit=strongest or limit(view, key) or None,
         cell=outlined,
         clickable=True,
@@ -122,7 +121,7 @@ def draw_map(
     view.picture(
         _name(key),
         figure,
-        sentence,
+        _largest_difference(values, across, down) if view.differs else sentence,
         quantity=quantity,
         values=values,
         title=title,
@@ -167,6 +166,20 @@ def cell_maps(
         with places[-1]:
             working(view, focused, cell)
     return focused
+
+
+def _largest_difference(values: np.ndarray, rows: Axis, columns: Axis) -> str:
+    """Where two runs differ most, in words."""
+    apart = np.where(np.isfinite(values), np.abs(values), 0)
+    place = np.unravel_index(apart.argmax(), apart.shape)
+    if not apart[place]:
+        return t("change.read_same")
+    names = [
+        axis.labels[i] if axis.labels else f"{axis.title} {i + 1}"
+        for axis, i in zip((rows, columns), place, strict=True)
+    ]
+    value = f"{values[place]:+.2f}".replace("-", "−")
+    return t("change.read_difference", place=" → ".join(filter(None, names)), value=value)
 
 
 def _name(key: str) -> str:

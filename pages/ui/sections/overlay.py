@@ -25,7 +25,7 @@ def inked(view: View) -> np.ndarray:
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side = view.trace.tokens, view.trace.config.patches_per_side
-    weights = view.shown(key)
+    weights = view.trace[key][view.choice.head]
     row = weights[view.token]
     best = 1 + int(row[1:].argmax())
     ink = inked(view)
@@ -151,9 +151,9 @@ def patch_pair(view: View, query: int, key: int) -> None:
 
 
 def _every_layer(view: View, row: str) -> np.ndarray:
-    """The weights of all layers, as the reader wants them shown: (layer, head, query, key)."""
+    """The weights of all layers: (layer, head, query, key)."""
     keys = [quantity.key for quantity in view.trace.graph if quantity.row == row]
-    return np.stack([view.shown(key, every_head=True) for key in keys])
+    return np.stack([view.trace[key] for key in keys])
 
 
 def _most(row: np.ndarray, tokens: list[str]) -> str:

@@ -55,13 +55,14 @@ def tensors(view: View) -> None:
         for key in line:
             values = view.shown(key)
             symbol = "Z" if key == trace.graph.Z else trace.graph[key].symbol
-            scale = "positive" if trace.graph[key].scale == "share" else "signed"
+            scale = "positive" if trace.graph[key].scale == "share" and not view.differs else "signed"
             colour = ROLE_COLOURS[view.mode].get(symbol, INK[view.mode])
             title = f"<b>{html_math(symbol)}</b>  {shape(values)}"
             grid[-1].append(Thumbnail(title, values, view.token_names(), scale, colour))
             table.append((plain_math(symbol), shape(values), values.min(), values.mean(), values.max()))
     names = [plain(f"home.column_{name}") for name in ("symbol", "shape", "smallest", "mean", "largest")]
-    weights, fired = view.shown(attention + "weights"), view.shown(view.key("layers.{l}.ffn.activation")) > 0
+    weights = trace[attention + "weights"][view.choice.head]
+    fired = view.value("layers.{l}.ffn.activation") > 0
     query, key = np.unravel_index(weights.argmax(), weights.shape)
     sentence = t(
         "home.read_thumbnails" if len(trace.tokens) > 1 else "home.read_single",

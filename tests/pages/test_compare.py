@@ -1,0 +1,76 @@
+"""Two inputs beside each other: on every page the other run, and by how much this one differs from it."""
+
+import numpy as np
+import pytest
+
+from pages.ui import digits, session
+from pages.ui.frame import PAGES
+from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+
+STAGES = [row.name for row in PAGES if row.group == "stage"]
+RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
+DOG, CAT = "the dog chased the cat .", "the cat chased the dog ."
+SCORES = "layers.2.attention.scores"
+
+
+def scores_of(sentence: str) -> np.ndarray:
+    return session.run("text", sentence)[SCORES][0]
+
+
+def attention(**link: str):
+    return open_page("attention", **{"depth": "numbers", "layer": "3", "stage": "scores", **link})
+
+
+def test_the_difference_is_this_run_less_the_other() -> None:
+    app = attention(s=DOG, other=CAT, shown="against")
+    tokens = session.run("text", DOG).tokens
+    assert len(tokens) == len(session.run("text", CAT).tokens)
+    z = numbers(figure(app)["data"][0]["z"])
+    same = [place for place, token in enumerate(tokens) if token in ("[CLS]", "the", "chased", ".", "[SEP]")]
+    wanted = scores_of(DOG) - scores_of(CAT)
+    np.testing.assert_allclose(z[np.ix_(same, same)], wanted[np.ix_(same, same)], atol=1e-5)
+
+
+def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
+    app = attention(s="she sat by the big river .", other="she sat by the river .", shown="against")
+    tokens = session.run("text", "she sat by the big river .").tokens
+    extra = tokens.index("big")
+    z = numbers(figure(app)["data"][0]["z"])
+    blank = np.isnan(z)
+    assert blank[extra].all() and blank[:, extra].all() and blank.sum() == 2 * len(tokens) - 1
+    there = [place for place in range(len(tokens)) if place != extra]
+    wanted = scores_of("she sat by the big river .")[np.ix_(there, there)] - scores_of("she sat by the river .")
+    np.testing.assert_allclose(z[np.ix_(there, there)], wanted, atol=1e-5)
+    assert "‘big’" in texts(app)
+
+
+def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None:
+    app = attention(s=RIVER, other=MONEY, shown="other")
+    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), scores_of(MONEY))
+    app.button(key="compare.stop").click().run()
+    assert_fine(app)
+    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), scores_of(RIVER))
+
+
+@pytest.mark.parametrize("shown", ["other", "against"])
+@pytest.mark.parametrize("name", STAGES)
+def test_every_page_compares_sentences_of_any_length(name: str, shown: str) -> None:
+    link = {"s": RIVER, "other": MONEY, "shown": shown, "lang": "zh" if shown == "other" else "en"}
+    app = open_page(name, depth="numbers", **link)
+    assert "nan" not in texts(app)
+    open_page(name, depth="story", **link)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_every_page_compares_digits(name: str) -> None:
+    five, three = (digits.to_code(digits.example(digit)) for digit in (5, 3))
+    app = open_page(name, input="digit", depth="numbers", ink=five, other_ink=three, shown="against")
+    assert "nan" not in texts(app)
+
+
+def test_two_digits_differ_by_their_numbers() -> None:
+    five, three = digits.example(5), digits.example(3)
+    link = {"ink": digits.to_code(five), "other_ink": digits.to_code(three), "as": "map", "shown": "against"}
+    app = attention(input="digit", **link)
+    one, other = (session.run("digits", digits.ink(drawing))[SCORES][0] for drawing in (five, three))
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), one - other, atol=1e-5)
