@@ -1,9 +1,9 @@
 """A small corpus: what the mean of a quantity is taken over."""
 
-from pathlib import Path
-
 import numpy as np
 from safetensors.numpy import load_file
+
+from model.files import WEIGHTS, intact
 
 #: Short sentences of many kinds, and what they are in the other language.
 SENTENCES = (
@@ -32,4 +32,4 @@ SENTENCES = (
 
 def digits() -> np.ndarray:
     """Two pictures of each digit, from the test set of MNIST: (20, 28, 28) floats in [0, 1], ink bright."""
-    return load_file(Path(__file__).parent / "weights" / "examples.safetensors")["digits"].astype(np.float32) / 255
+    return load_file(intact(WEIGHTS / "examples.safetensors"))["digits"].astype(np.float32) / 255

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -12,28 +11,17 @@ from torch import Tensor
 
 from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
+from model.files import WEIGHTS, WeightsError, intact
 from model.heads import network_for
 from model.pipeline import ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
-WEIGHTS = Path(__file__).parent / "weights"
 #: Uses of the embedding matrix under other names.
 TIED = {"logits.weight", "decoder.embedding.E.weight"}
 
 
-class WeightsError(RuntimeError):
-    """A file under model/weights that is missing or damaged: `file` and `reason` ("missing", "damaged")."""
-
-    def __init__(self, reason: str, file: str) -> None:
-        super().__init__(f"model/weights/{file} is {reason}; bring it back with: git checkout -- model/weights/{file}")
-        self.reason = reason
-        self.file = file
-
-
 def load_tokenizer() -> Tokenizer:
-    path = WEIGHTS / "tokenizer.json"
-    if not path.exists():
-        raise WeightsError("missing", path.name)
+    path = intact(WEIGHTS / "tokenizer.json")
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises bare Exception for a damaged file
@@ -42,15 +30,16 @@ def load_tokenizer() -> Tokenizer:
 
 def read_weights(name: str) -> tuple[dict[str, Tensor], dict[str, float]]:
     """The tensors of model/weights/NAME.safetensors as float32, and the figures measured when it was trained."""
-    path = WEIGHTS / f"{name}.safetensors"
-    if not path.exists():
-        raise WeightsError("missing", path.name)
+    path = intact(WEIGHTS / f"{name}.safetensors")
     try:
         with safe_open(path, framework="pt") as file:
             weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
-            return weights, json.loads((file.metadata() or {}).get("measured", "{}"))
+            measured = json.loads((file.metadata() or {}).get("measured", "{}"))
     except (SafetensorError, OSError, ValueError) as error:
         raise WeightsError("damaged", path.name) from error
+    if not all(values.isfinite().all() for values in weights.values()):
+        raise WeightsError("not_finite", path.name)
+    return weights, measured
 
 
 def fill(network: torch.nn.Module, weights: dict[str, Tensor], name: str) -> None:

@@ -4,7 +4,6 @@
 that was made from other weights is as good as none.
 """
 
-import hashlib
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from model.loading import WEIGHTS, WeightsError
+from model import files
+from model.files import WEIGHTS, WeightsError, intact
 
 HEADS, NEURONS = "heads.json", "neurons.npz"
 #: The files that decide what a pipeline's heads do.
@@ -143,8 +143,7 @@ class NeuronContexts:
 @cache
 def fingerprint(file: str) -> str:
     """The SHA-256 of a file under model/weights, in hexadecimal."""
-    with (WEIGHTS / file).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return files.fingerprint(WEIGHTS / file)
 
 
 @cache
@@ -192,7 +191,7 @@ def _read_heads() -> dict | None:
     if not path.exists():
         return None
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = json.loads(intact(path).read_text(encoding="utf-8"))
         roles = HeadRoles(table)
         for attention, head in roles:  # each row is read once, so that none fails later
             for language in get_args(Language):
@@ -209,7 +208,7 @@ def _read_neurons() -> dict[str, np.ndarray] | None:
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(intact(path), allow_pickle=False) as file:
             names = ("weights", "vocabulary", "pieces", "starts", "active", "places", "activations")
             table = {name: file[name] for name in names}
         fits = (

@@ -9,7 +9,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from model.decoder import TranslationNetwork
-from model.loading import WEIGHTS, fill
+from model.files import WEIGHTS, seal
+from model.loading import fill
 
 
 def save_checkpoint(path: Path, network: nn.Module, optimizers: list[torch.optim.Optimizer], **progress: float) -> None:
@@ -56,6 +57,7 @@ def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:
     """Write model/weights/NAME.safetensors in float16, with the last validation's figures inside.
 
     What is tied to the embedding matrix is stored once; of a translator, only what its encoder's file lacks.
+    Raises ValueError for a number that float16 does not hold.
     """
     state = network.state_dict()
     if isinstance(network, TranslationNetwork):
@@ -64,6 +66,9 @@ def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:
     elif "embedding.E.weight" in state:
         state.pop("logits.weight", None)
     tensors = {key: value.detach().cpu().half().contiguous() for key, value in state.items()}
+    if lost := [key for key, value in tensors.items() if not value.isfinite().all()]:
+        raise ValueError(f"not finite, and so not shipped: {', '.join(lost)}")
     path = WEIGHTS / f"{name}.safetensors"
     save_file(tensors, path, metadata={"measured": json.dumps(measured)})
+    seal(path)
     return path

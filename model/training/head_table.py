@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from model.loading import WEIGHTS
+from model.files import WEIGHTS, seal
 from model.pipeline import Pipeline
 from model.tables import HEADS, MADE_FROM, THIRDS, fingerprint
 from model.training.observe import Attended, kinds
@@ -156,6 +156,7 @@ class HeadTable:
         weights = {file: fingerprint(file) for file in MADE_FROM["translation"]}
         table = {"weights": weights, "heads": self.heads, "striking": self.striking, "sentences": self.sentences}
         path.write_text(json.dumps(table, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        seal(path)
         return path
 
 

@@ -5,7 +5,7 @@ What a neuron writes is not in it: that follows from the weights alone (model.ne
 
 import numpy as np
 
-from model.loading import WEIGHTS
+from model.files import WEIGHTS, seal
 from model.tables import LEVELS, NEURONS, fingerprint
 from model.training.observe import SPECIAL
 
@@ -73,4 +73,5 @@ def write_neurons(tokens: list[list[str]], activations: np.ndarray) -> np.ndarra
         places=np.array(places).astype(np.uint16),
         activations=np.array(values).astype(np.float16),
     )
+    seal(WEIGHTS / NEURONS)
     return active

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from model.config import PRESETS
 from model.encoder import Encoder, padding_mask
+from model.files import seal
 from model.heads import MaskedWordNetwork
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
@@ -153,6 +154,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     vocabulary = WEIGHTS / "tokenizer.json"
     if not vocabulary.exists():
         train_tokenizer(data).save(str(vocabulary))
+        seal(vocabulary)
     tokenizer = Tokenizer.from_file(str(vocabulary))
     train_set, held = training_sentences(data, tokenizer), validation_sentences(data, tokenizer)
 

@@ -10,6 +10,7 @@ import torch
 
 from model import load, loading
 from model.config import PRESETS
+from model.files import seal
 from model.heads import MaskedWordNetwork
 from model.training import checkpoint, corpus, optimization, relations, text, translation
 
@@ -157,6 +158,7 @@ def test_the_shipped_halves_make_the_translator_again(tmp_path, monkeypatch) -> 
     monkeypatch.setattr(checkpoint, "WEIGHTS", tmp_path)
     monkeypatch.setattr(loading, "WEIGHTS", tmp_path)
     shutil.copy(TOKENIZER, tmp_path)
+    seal(tmp_path / TOKENIZER.name)
     networks = translation.two_networks().eval()
     checkpoint.ship("text", networks["text"], {})
     path = checkpoint.ship("translation", networks["translation"], {"bleu_en_zh": 1.0})

@@ -1,0 +1,47 @@
+"""The files under model/weights, and that each is the one which was measured.
+
+Beside each file lies its SHA-256 (FILE.sha256, as `sha256sum` writes it): a file that does not match is never read.
+"""
+
+import hashlib
+from pathlib import Path
+
+WEIGHTS = Path(__file__).parent / "weights"
+
+
+class WeightsError(RuntimeError):
+    """A file under model/weights that cannot be used: `file` and `reason` ("missing", "damaged", "not_finite")."""
+
+    def __init__(self, reason: str, file: str) -> None:
+        said = reason.replace("_", " ")
+        super().__init__(f"model/weights/{file} is {said}; bring it back with: git checkout -- model/weights")
+        self.reason = reason
+        self.file = file
+
+
+def fingerprint(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def seal(path: Path) -> None:
+    """Write the SHA-256 of a finished file beside it."""
+    seal_of(path).write_text(f"{fingerprint(path)}  {path.name}\n", encoding="ascii")
+
+
+def intact(path: Path) -> Path:
+    """The path again, if the file is the one that was sealed. Raises WeightsError if one of the two is missing or
+    damaged.
+    """
+    for needed in (path, seal_of(path)):
+        if not needed.exists():
+            raise WeightsError("missing", needed.name)
+    if not seal_of(path).read_bytes().startswith(fingerprint(path).encode()):
+        raise WeightsError("damaged", path.name)
+    return path
+
+
+def seal_of(path: Path) -> Path:
+    """Where the SHA-256 of a file lies."""
+    return path.with_name(f"{path.name}.sha256")
