@@ -1,7 +1,8 @@
 """How a decoder's scores become a sentence: the likeliest word at each step, or a beam of several beginnings."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -16,33 +17,86 @@ class Hypothesis:
 
     ids: tuple[int, ...]
     log_probability: float  # of the whole, natural logarithm
+    steps: tuple[float, ...]  # of each id, given those before it; they add up to the whole
 
     @property
     def score(self) -> float:
-        """log P / lengthᵅ: without the division, short sentences would win by being short  (Wu et al. 2016)."""
-        return self.log_probability / len(self.ids) ** LENGTH_PENALTY
+        """By which hypotheses are compared: see `score`."""
+        return score(self.log_probability, len(self.ids))
 
 
+def score(log_probability: float, length: int, penalty: float = LENGTH_PENALTY) -> float:
+    """log P / lengthᵅ: without the division, short sentences would win by being short  (Wu et al. 2016)."""
+    return log_probability / length**penalty
+
+
+@dataclass(frozen=True)
+class Node:
+    """One id put behind one beginning while the search went on.
+
+    fate: "forced" (it was given), "kept" (its beginning was continued), "ended" (it is the end of a hypothesis),
+    "dropped" (others of its step were likelier), "left" (likely enough, but the search was over). rank: among the
+    candidates of its step, from 0, likeliest first.
+    """
+
+    ids: tuple[int, ...]  # of the beginning, this one last
+    own: float  # log-probability of this id, given those before it
+    log_probability: float  # of the beginning
+    rank: int
+    fate: Literal["forced", "kept", "ended", "dropped", "left"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search found, best score first, and all that it considered, step by step."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    nodes: tuple[Node, ...]
+
+
+@torch.inference_mode()
 def beam_search(
-    step: Callable[[Tensor], Tensor], start: int, end: int, beams: int, longest: int
-) -> tuple[Hypothesis, ...]:
-    """The `beams` best hypotheses found, best score first; with one beam this is greedy search.
+    step: Callable[[Tensor], Tensor], start: int, end: int, beams: int, longest: int, forced: Sequence[int] = ()
+) -> Search:
+    """The `beams` best hypotheses found; with one beam this is greedy search.
 
     step: target ids so far (beam, target) -> log-probabilities of the next id (beam, vocabulary).
+    forced: ids that every hypothesis begins with; no end among them.
     It stops by itself: when `beams` hypotheses have ended, or after `longest` ids.
     """
+    nodes: list[Node] = []
+    alive, scores, steps = torch.tensor([[start]]), torch.zeros(1), [()]
+    for number in forced:
+        own = step(alive)[0, number]
+        scores, steps = scores + own, [(*steps[0], float(own))]
+        alive = torch.cat([alive, torch.tensor([[number]])], dim=1)
+        nodes.append(Node(tuple(alive[0, 1:].tolist()), float(own), float(scores), 0, "forced"))
     ended: list[Hypothesis] = []
-    alive, scores = torch.tensor([[start]]), torch.zeros(1)
     while len(ended) < beams and alive.size(1) <= longest:
-        totals = scores[:, None] + step(alive)
+        own = step(alive)
+        totals = scores[:, None] + own
         # Of twice as many candidates at most half can be ends, so the beam stays full.
         best = totals.flatten().topk(min(2 * beams, totals.numel()))
-        rows, ids = best.indices // totals.size(1), best.indices % totals.size(1)
-        for rank in range(min(beams, len(ids))):
-            if ids[rank] == end:
-                ended.append(Hypothesis((*alive[rows[rank], 1:].tolist(), end), float(best.values[rank])))
-        going = (ids != end).nonzero().flatten()[:beams]
-        alive, scores = torch.cat([alive[rows[going]], ids[going, None]], dim=1), best.values[going]
+        rows, ids = (best.indices // totals.size(1)).tolist(), (best.indices % totals.size(1)).tolist()
+        going = [rank for rank, number in enumerate(ids) if number != end][:beams]
+        found: list[Node] = []
+        for rank, (row, number, total) in enumerate(zip(rows, ids, best.values.tolist(), strict=True)):
+            fate = "kept" if rank in going else "ended" if number == end and rank < beams else "dropped"
+            node = Node((*alive[row, 1:].tolist(), number), float(own[row, number]), total, rank, fate)
+            found.append(node)
+            if fate == "ended":
+                ended.append(Hypothesis(node.ids, total, (*steps[row], node.own)))
+        nodes += found
+        steps = [(*steps[rows[rank]], found[rank].own) for rank in going]
+        alive = torch.tensor([[start, *found[rank].ids] for rank in going])
+        scores = best.values[going]
     if len(ended) < beams:
-        ended += [Hypothesis(tuple(row[1:]), score) for row, score in zip(alive.tolist(), scores.tolist(), strict=True)]
-    return tuple(sorted(ended, key=lambda hypothesis: hypothesis.score, reverse=True)[:beams])
+        unfinished = zip(alive.tolist(), scores.tolist(), steps, strict=True)
+        ended += [Hypothesis(tuple(row[1:]), total, parts) for row, total, parts in unfinished]
+    else:
+        last = alive.size(1) - 1
+        nodes = [
+            replace(node, fate="left") if node.fate == "kept" and len(node.ids) == last else node for node in nodes
+        ]
+    ranked = sorted(ended, key=lambda hypothesis: hypothesis.score, reverse=True)[:beams]
+    return Search(tuple(ranked), tuple(nodes))

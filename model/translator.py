@@ -1,8 +1,9 @@
 """The translator: the encoder reads a sentence, the decoder writes it in the other language, and all of it is kept."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 import torch
@@ -13,7 +14,7 @@ from model.changes import Change, bind
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.edits import PARTS, Edit, grows
 from model.pipeline import Pipeline, Reading, TextReader
-from model.search import Hypothesis, beam_search
+from model.search import Hypothesis, Search, beam_search
 from model.trace import Trace, record
 
 Language = Literal["en", "zh"]
@@ -30,20 +31,40 @@ class Translation:
     text: str
     log_probability: float
     score: float  # log_probability / length^0.6, by which beams are compared
+    ids: tuple[int, ...]
+    steps: tuple[float, ...]  # log-probability of each piece when it was written
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sentence to translate, and how: into which language (None: the other one), from which beginning (ids).
+
+    With `written` (ids, the last of which is not read any more) the decoder writes these pieces and no others.
+    """
+
+    sentence: str | tuple[int, ...]
+    into: Language | None = None
+    forced: tuple[int, ...] = ()
+    written: tuple[int, ...] | None = None
 
 
 class TranslationTrace(Trace):
     """A Trace whose keys go on through the decoder: `decoder.layers.{l}.attention.…`, `.cross.…`, `.ffn.…`.
 
     `tokens` are the source's. `target_tokens` are what the decoder read, one row each in its keys, beginning with the
-    language; the logits at each of them chose the next, so `answer` holds one Guess for each. `greedy` and `beams`
-    are the translations found; the trace is of the first beam.
+    language; the row of each is the step that wrote the next one, so `written` holds one piece and `answer` one Guess
+    for each. No row looks at what comes later, so each is what it was when it wrote. `greedy` and `beams` are the
+    translations found, `search` all that the beams considered; the trace is of the first beam. Where the target was
+    given, nothing was searched.
     """
 
     target_tokens: list[str]
     target_ids: list[int]
+    written: tuple[str, ...]
+    written_ids: tuple[int, ...]
     greedy: Translation
-    beams: tuple[Translation, ...]
+    beams: tuple[Translation, ...] = ()
+    search: Search
 
     @property
     def translation(self) -> str:
@@ -59,28 +80,51 @@ class Translator(Pipeline):
     def __call__(  # type: ignore[override]
         self, x: object, edits: Sequence[Edit] = (), into: Language | None = None, beams: int = 4
     ) -> TranslationTrace:
-        """x: a sentence; into: the language to write, or None for the other one than the sentence's.
+        """x: a sentence, or a Task; into: the language to write, or None for the other one than the sentence's.
 
-        Raises InputError for a sentence that cannot be read, EditError for an edit that does not fit. Edits hold for
-        every step of the writing, so they change what is written. A patch fits in the encoder only: the target grows.
+        A task's forced beginning counts up to its first [SEP], and at most as far as leaves room for one piece more.
+        Of what is `written` nothing is searched.
+
+        Raises InputError for a sentence that cannot be read, EditError for an edit that does not fit, ValueError for
+        ids beyond the vocabulary. Edits hold for every step of the writing, so they change what is written. A patch
+        fits in the encoder only: the target grows.
         """
+        task = x if isinstance(x, Task) else Task(x, into)  # type: ignore[arg-type]
         edits = tuple(edits)
-        reading = self.reader.read(x)
-        start = self._start(into or language_after(reading))
+        reading = self.reader.read(task.sentence)
+        start = self._start(task.into or language_after(reading))
         changes = bind(edits, self.around(reading))
-        greedy = self._search(reading, start, changes, 1)[0]
-        found = self._search(reading, start, changes, beams) if beams > 1 else (greedy,)
-        # What the decoder reads is what it wrote, but for the last piece, which it does not read any more.
-        y = torch.tensor([[start, *found[0].ids[:-1]]])
+        forced, written = self._beginning(task.forced), task.written
+        if written is not None:
+            return self._trace(task.sentence, reading, edits, changes, start, written)
+        step = self._writer(reading, changes)
+        greedy = self._search(step, start, 1, forced)
+        search = self._search(step, start, beams, forced) if beams > 1 else greedy
+        trace = self._trace(task.sentence, reading, edits, changes, start, search.hypotheses[0].ids)
+        trace.greedy = self._translation(greedy.hypotheses[0])
+        trace.beams = tuple(map(self._translation, search.hypotheses))
+        trace.search = search
+        return trace
+
+    def _trace(
+        self,
+        x: object,
+        reading: Reading,
+        edits: tuple[Edit, ...],
+        changes: list[Change],
+        start: int,
+        written: tuple[int, ...],
+    ) -> TranslationTrace:
+        """One run over all that was written. What the decoder reads lacks the last piece and begins with `start`."""
+        y = torch.tensor([[start, *written[:-1]]])
         output, values, idle = self._run(changes, reading.tensor, y)
         guesses = tuple(self.reader.guess(row, place) for place, row in enumerate(output[0]))
         trace = TranslationTrace(
             values, self.graph, x, reading.tokens, reading.ids, guesses, reading.notes, edits, idle
         )
-        trace.target_ids = y[0].tolist()
+        trace.target_ids, trace.written_ids = y[0].tolist(), written
         trace.target_tokens = [self._word(i) for i in trace.target_ids]
-        trace.greedy = self._translation(greedy)
-        trace.beams = tuple(map(self._translation, found))
+        trace.written = tuple(map(self._word, written))
         return trace
 
     def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
@@ -101,19 +145,37 @@ class Translator(Pipeline):
                 y = torch.cat([torch.tensor([[self._start(into)]]), y[:, 1:-1]], dim=1)  # the language for [CLS]
                 yield record(self.network, x, y)[1]
 
-    @torch.inference_mode()
-    def _search(self, reading: Reading, start: int, changes: list[Change], beams: int) -> tuple[Hypothesis, ...]:
-        """Write step by step under the edits. The encoder runs once, the decoder once for each step."""
+    def _writer(self, reading: Reading, changes: list[Change]) -> Callable[[Tensor], Tensor]:
+        """A function of the target so far: log-probabilities of the next piece, under the edits.
+
+        The encoder runs once, the decoder once for each step.
+        """
         encoder = [(change.key, change.apply) for change in changes if not _after_encoder(change)]
         decoder = [(change, self._last_target(change)) for change in changes if _after_encoder(change)]
         Z, _ = record(self.network, reading.tensor, edits=encoder, run=self.network.encode)
 
         def step(y: Tensor) -> Tensor:
             here = [(change.key, change.apply) for change, last in decoder if last < y.size(1)]
-            logits, _ = record(self.network, y, Z.expand(len(y), -1, -1), edits=here, run=self.network.decode)
+            inputs = y, Z.expand(len(y), -1, -1)
+            if here:
+                logits, _ = record(self.network, *inputs, edits=here, run=self.network.decode)
+            else:  # nothing to change, and nobody asks for what is on the way
+                logits = self.network.decode(*inputs)
             return logits[:, -1].log_softmax(-1)
 
-        return beam_search(step, start, self.reader.vocabulary.index("[SEP]"), beams, self.config.max_len - 1)
+        return step
+
+    def _search(self, step: Callable[[Tensor], Tensor], start: int, beams: int, forced: Sequence[int]) -> Search:
+        return beam_search(step, start, self._end, beams, self.config.max_len - 1, forced)
+
+    @property
+    def _end(self) -> int:
+        return self.reader.vocabulary.index("[SEP]")
+
+    def _beginning(self, forced: Sequence[int]) -> tuple[int, ...]:
+        if not all(0 <= number < self.config.vocab_size for number in forced):
+            raise ValueError("a forced piece is not in the vocabulary")
+        return tuple(takewhile(lambda number: number != self._end, forced))[: self.config.max_len - 2]
 
     def _last_target(self, change: Change) -> int:
         """The latest place in the target that an edit speaks of: before it is written, there is nothing to change."""
@@ -131,7 +193,7 @@ class Translator(Pipeline):
     def _translation(self, hypothesis: Hypothesis) -> Translation:
         tokens = tuple(map(self._word, hypothesis.ids))
         text = as_written(self.reader.tokenizer.decode(list(hypothesis.ids)))
-        return Translation(tokens, text, hypothesis.log_probability, hypothesis.score)
+        return Translation(tokens, text, hypothesis.log_probability, hypothesis.score, hypothesis.ids, hypothesis.steps)
 
 
 def language_after(reading: Reading) -> Language:

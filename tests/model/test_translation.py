@@ -8,17 +8,19 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from model import Edit, EditError, InputError, load
-from model.config import DECODER, PRESETS
+from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.encoder import causal_mask
 from model.loading import load_tokenizer
-from model.pipeline import TextReader
-from model.search import beam_search
+from model.pipeline import SPECIAL_TOKENS, TextReader
+from model.search import Node, beam_search, score
 from model.trace import places, record
 from model.training.text import SEP
-from model.translator import Translator, as_written
+from model.translator import Task, Translator, as_written
+from tests.networks import untrained_translator
 
 SOURCE = "the dog chased the cat ."
 
@@ -117,10 +119,149 @@ def test_a_wide_beam_finds_the_best_of_all_sentences() -> None:
 
     ended = [(*ids, end) for n in range(longest) for ids in product(range(5), repeat=n)]
     best = max(ended, key=lambda ids: log_p(ids) / len(ids) ** 0.6)
-    found = beam_search(step, 0, end, beams=300, longest=longest)
+    found = beam_search(step, 0, end, beams=300, longest=longest).hypotheses
     finished = [hypothesis for hypothesis in found if hypothesis.ids[-1] == end]
     assert finished[0].ids == best
     assert finished[0].log_probability == pytest.approx(log_p(best), abs=1e-5)
+
+
+# -- the steps, and what they found ------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["trained", "untrained"])
+def brief(request: pytest.FixtureRequest) -> Translator:
+    """As `translator`, but without training it writes 19 pieces at most, so that many runs are quick."""
+    return load("translation") if request.param == "trained" else untrained_translator()
+
+
+def fresh(translator: Translator, source: str, beginning: list[int]) -> np.ndarray:
+    """Log-probabilities of the next piece, by a pass of its own over this beginning (the language first)."""
+    x = translator.reader.read(source).tensor
+    with torch.inference_mode():
+        return translator.network(x, torch.tensor([beginning]))[0, -1].log_softmax(-1).numpy()
+
+
+@pytest.mark.parametrize("source", ["i love you .", "今天天气很好。"])
+def test_each_row_of_a_run_is_the_step_that_wrote_its_piece(brief: Translator, source: str) -> None:
+    found = brief(source)
+    for translation in (found.greedy, *found.beams):
+        trace = brief(Task(source, written=translation.ids))
+        log_p = torch.tensor(trace["logits"]).log_softmax(-1).numpy()
+        assert trace.written == translation.tokens and trace.target_tokens[1:] == list(trace.written[:-1])
+        for step, piece in enumerate(translation.ids):
+            alone = fresh(brief, source, [found.target_ids[0], *translation.ids[:step]])
+            np.testing.assert_allclose(np.exp(log_p[step]), np.exp(alone), atol=2e-6)
+            np.testing.assert_allclose(log_p[step], alone, atol=5e-5)
+            assert translation.steps[step] == pytest.approx(alone[piece], abs=1e-4)
+        assert sum(translation.steps) == pytest.approx(translation.log_probability, abs=1e-4)
+
+
+def paths(nodes: tuple[Node, ...]) -> dict[tuple[int, ...], Node]:
+    return {node.ids: node for node in nodes}
+
+
+def test_what_the_search_considered_adds_up_and_says_why_it_went_on(brief: Translator) -> None:
+    search = brief(SOURCE).search
+    by_path = paths(search.nodes)
+    for node in search.nodes:
+        before = by_path[node.ids[:-1]].log_probability if node.ids[:-1] else 0.0
+        assert before + node.own == pytest.approx(node.log_probability, abs=1e-4)
+        assert not node.ids[:-1] or by_path[node.ids[:-1]].fate == "kept"
+    for step in range(1, 1 + max(len(node.ids) for node in search.nodes)):
+        candidates = [node for node in search.nodes if len(node.ids) == step]
+        assert [node.rank for node in candidates] == list(range(len(candidates)))
+        assert [node.log_probability for node in candidates] == sorted(
+            (node.log_probability for node in candidates), reverse=True
+        )
+        going = [node for node in candidates if node.fate in ("kept", "left")]
+        assert len(going) <= 4 and all(node.ids[-1] != SEP for node in going)
+        dropped = [node.log_probability for node in candidates if node.fate == "dropped" and node.ids[-1] != SEP]
+        assert not dropped or max(dropped) <= min(node.log_probability for node in going)
+    ended = {node.ids for node in search.nodes if node.fate == "ended"}
+    for hypothesis in search.hypotheses:
+        path = [by_path[hypothesis.ids[:n]] for n in range(1, len(hypothesis.ids) + 1)]
+        assert sum(node.own for node in path) == pytest.approx(hypothesis.log_probability, abs=1e-4)
+        assert hypothesis.ids in ended or hypothesis.ids[-1] != SEP
+
+
+def test_a_forced_beginning_is_kept_and_the_writing_goes_on_from_there(brief: Translator) -> None:
+    free = brief(SOURCE)
+    dropped = (node for node in free.search.nodes if node.fate == "dropped" and SEP not in node.ids)
+    node = next(node for node in dropped if len(node.ids) == 2)
+    trace = brief(Task(SOURCE, forced=node.ids))
+    assert all(translation.ids[:2] == node.ids for translation in (trace.greedy, *trace.beams))
+    forced = [one for one in trace.search.nodes if one.fate == "forced"]
+    assert [one.ids for one in forced] == [node.ids[:1], node.ids]
+    assert forced[-1].log_probability == pytest.approx(node.log_probability, abs=1e-4)
+    assert trace.beams[0].log_probability == pytest.approx(sum(trace.beams[0].steps), abs=1e-4)
+    for step, piece in enumerate(trace.greedy.ids):
+        alone = fresh(brief, SOURCE, [trace.target_ids[0], *trace.greedy.ids[:step]])
+        assert step < 2 or piece == alone.argmax()
+        assert trace.greedy.steps[step] == pytest.approx(alone[piece], abs=1e-4)
+
+
+def test_what_was_written_anyway_may_be_forced_and_no_end_can_be(brief: Translator) -> None:
+    free = brief(SOURCE, beams=1)
+    assert brief(Task(SOURCE, forced=free.greedy.ids), beams=1).greedy.ids == free.greedy.ids
+    assert brief(Task(SOURCE, forced=(SEP, 77)), beams=1).greedy.ids == free.greedy.ids
+    assert len(brief(Task(SOURCE, forced=(77,) * 200), beams=1).target_tokens) <= brief.config.max_len
+    for beyond in (-1, 12_000):
+        with pytest.raises(ValueError, match="vocabulary"):
+            brief(Task(SOURCE, forced=(beyond,)))
+
+
+def test_a_longer_translation_is_favoured_by_the_penalty_and_by_nothing_else() -> None:
+    assert score(-3.0, 5, penalty=0) == -3.0
+    assert score(-3.0, 5) < score(-3.0, 8) < 0
+    assert score(-3.0, 1) == -3.0
+
+
+def copier() -> Translator:
+    """A translator built by hand that writes its source word for word: row t looks at the source's place t + 1.
+
+    One layer on each side, nothing in them but cross-attention: it turns the target's sines by one place and looks for
+    the source's, and what it finds there (the words' own dimensions, where sines are hardly ever above 0) wins.
+    """
+    words = [*SPECIAL_TOKENS, "a", "b", "c", "d", "e", "f"]
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.add_special_tokens(list(SPECIAL_TOKENS))
+    config = EncoderConfig(64, 1, 1, 8, vocab_size=len(words), max_len=20)
+    network = TranslationNetwork(config, config)
+    for path, module in list(network.named_modules()):
+        if isinstance(module, torch.nn.LayerNorm):
+            network.set_submodule(path, torch.nn.Identity())
+        elif isinstance(module, torch.nn.Linear | torch.nn.Embedding):
+            torch.nn.init.zeros_(module.weight)
+            if getattr(module, "bias", None) is not None:
+                torch.nn.init.zeros_(module.bias)
+    cross = network.decoder.layers[0].cross
+    with torch.no_grad():
+        for i in range(len(words)):
+            network.embedding.E.weight[i, 40 + 2 * i] = 1
+            cross.W_V.weight[40 + 2 * i, 40 + 2 * i] = cross.W_O.weight[40 + 2 * i, 40 + 2 * i] = 5
+        for pair in range(8):
+            turn, at = torch.tensor(10_000 ** (-2 * pair / 64)), 2 * pair
+            cross.W_Q.weight[at : at + 2, at : at + 2] = 300 * torch.tensor(
+                [[turn.cos(), turn.sin()], [-turn.sin(), turn.cos()]]
+            )
+            cross.W_K.weight[at : at + 2, at : at + 2] = torch.eye(2)
+    return Translator("copier", network, TextReader(tokenizer, config.max_len))
+
+
+@pytest.mark.parametrize("source", ["a b c", "f e d c b a", "c c a c"])
+def test_a_network_that_copies_writes_each_word_from_the_row_that_looks_at_it(source: str) -> None:
+    trace = copier()(source)
+    assert trace.translation == source and trace.greedy == trace.beams[0]
+    weights = trace["decoder.layers.0.cross.weights"][0]
+    for step, piece in enumerate(trace.written):
+        looked_at = int(weights[step].argmax())
+        assert looked_at == step + 1 and weights[step, looked_at] > 0.99
+        assert piece == trace.tokens[looked_at] == trace.answer[step].best
+        assert [*trace.target_tokens[1:], "[SEP]"][step] == piece
 
 
 def test_it_stops_by_itself_even_if_the_decoder_never_would(translator: Translator) -> None:
