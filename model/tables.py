@@ -100,6 +100,12 @@ class HeadRoles:
         """Pictures of the encoder's heads, the most striking first, both languages."""
         return tuple(Striking(**one, role=self.of(one["layer"], one["head"])) for one in self._table["striking"])
 
+    def first(self, language: str) -> Striking | None:
+        """The picture to begin with: the strongest look of a head that follows grammar, else the most striking one."""
+        own = [picture for picture in self.striking if picture.language == language]
+        grammar = [picture for picture in own if picture.role.relation]
+        return max(grammar, key=lambda picture: picture.weight) if grammar else next(iter(own), None)
+
     def _role(self, row: dict) -> Role:
         examples = {third: tuple(map(self._example, some)) for third, some in row.get("examples", {}).items()}
         others = tuple(self._role(other) for other in row.get("others", ()))

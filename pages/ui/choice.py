@@ -20,7 +20,7 @@ from pages.ui import digits
 
 LANGUAGES = ("en", "zh")
 DEPTHS = ("story", "numbers", "formula", "code")
-DEPTH = "formula"  # where a new visitor begins
+DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 MODELS = ("trained", "paper")

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.ui import digits, link, session
 from pages.ui.choice import DEPTHS, MOST_CHARACTERS, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
+from pages.ui.first_sight import first_picture
 from pages.ui.text import LANGUAGES, class_label, plain, t
 
 EXAMPLES = {
@@ -33,7 +34,8 @@ EXAMPLES = {
 
 def sidebar() -> Choice:
     """Draw the controls, bring the address in step with them, and return the choice."""
-    st.session_state.setdefault("s", EXAMPLES[st.session_state["lang"]][0])
+    if "s" not in st.session_state:
+        _begin()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
     kind = _worded("input", tuple(PIPELINES), lambda kind: plain(f"sidebar.input_{kind}"))
     drawing = None
@@ -55,6 +57,18 @@ def sidebar() -> Choice:
 
 def _worded(name: str, options: tuple[str, ...], words, **look) -> str:
     """A row of buttons whose wording, not whose value, follows the language."""
+def _begin() -> None:
+    """What a visitor sees first: a sentence with a head that was measured to do something, where no link asks for one.
+
+    Otherwise it would be the first head of all, which looks at everything alike.
+    """
+    lang = st.session_state["lang"]
+    first = first_picture(lang)
+    st.session_state["s"] = first.text if first else EXAMPLES[lang][0]
+    if first and not {"layer", "head", "input", "model"} & st.query_params.keys():
+        link.select(layer=first.layer, head=first.head)
+
+
     look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
     return st.pills(plain(f"sidebar.{name}"), options, **look)  # pills stay whole where they take two lines
 

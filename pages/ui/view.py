@@ -17,6 +17,7 @@ from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
 from pages.ui.choice import Choice
 from pages.ui.components.keys import listen
+from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
@@ -124,11 +125,15 @@ class View:
 
     @cached_property
     def usual_token(self) -> int:
-        """The token selected before anybody chose: a hidden word, else the first word; of a drawing, [CLS]."""
+        """The token selected before anybody chose: a hidden word; the word that looks, in a sentence that visitors see
+        first; else the first word. Of a drawing, [CLS].
+        """
         tokens = self.trace.tokens
         if self.trace.picture is not None:
             return 0
-        return tokens.index("[MASK]") if "[MASK]" in tokens else min(1, len(tokens) - 1)
+        if "[MASK]" in tokens:
+            return tokens.index("[MASK]")
+        return min(first_place(self.choice.sentence) or 1, len(tokens) - 1)
 
     def key(self, row: str) -> str:
         """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""

@@ -1,5 +1,6 @@
 """What a visitor does, in a real browser: type, walk, click, switch, share, on a wide screen and on a phone."""
 
+import re
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch
 
 SENTENCE = "she gave the dog a book ."
+FORMULA = "lang=en&layer=1&head=1&depth=formula"  # a visitor without a link begins with the story
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
 # Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
@@ -35,10 +37,9 @@ def settle(page: Page) -> None:
 
 
 def title(page: Page, name: str, language: str = "en") -> None:
-    """Wait for the page called `name`."""
-    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_have_text(
-        catalogue(language)[f"{name}.title"]
-    )
+    """Wait for the page called `name`; in the story a question is its title."""
+    either = "|".join(re.escape(catalogue(language)[f"{name}.{kind}"]) for kind in ("title", "question"))
+    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_have_text(re.compile(f"^({either})$"))
     settle(page)
 
 
@@ -118,7 +119,7 @@ def main_text(page: Page) -> str:
 
 
 def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: str) -> None:
-    page.goto(f"{fresh_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&lang=zh")
+    page.goto(f"{fresh_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&depth=formula&lang=zh")
     title(page, "attention", "zh")
     expect_choice(page, SENTENCE, 2, 3)
     assert asked(page.url)["lang"] == "zh"
@@ -126,15 +127,19 @@ def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: s
     expect_heatmap(page)
 
 
-def test_the_first_heatmap_comes_without_any_click(page: Page, app_url: str, requests: list[str]) -> None:
+def test_a_visitor_without_a_link_begins_with_a_question_and_its_answer(
+    page: Page, app_url: str, requests: list[str]
+) -> None:
     page.goto(app_url)
     title(page, "home")
-    expect_heatmap(page)
+    assert asked(page.url)["depth"] == "story"
+    expect(page.get_by_role("heading", name=catalogue("en")["home.question"])).to_be_visible()
+    expect(page.locator(".js-plotly-plot .barlayer path").first).to_be_visible()
     assert {urlsplit(url).scheme for url in requests} >= {"http", "ws"}, "the watch on requests saw nothing"
 
 
 def test_sentence_layer_and_head_are_kept_on_a_walk_through_all_pages(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+    page.goto(f"{app_url}?{FORMULA}")
     title(page, "home")
     write(page, SENTENCE)
     choose(page, layer=2, head=3)
@@ -149,7 +154,7 @@ def test_sentence_layer_and_head_are_kept_on_a_walk_through_all_pages(page: Page
 def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     page: Page, app_url: str, browser: Browser, requests: list[str]
 ) -> None:
-    page.goto(app_url)
+    page.goto(f"{app_url}?{FORMULA}")
     title(page, "home")
     write(page, SENTENCE)
     choose(page, layer=2, head=2)
@@ -240,7 +245,7 @@ def test_all_that_was_chosen_stands_in_the_address_on_every_page_after_a_reload_
 ) -> None:
     chosen = {"token": "4", "key": "6", "component": "100", "part": "7", "neuron": "1000", "hidden": "3", "n": "77"}
     chosen |= {"as": "lines", "range": "layer", "edits": "layers.1.attention.heads~zero~head.3", "subset": "1.2_2.3"}
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&lang=en&" + urlencode(chosen))
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}&" + urlencode(chosen))
     title(page, "attention")
     walk_to(page, "heads")
     slider(page, "layer").press("ArrowRight")
@@ -265,13 +270,14 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
     with browser.new_context(**PHONE) as phone:
         watch(phone, requests)
         page = phone.new_page()
-        page.goto(app_url)
+        page.goto(f"{app_url}?layer=1&head=1")
         title(page, "home")
         page.get_by_test_id("stExpandSidebarButton").tap()
         write(page, SENTENCE)
         choose(page, layer=2, head=1)
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").tap()
-        expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
+        expect(slider(page, "layer")).not_to_be_visible()
+        expect(sentence_box(page)).to_be_in_viewport()
         for row in (row for row in PAGES if row.group == "stage"):
             link_to(page, row.name).tap()
             title(page, row.name)

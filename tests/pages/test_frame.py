@@ -10,6 +10,7 @@ from model import Trace, loading
 from model import pipeline as model_pipeline
 from model.config import PRESETS
 from model.graph import graph
+from model.tables import head_roles
 from pages.ui import session
 from pages.ui.frame import PAGES
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
@@ -38,6 +39,30 @@ def test_the_strip_gives_shapes_of_quantities_that_a_run_records() -> None:
 def test_every_page_opens_in_both_languages_with_a_picture(name: str, language: str) -> None:
     app = open_page(name, lang=language)
     assert app.get("plotly_chart") or app.get("bidi_component"), "no picture on first visit"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_visitor_begins_with_the_story_of_a_head_that_was_measured_to_do_something(language: str) -> None:
+    first = head_roles().first(language)
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": language})
+    app.run()
+    app.switch_page("pages/attention.py").run()
+    choice = app.session_state["choice"]
+    assert (choice.depth, choice.sentence) == ("story", first.text)
+    assert (choice.layer, choice.head) == (first.layer, first.head)
+    assert first.language == language and first.role.clear and first.role.relation
+    tokens = session.run("text", first.text).tokens
+    assert f"{tokens[first.query]}" in texts(app) and f"{tokens[first.key]}" in texts(app)
+    app.sidebar.text_input(key="s").set_value("i love you .").run()
+    assert "‘i’" in texts(app) or "“i”" in texts(app)  # of any other sentence the first word looks
+
+
+def test_what_a_link_asks_for_is_not_what_visitors_begin_with() -> None:
+    for link in ({"s": "i love you ."}, {"layer": "2"}, {"head": "1"}, {"model": "paper"}, {"input": "digit"}):
+        choice = open_page("attention", **link).session_state["choice"]
+        wanted = int(link.get("layer", 1)) - 1, int(link.get("head", 1)) - 1
+        assert (choice.layer, choice.head) == wanted
 
 
 @pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])

@@ -138,7 +138,7 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         "head": "1",
         "token": "1",
         "hidden": "2.4",
-        "depth": "formula",
+        "depth": "story",
         "subset": "1.5",
     }
 
