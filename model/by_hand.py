@@ -326,22 +326,25 @@ class _Desk:
         token, column = cell
         side = quantity.key.partition("embedding")[0]
         trace = self.trace
-        piece = (trace.target_ids if side and isinstance(trace, TranslationTrace) else trace.ids)[token]
+        ids = trace.target_ids if side and isinstance(trace, TranslationTrace) else trace.ids
+        piece = (trace.segments if quantity.reads[0] == "segments" else ids)[token]
         E = self.network.get_submodule(quantity.module).weight
         # A decoder's first token names the language; those rows stand behind the vocabulary.
         row = E[piece] if piece < len(E) else self.network.decoder.embedding.language.weight[piece - len(E)]
         value, written = float(row[column]), _written(quantity, cell)
-        source = f"E_{{{piece},{column + 1}}}"
+        matrix = "E_{seg," if quantity.reads[0] == "segments" else "E_{"
+        source = f"{matrix}{piece},{column + 1}}}"
         step = Step(written, source, rounded(value))
         return _working(quantity, cell, f"{written} = {source}", (step,), ((quantity.reads[0], (token,)),), value)
 
     def _put_in_front(self, quantity: Quantity, cell: Cell) -> Working:
-        token, column = cell
-        if token:
-            return self._product(quantity, cell, self.graph[quantity.reads[0]], (token - 1,), column)
-        value = float(self.network.get_submodule(quantity.module).cls[column])
-        written, cls = _written(quantity, cell), _at("x_{cls}", column + 1)
-        return _working(quantity, cell, f"{written} = {cls}", (Step(written, cls, rounded(value)),), (), value)
+        (token, column), in_front = cell, self.trace.config.tokens_in_front
+        if token >= in_front:
+            return self._product(quantity, cell, self.graph[quantity.reads[0]], (token - in_front,), column)
+        embedding = self.network.get_submodule(quantity.module)
+        symbol, vector = (("x_{cls}", embedding.cls), ("x_{dist}", embedding.distillation))[token]
+        value, written, source = float(vector[column]), _written(quantity, cell), _at(symbol, column + 1)
+        return _working(quantity, cell, f"{written} = {source}", (Step(written, source, rounded(value)),), (), value)
 
     def _positions(self, quantity: Quantity, cell: Cell) -> Working:
         pos, column = cell
@@ -396,7 +399,7 @@ class _Desk:
         value = float(x @ w) + b
         steps: tuple[Step, ...] = ()
         tables: tuple[Table, ...] = ()
-        if not read.traced and read.operation == "norm":  # how the strongest component came about, for one of them all
+        if not read.traced and read.operation in ("norm", "activation"):  # how the strongest came about, for them all
             strongest = int(np.abs(x * w).argmax())
             steps, tables, x[strongest] = self._read(read.key, (*place, strongest), through=True)
         terms = largest_terms(x, w, b, self.most, DECIMALS)
@@ -414,7 +417,7 @@ class _Desk:
     # Add & Norm.
 
     def _add(self, quantity: Quantity, cell: Cell) -> Working:
-        """x + o; the embedding and its position with all that they come from."""
+        """x + o; the embedding, its position and its segment with all that they come from."""
         steps: tuple[Step, ...] = ()
         tables: tuple[Table, ...] = ()
         shown: list[float] = []
@@ -425,7 +428,8 @@ class _Desk:
             steps, tables, shown = (*steps, *more), (*tables, *more_tables), [*shown, part]
             value += float(self.trace[read][cell])
         written = _written(quantity, cell)
-        step = Step(written, f"{number(shown[0])} + {operand(shown[1])}", rounded(sum(shown)))
+        terms = " + ".join([number(shown[0]), *map(operand, shown[1:])])
+        step = Step(written, terms, rounded(sum(shown)))
         lit = tuple((read, cell) for read in quantity.reads)
         return _working(quantity, cell, f"{written} = {' + '.join(symbols)}", (*steps, step), lit, value, tables)
 
@@ -594,7 +598,10 @@ class _Desk:
         steps, tables, shown = self._read(read.key, cell, through=False)
         u = float(self._row(read.key, cell[:-1])[cell[-1]])
         written, source = _written(quantity, cell), _written(read, cell)
-        if r"\operatorname{ReLU}" in quantity.equation:
+        if r"\tanh" in quantity.equation:
+            value, general = math.tanh(u), rf"\tanh({source})"
+            new = [Step(written, rf"\tanh({number(shown)})", rounded(math.tanh(shown)))]
+        elif r"\operatorname{ReLU}" in quantity.equation:
             value, general = max(0.0, u), rf"\max(0, {source})"
             new = [Step(written, rf"\max(0, {number(shown)})", max(0.0, shown))]
         else:

@@ -35,12 +35,16 @@ class EncoderConfig:
     max_len: int = 64  # words: the longest sentence, [CLS] and [SEP] included
     vocab_size: int = 1000
     scale_embedding: bool = True  # words: E[x] · √d_model
+    segments: int = 0  # words: rows of E_seg, which tell the first sentence from the second; 0: there is no E_seg
+    embedding_norm: bool = False  # LayerNorm after the sum of token, position and segment
     image_size: int = 28
     patch_size: int = 4
     channels: int = 1
+    distillation_token: bool = False  # patches: a second learned token, behind [CLS]  (DeiT)
 
     head: Literal["none", "masked-word", "classifier"] = "none"
     classes: int = 0
+    pooler: Literal["none", "tanh", "relu", "gelu"] = "none"  # classifier: act(Linear(Z_1)) before the last Linear
 
     def __post_init__(self) -> None:
         sizes = "d_model heads layers d_ff max_len vocab_size image_size patch_size channels"
@@ -55,6 +59,12 @@ class EncoderConfig:
             raise ConfigError("patches_do_not_fit", image=self.image_size, patch=self.patch_size)
         if self.input == "flat" and self.channels > 1:
             raise ConfigError("flat_has_one_channel", channels=self.channels)
+        if self.segments < 0 or (self.segments and self.input != "words"):
+            raise ConfigError("segments_need_words", segments=self.segments, input=self.input)
+        if self.distillation_token and self.input != "patches":
+            raise ConfigError("distillation_needs_patches", input=self.input)
+        if self.pooler != "none" and self.head != "classifier":
+            raise ConfigError("pooler_needs_classifier", head=self.head)
         if self.head == "masked-word" and self.input != "words":
             raise ConfigError("masked_word_needs_words", input=self.input)
         if self.head == "classifier" and self.classes < 1:
@@ -70,9 +80,15 @@ class EncoderConfig:
         return self.image_size // self.patch_size
 
     @property
+    def tokens_in_front(self) -> int:
+        """Tokens that stand before the patches: [CLS], and the distillation token where there is one."""
+        return 1 + self.distillation_token if self.input == "patches" else 0
+
+    @property
     def max_tokens(self) -> int:
-        """The most tokens that the encoder takes: all patches and [CLS], one image, or `max_len` words."""
-        return {"words": self.max_len, "patches": 1 + self.patches_per_side**2, "flat": 1}[self.input]
+        """The most tokens that the encoder takes: [CLS] and all patches, one image, or `max_len` words."""
+        patches = self.tokens_in_front + self.patches_per_side**2
+        return {"words": self.max_len, "patches": patches, "flat": 1}[self.input]
 
 
 #: The five lecture notes that this project shows (000 to 004), our trained models, and two well-known giants.

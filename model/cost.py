@@ -11,6 +11,7 @@ sums are sums over the graph. Every count is written as a formula in the paper's
 text, and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
 
     n tokens    N layers    h heads    d_k = d_v = d_model / h    |V| vocabulary    B batch    n_max longest input
+    n_seg sentences told apart
     images: `side` pixels a side, C channels, patches of P × P
 """
 
@@ -65,6 +66,7 @@ def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]
         "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff,
         "|V|": config.vocab_size, "n_max": config.max_tokens, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
+        "n_seg": config.segments, "n_front": config.tokens_in_front,
     }  # fmt: skip
 
 
@@ -194,11 +196,12 @@ _WORK: dict[Operation, _Work] = {
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes",
-    "patch": "n − 1", "pixel": "C·P²", "channel": "C", "height": "side", "width": "side",
+    "pixel": "C·P²", "channel": "C", "height": "side", "width": "side",
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
-    "0", "1", "B", "h", "n", "n − 1", "n_max", "|V|", "side", "side²", "C", "C·P²", "d_model", "d_k", "d_ff", "classes",
+    "0", "1", "2", "B", "h", "n", "n − 1", "n − 2", "n_max", "n_seg", "|V|", "side", "side²", "C", "C·P²", "d_model",
+    "d_k", "d_ff", "classes",
 )  # fmt: skip
 
 
@@ -231,8 +234,8 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
 
 def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> Step:
     """The quantity with its shapes and counts; inputs: the shapes of what it reads."""
-    flat = {"pixel": "side²"} if quantity.operation == "flatten" else {}
-    axes = tuple((_AXES | flat).get(axis, axis) for axis in quantity.axes)
+    own = {"pixel": "side²"} if quantity.operation == "flatten" else {"patch": f"n − {values['n_front']}"}
+    axes = tuple((_AXES | own).get(axis, axis) for axis in quantity.axes)
     if values["B"] > 1:
         axes = ("1" if quantity.operation == "positions" else "B", *axes)  # all inputs share the positions
     output = Shape(axes, tuple(count(axis, values).number for axis in axes))
@@ -250,12 +253,19 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
         kind=work.kind,
         inputs=tuple(inputs),
         output=output,
-        weights=worked("0" if quantity.module is None or quantity.tied else work.weights),
+        weights=worked("0" if quantity.module is None or quantity.tied else _weights(quantity, work, values)),
         biases=worked(work.biases),
         multiply_adds=worked(work.multiply_adds),
         bytes=count("0" if work.kind in ("view", "mask") else f"{output.elements}·{each}", values),
         times=1 if quantity.layer is None else values["N"],
     )
+
+
+def _weights(quantity: Quantity, work: _Work, values: dict[str, int]) -> str:
+    """The formula of its weights: not each matrix has a row for each word, nor each network one token in front."""
+    if quantity.key == "embedding.segments":
+        return "n_seg·out"
+    return "2·out" if quantity.operation == "put_in_front" and values["n_front"] == 2 else work.weights
 
 
 # Sums over the steps.

@@ -42,7 +42,7 @@ class LearnedPositions(nn.Module):
 
 
 class Embedding(nn.Module):
-    """X⁰ = tokens + E_pos. What the tokens are is the subclass's business: see `look`."""
+    """X⁰ = tokens + E_pos, or LayerNorm of it. What the tokens are is the subclass's business: see `look`."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -50,19 +50,27 @@ class Embedding(nn.Module):
         self.tokens = Tap()
         self.positions = positions(config.d_model, config.max_tokens)
         self.sum = Tap()
+        self.norm = nn.LayerNorm(config.d_model, config.norm_eps) if config.embedding_norm else nn.Identity()
 
     def look(self, x: Tensor) -> Tensor:
         """The input as (batch, token, d_model), before it knows its places."""
         raise NotImplementedError
 
-    def forward(self, x: Tensor) -> Tensor:
-        tokens = self.tokens(self.look(x))
+    def forward(self, x: Tensor, segments: Tensor | None = None) -> Tensor:
+        tokens = self.tell_apart(self.tokens(self.look(x)), segments)
         positions = self.positions(tokens.size(1))
-        return self.sum(tokens + positions)
+        return self.norm(self.sum(tokens + positions))
+
+    def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+        """The tokens, with what says which sentence each belongs to where the input can be two."""
+        return tokens
 
 
 class TokenEmbedding(Embedding):
-    """Words: row x of the matrix E (vocabulary, d_model), times √d_model."""
+    """Words: row x of the matrix E (vocabulary, d_model), times √d_model; and the row of E_seg of its sentence.
+
+    Segments: Devlin et al. 2019, figure 2.
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
@@ -70,23 +78,36 @@ class TokenEmbedding(Embedding):
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
         # Rows of length about 1, so that times √d_model they have the size of the positions.
         nn.init.normal_(self.E.weight, std=config.d_model**-0.5)
+        self.segments = nn.Embedding(config.segments, config.d_model) if config.segments else None
 
     def look(self, x: Tensor) -> Tensor:
         return self.E(x) * self.scale
 
+    def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+        if self.segments is None:
+            return tokens
+        if segments is None:
+            segments = torch.zeros(tokens.shape[:2], dtype=torch.long)
+        return tokens + self.segments(segments)
+
 
 class PatchEmbedding(Embedding):
-    """Images: cut into square patches, each projected to d_model, and [CLS] in front  (ViT, equation 1)."""
+    """Images: cut into square patches, each projected to d_model, and [CLS] in front  (ViT, equation 1).
+
+    With a distillation token, that one behind [CLS]: Touvron et al. 2021, "Training data-efficient image transformers".
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.patch_size = config.patch_size
         self.W_E = nn.Linear(config.channels * config.patch_size**2, config.d_model)
         self.cls = nn.Parameter(torch.randn(config.d_model) * 0.02)
+        self.distillation = nn.Parameter(torch.randn(config.d_model) * 0.02) if config.distillation_token else None
 
     def look(self, x: Tensor) -> Tensor:
         patches = self.W_E(patchify(x, self.patch_size))
-        return torch.cat([self.cls.expand(len(x), 1, -1), patches], dim=1)
+        in_front = [self.cls] if self.distillation is None else [self.cls, self.distillation]
+        return torch.cat([*(token.expand(len(x), 1, -1) for token in in_front), patches], dim=1)
 
 
 class FlatEmbedding(Embedding):

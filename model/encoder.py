@@ -70,7 +70,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_ff)
         self.hidden = Tap()
-        self.activation = nn.ReLU() if activation == "relu" else nn.GELU()
+        self.activation = activation_for(activation)
         self.dropout = nn.Dropout(dropout)
         self.W_2 = nn.Linear(d_ff, d_model)
         self.output = Tap()
@@ -116,12 +116,21 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x: token ids (batch, token) or images (batch, height, width). Returns Z (batch, token, d_model)."""
-        x = self.dropout(self.embedding(x))
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """From the input to Z (batch, token, d_model).
+
+        x: token ids (batch, token) or images (batch, [channel,] height, width). segments: which sentence each token
+        belongs to, 0 or 1, shaped as the ids; None: all to the first.
+        """
+        x = self.dropout(self.embedding(x, segments))
         for layer in self.layers:
             x = layer(x, mask)
         return self.norm(x)
+
+
+def activation_for(name: str) -> nn.Module:
+    """The module of an activation by the name that a configuration has for it."""
+    return {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}[name]()
 
 
 def padding_mask(ids: Tensor, pad: int = 0) -> Tensor:

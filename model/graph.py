@@ -30,7 +30,7 @@ Operation = Literal[
     "softmax",
     "weighted_sum",  # A V
     "concat",  # the heads side by side
-    "activation",  # ReLU or GELU
+    "activation",  # ReLU, GELU or tanh
     "first",  # the first row
 ]
 Scale = Literal["signed", "share", "positive"]
@@ -213,10 +213,12 @@ class _Rows:
 
 
 def _embedding(rows: _Rows, config: EncoderConfig) -> str:
-    X = r"X_{\text{embed}}"
+    X, segments = r"X_{\text{embed}}", None
     match config.input:
         case "words":
             tokens = _look_up(rows, config, "", "x", X, "token")
+            if config.segments:
+                segments = _segments(rows)
         case "patches":
             image = ("channel", "height", "width") if config.channels > 1 else ("height", "width")
             x = rows.add("input", "input", (), "x", r"x = \text{image}", image, "positive", traced=False)
@@ -226,7 +228,8 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
                 "embedding.W_E", "linear", (x,), "x_p W_E", r"x_p W_E + b_E", ("patch", "d_model"),
                 traced=False, module="embedding.W_E",
             )  # fmt: skip
-            equation = rf"{X} = [x_{{cls}};\, x_p W_E + b_E]"
+            in_front = r"x_{cls};\, x_{dist}" if config.distillation_token else "x_{cls}"
+            equation = rf"{X} = [{in_front};\, x_p W_E + b_E]"
             axes = ("token", "d_model")
             tokens = rows.add("embedding.tokens", "put_in_front", (x,), X, equation, axes, module="embedding")
         case "flat":
@@ -237,7 +240,17 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
                 "embedding.tokens", "linear", (x,), X, rf"{X} = x W_E + b_E", ("token", "d_model"),
                 module="embedding.W_E",
             )  # fmt: skip
-    return _with_positions(rows, config, "", tokens, X, r"X^{(0)}", "token")
+    return _with_positions(rows, config, "", tokens, X, r"X^{(0)}", "token", segments)
+
+
+def _segments(rows: _Rows) -> str:
+    """Which of two sentences each token belongs to: rows of a matrix of their own."""
+    which = rows.add("segments", "input", (), "s", r"s = (s_1, \ldots, s_n)", ("token",), traced=False)
+    equation = r"E_{seg}[s] = [E_{seg,s_1}; \ldots; E_{seg,s_n}]"
+    return rows.add(
+        "embedding.segments", "look_up", (which,), "E_{seg}[s]", equation, ("token", "d_model"),
+        module="embedding.segments",
+    )  # fmt: skip
 
 
 def _target(rows: _Rows, config: EncoderConfig) -> str:
@@ -261,14 +274,18 @@ def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str,
 
 
 def _with_positions(
-    rows: _Rows, config: EncoderConfig, side: str, tokens: str, embedded: str, result: str, token: str
-) -> str:
+    rows: _Rows, config: EncoderConfig, side: str, tokens: str, embedded: str, result: str, token: str,
+    segments: str | None = None,
+) -> str:  # fmt: skip
     axes, E_pos = (token, "d_model"), r"E_{pos}"
     table = f"{side}embedding.positions"
     learned = table if config.positions == "learned" else None
     positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned)
-    equation = f"{result} = {embedded} + {E_pos}"
-    return rows.add(f"{side}embedding.sum", "add", (tokens, positions), result, equation, axes)
+    summed = r"X_{\text{sum}}" if config.embedding_norm else result
+    terms = {tokens: embedded} | ({segments: "E_{seg}[s]"} if segments else {}) | {positions: E_pos}
+    equation = f"{summed} = {' + '.join(terms.values())}"
+    total = rows.add(f"{side}embedding.sum", "add", tuple(terms), summed, equation, axes)
+    return rows.norm(f"{side}embedding.norm", total, result, summed, token) if config.embedding_norm else total
 
 
 # -- the layers --------------------------------------------------------------------------------------------------
@@ -311,6 +328,7 @@ def _layers(
     return x
 
 
+_ACTIVATIONS = {"relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "tanh": r"\tanh"}
 _MAY_LOOK = r"\begin{cases}\hat S_{ij} & i \text{ may look at } j\\ -\infty & \text{otherwise}\end{cases}"
 _SOFTMAX = r"\operatorname{softmax}(M)_{ij} = \frac{e^{M_{ij}}}{\sum_{j'} e^{M_{ij'}}}"
 
@@ -347,8 +365,8 @@ def _attention(
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:
     rows.add(f"{here}hidden", "linear", (x,), "U", f"U = {reads} W_1 + b_1", (token, "d_ff"), module=f"{here}W_1")
-    act = r"\operatorname{ReLU}" if config.activation == "relu" else r"\operatorname{GELU}"
-    rows.add(f"{here}activation", "activation", (f"{here}hidden",), "H", f"H = {act}(U)", (token, "d_ff"))
+    equation = f"H = {_ACTIVATIONS[config.activation]}(U)"
+    rows.add(f"{here}activation", "activation", (f"{here}hidden",), "H", equation, (token, "d_ff"))
     return rows.add(
         f"{here}output",
         "linear",
@@ -380,5 +398,14 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
             equation = rf"{first} = \text{{the first row of }} Z"
             x = rows.add("first", "first", (Z,), first, equation, ("d_model",), traced=False)
+            if config.pooler != "none":
+                act, pooled = _ACTIVATIONS[config.pooler], f"{first} W_P"
+                x = rows.add(
+                    "pooler.0", "linear", (x,), pooled, f"{pooled} + b_P", ("d_model",), traced=False, module="pooler.0"
+                )
+                x = rows.add(
+                    "pooler.1", "activation", (x,), "P", rf"P = {act}({pooled} + b_P)", ("d_model",), traced=False
+                )
+                first = "P"
             rows.add("logits", "linear", (x,), "y", rf"y = {first} W + b", axes, module="logits")
     rows.add("answer", "softmax", ("logits",), "p", SOFTMAX_Y, axes, scale="share", traced=False)

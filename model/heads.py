@@ -6,7 +6,7 @@ Each one is an Encoder, so its paths (`layers.0.attention.scores`, …, `logits`
 from torch import Tensor, nn
 
 from model.config import EncoderConfig
-from model.encoder import Encoder
+from model.encoder import Encoder, activation_for
 
 
 class MaskedWordNetwork(Encoder):
@@ -18,7 +18,7 @@ class MaskedWordNetwork(Encoder):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.transform = nn.Sequential(
-            nn.Linear(config.d_model, config.d_model), nn.GELU(), nn.LayerNorm(config.d_model)
+            nn.Linear(config.d_model, config.d_model), nn.GELU(), nn.LayerNorm(config.d_model, config.norm_eps)
         )
         self.logits = nn.Linear(config.d_model, config.vocab_size)
         self.logits.weight = self.embedding.E.weight  # one matrix, read in both directions
@@ -27,23 +27,29 @@ class MaskedWordNetwork(Encoder):
         """(…, d_model) -> (…, vocabulary)."""
         return self.logits(self.transform(Z))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask))
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask, segments))
 
 
 class ClassifierNetwork(Encoder):
-    """y = Linear(Z_L^[CLS]): one score for each class, read from the first position  (lecture note 000)."""
+    """y = Linear(Z_L^[CLS]): one score for each class, read from the first position  (lecture note 000).
+
+    With a pooler, y = Linear(act(Z_L^[CLS] W + b))  (Devlin et al. 2019: "pooled output").
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
+        self.pooler = nn.Identity()
+        if config.pooler != "none":
+            self.pooler = nn.Sequential(nn.Linear(config.d_model, config.d_model), activation_for(config.pooler))
         self.logits = nn.Linear(config.d_model, config.classes)
 
     def read_out(self, Z: Tensor) -> Tensor:
         """(batch, token, d_model) -> (batch, class)."""
-        return self.logits(Z[:, 0])
+        return self.logits(self.pooler(Z[:, 0]))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask))
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask, segments))
 
 
 def network_for(config: EncoderConfig) -> Encoder:

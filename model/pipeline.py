@@ -15,7 +15,7 @@ from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
-from model.heads import MaskedWordNetwork
+from model.heads import ClassifierNetwork, MaskedWordNetwork
 from model.trace import Guess, Note, Trace, graph_of, record
 
 MOST_SOURCES = 4  # runs of other inputs that are kept for patches: about 10 MB each at 64 tokens
@@ -40,6 +40,12 @@ class Reading:
     tokens: list[str]
     ids: list[int]
     notes: tuple[Note, ...] = ()
+    segments: tuple[int, ...] = ()  # which sentence each token belongs to, where the network tells two apart
+
+    @property
+    def inputs(self) -> tuple[Tensor | None, ...]:
+        """What the network is called with."""
+        return (self.tensor, None, torch.tensor([self.segments])) if self.segments else (self.tensor,)
 
 
 class Reader(Protocol):
@@ -147,23 +153,34 @@ class Pipeline:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
         edits = tuple(edits)
         reading = self.reader.read(x)
-        output, values, idle = self._run(bind(edits, self.around(reading)), reading.tensor)
+        output, values, idle = self._run(bind(edits, self.around(reading)), *reading.inputs)
         guesses = () if self.config.head == "none" else self.reader.guesses(output, reading)
         subject = x if self.config.input == "words" else reading.tensor[0].numpy()
-        return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, reading.notes, edits, idle)
+        return Trace(
+            values,
+            self.graph,
+            subject,
+            reading.tokens,
+            reading.ids,
+            guesses,
+            reading.notes,
+            edits,
+            idle,
+            reading.segments,
+        )
 
     def around(self, reading: Reading) -> Surroundings:
         """What edits may ask about a run of this input."""
         return _Around(self, reading)
 
-    def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
+    def inputs(self, x: object) -> tuple[Reading, tuple[Tensor | None, ...]]:
         """An input (or a Trace of it) as it was read, and as what the network is called with."""
         reading = self.reader.read(x.subject if isinstance(x, Trace) else x)
-        return reading, (reading.tensor,)
+        return reading, reading.inputs
 
     def run_of(self, x: object) -> dict[str, Tensor]:
         """All that the network records of an input, as tensors with the batch in front."""
-        return record(self.network, self.reader.read(x).tensor)[1]
+        return record(self.network, *self.reader.read(x).inputs)[1]
 
     @cached_property
     def means(self) -> dict[str, Tensor]:
@@ -191,7 +208,7 @@ class Pipeline:
     def _examples(self) -> Iterator[dict[str, Tensor]]:
         return map(self.run_of, self.reader.examples())
 
-    def _run(self, changes: list[Change], *inputs: Tensor) -> tuple[Tensor, dict[str, Tensor], dict[Edit, str]]:
+    def _run(self, changes: list[Change], *inputs: Tensor | None) -> tuple[Tensor, dict[str, Tensor], dict[Edit, str]]:
         """The output, all values, and which edits could change nothing. Raises EditError for a number out of bounds."""
         unmoved: dict[Change, str] = {}
         output, values = record(self.network, *inputs, edits=watched(changes, self.graph, unmoved))
@@ -215,12 +232,15 @@ class Pipeline:
     def logit_parts(self, trace: Trace, output: int, token: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
         """h, w, c with h · w + c = the logit of one output (a word of the vocabulary, or a class).
 
-        h (d_model) is what the last Linear reads at `token`: a classifier's is Z itself, at token 0; a masked-word
-        head's is LayerNorm(GELU(Z W + b)), and w is then the word's row of the embedding matrix.
+        h (d_model) is what the last Linear reads at `token`: a classifier's is Z itself, or its pooler's output, at
+        token 0; a masked-word head's is LayerNorm(GELU(Z W + b)), and w is then the word's row of the embedding
+        matrix.
         """
         h = torch.tensor(trace.Z[token])
         if isinstance(self.network, MaskedWordNetwork):
             h = self.network.transform(h)
+        elif isinstance(self.network, ClassifierNetwork):
+            h = self.network.pooler(h)
         head = self.network.logits
         return h.numpy(), head.weight[output].numpy(), float(head.bias[output])
 

@@ -33,7 +33,8 @@ def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
     if not places or pipeline.config.head != "masked-word" or not isinstance(pipeline.reader, TextReader):
         return places[0] if places else None
     x = torch.tensor([pipeline.reader.hide(trace.ids, [place]) for place in places])
-    Z = Encoder.forward(pipeline.network, x)[range(len(places)), places]
+    segments = torch.tensor([trace.segments] * len(places)) if trace.segments else None
+    Z = Encoder.forward(pipeline.network, x, segments=segments)[range(len(places)), places]
     best = pipeline.network.read_out(Z).softmax(-1).amax(-1)
     return places[int((best - 0.5).abs().argmin())]
 

@@ -6,7 +6,7 @@ runs the network once, takes the hooks off again, and hands back what passed.
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -119,8 +119,9 @@ class Trace:
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
     Batch is dropped. Beside the numbers: `subject` (the input itself), `tokens` (as printed), `ids` (words only),
-    `answer` (a tuple of Guess), `notes`, the `graph` of the network, the `edits` of the run, and `idle`: {edit: why}
-    for those that could change nothing (see `model.changes.idle`).
+    `segments` (which sentence each token belongs to, where the network tells two apart), `answer` (a tuple of Guess),
+    `notes`, the `graph` of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change
+    nothing (see `model.changes.idle`).
     """
 
     def __init__(
@@ -134,9 +135,11 @@ class Trace:
         notes: tuple[Note, ...] = (),
         edits: tuple[Edit, ...] = (),
         idle: Mapping[Edit, str] | None = None,
+        segments: Sequence[int] = (),
     ) -> None:
         self.graph, self.config = graph, graph.config
         self.subject, self.tokens, self.ids = subject, tokens, ids
+        self.segments = list(segments)
         self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
         self._values = {key: _read_only(value) for key, value in values.items()}
 
@@ -212,11 +215,11 @@ class Trace:
 
     @property
     def places(self) -> np.ndarray:
-        """Where each token stands: (token, 1) in a sentence, (token, 2) row and column of a patch; [CLS] there NaN."""
+        """Where each token stands: (token, 1) in a sentence, (token, 2) row and column of a patch; NaN before them."""
         if self.config.input != "patches":
             return np.arange(len(self.tokens), dtype=np.float64)[:, None]
-        side = self.config.patches_per_side
-        return np.concatenate([np.full((1, 2), np.nan), np.argwhere(np.ones((side, side)))])
+        side, in_front = self.config.patches_per_side, self.config.tokens_in_front
+        return np.concatenate([np.full((in_front, 2), np.nan), np.argwhere(np.ones((side, side)))])
 
 
 def _read_only(value: Tensor) -> np.ndarray:

@@ -29,15 +29,27 @@ CONFIGS: dict[str, EncoderConfig] = {
         64, 4, 3, 128, activation="gelu", norm_first=True, input="patches", positions="learned", head="classifier",
         classes=10,
     ),
+    "two sentences": EncoderConfig(
+        64, 4, 2, 128, activation="gelu", positions="learned", scale_embedding=False, segments=2, embedding_norm=True,
+        head="classifier", classes=3, pooler="tanh",
+    ),
+    "distilled patches": EncoderConfig(
+        64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches", positions="learned",
+        image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier", classes=10,
+    ),
 }  # fmt: skip
 
 
 class IdReader:
-    """For networks without a vocabulary of their own: the input is a list of ids."""
+    """For networks without a vocabulary of their own: the input is a list of ids, the first three one sentence."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        self.segments = config.segments
 
     def read(self, x: object) -> Reading:
         ids = [int(i) for i in x]  # type: ignore[union-attr]
-        return Reading(torch.tensor([ids]), [str(i) for i in ids], ids)
+        segments = tuple(int(place > 2) for place in range(len(ids))) if self.segments else ()
+        return Reading(torch.tensor([ids]), [str(i) for i in ids], ids, segments=segments)
 
     def guesses(self, logits: torch.Tensor, reading: Reading) -> tuple[Guess, ...]:
         return ()
@@ -54,7 +66,7 @@ def untrained(name: str) -> Pipeline:
     network = network_for(config)
     draw_norms(network)
     if config.input == "words":
-        return Pipeline(name, network, IdReader())
+        return Pipeline(name, network, IdReader(config))
     if config.channels == 1:
         return Pipeline(name, network, ImageReader(config, [str(i) for i in range(config.classes)]))
     return Pipeline(name, network, ColourReader(config))
@@ -83,7 +95,8 @@ class ColourReader(IdReader):
     """For a network of colour images: the input is the image as a tensor (channel, height, width)."""
 
     def __init__(self, config: EncoderConfig) -> None:
-        self.tokens = ["[CLS]", *map(str, range(1, config.max_tokens))]
+        patches = map(str, range(1, 1 + config.patches_per_side**2))
+        self.tokens = [*("[CLS]", "[DIST]")[: config.tokens_in_front], *patches]
 
     def read(self, x: object) -> Reading:
         return Reading(torch.as_tensor(x)[None], self.tokens, [])

@@ -64,7 +64,7 @@ def calculated(expression: str) -> float:
     text = re.sub(r"e\^\{(.*)\}", r"math.exp(\1)", text)
     text = re.sub(r"\\sqrt\{([^}]*)\}", r"math.sqrt(\1)", text)
     text = re.sub(r"\\frac\{([^}]*)\}\{([^}]*)\}", r"(\1)/(\2)", text)
-    text = re.sub(r"\\(sin|cos)\(", r"math.\1(", text)
+    text = re.sub(r"\\(sin|cos|tanh)\(", r"math.\1(", text)
     text = text.replace(r"\Phi(", "phi(").replace(r"\max(", "max(")
     return eval(text, {"math": math, "phi": lambda u: 0.5 * (1 + math.erf(u / math.sqrt(2)))})
 
@@ -392,7 +392,7 @@ def test_every_linear_is_read_from_its_equation_and_every_line_can_be_set(name: 
         if quantity.operation == "linear":
             x, matrix, bias = _operands(quantity)
             assert x and f"{x} {matrix} + {bias}" in quantity.equation.replace(r"\,", "")
-            assert matrix in (quantity.module.split(".")[-1], "W", r"E^{\top}")
+            assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}")
     for working in workings(name):
         for latex in (working.equation, working.latex):
             assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex

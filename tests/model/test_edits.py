@@ -118,9 +118,9 @@ def test_an_edit_in_all_layers_is_the_equations_with_that_part_changed(name: str
     edits, switches = SAME[what]
     edits = [edit for edit in edits if edit.key != "norm" or pipeline(name).config.final_norm]
     before, after = trace_of(name), run(name, *edits)
-    n = len(before["embedding.sum"])
+    n = len(before.tokens)
     with torch.no_grad():
-        expected = plain(pipeline(name).network, torch.tensor(before["embedding.sum"]), **switches(n)).numpy()
+        expected = plain(pipeline(name).network, torch.tensor(before.states()[0]), **switches(n)).numpy()
     np.testing.assert_allclose(after.Z, expected, atol=2e-5 * max(1, np.abs(expected).max()))
     trivial = not edits or set(after.idle) == set(edits)
     assert np.array_equal(before.Z, after.Z) == trivial
@@ -134,7 +134,7 @@ def test_a_head_off_is_the_network_with_its_rows_of_W_O_zero(name: str) -> None:
     without = deepcopy(whole.network)
     with torch.no_grad():
         without.layers[layer].attention.W_O.weight[:, head * d_k : (head + 1) * d_k] = 0
-        expected = without(whole.reader.read(example(name)).tensor)[0].numpy()
+        expected = without(*whole.reader.read(example(name)).inputs)[0].numpy()
     last = trace_of(name).keys()[-1]  # the logits, or Z where there is no head
     after = run(name, Edit(f"layers.{layer}.attention.heads", "zero", head=head))[last]
     np.testing.assert_allclose(after, expected, atol=1e-5 * max(1, np.abs(expected).max()))
@@ -143,7 +143,7 @@ def test_a_head_off_is_the_network_with_its_rows_of_W_O_zero(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_removed_token_is_as_if_it_had_never_been_there(name: str) -> None:
-    X = torch.tensor(trace_of(name)["embedding.sum"])
+    X = torch.tensor(trace_of(name).states()[0])
     classifier = pipeline(name).config.head == "classifier"
     if len(X) == 1:
         with pytest.raises(EditError, match="read"):

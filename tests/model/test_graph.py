@@ -46,7 +46,7 @@ def test_sources_are_the_nearest_recorded_quantities(of: Graph) -> None:
 def test_the_residual_stream_goes_through_all_sublayers(of: Graph) -> None:
     for side in sides(of):
         config = of.decoder if side else of.config
-        at = f"{side}embedding.sum"
+        at = f"{side}embedding.{'norm' if config.embedding_norm else 'sum'}"
         assert of.layers(side) == config.layers
         for layer in range(config.layers):
             before, *after = of.stream(layer, side)
@@ -131,7 +131,8 @@ def test_a_trace_knows_its_streams_and_states(name: str) -> None:
     trace = trace_of(name)
     for side in sides(trace.graph):
         states = trace.states(side)
-        np.testing.assert_array_equal(states[0], trace[f"{side}embedding.sum"])
+        np.testing.assert_array_equal(states[0], trace[trace.graph.stream(0, side)[0]])
+        assert trace.graph.stream(0, side)[0] == f"{side}embedding.{'norm' if trace.config.embedding_norm else 'sum'}"
         for layer in range(trace.graph.layers(side)):
             stream = trace.stream(layer, side)
             np.testing.assert_array_equal(stream[0], states[layer])

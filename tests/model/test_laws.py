@@ -45,6 +45,8 @@ class Run:
 def input_(of: Run) -> np.ndarray:
     if of.trace.picture is not None:
         return of.trace.picture
+    if of.quantity.key == "segments":
+        return np.array(of.trace.segments)
     return np.array(of.trace.target_ids if of.decoder else of.trace.ids)
 
 
@@ -73,7 +75,8 @@ def linear(of: Run, x: np.ndarray) -> np.ndarray:
 
 
 def put_in_front(of: Run, x: np.ndarray) -> np.ndarray:
-    return np.concatenate([of.numbers("cls")[None], x])
+    in_front = ["cls", "distillation"][: of.network.config.tokens_in_front]
+    return np.concatenate([*(of.numbers(name)[None] for name in in_front), x])
 
 
 def positions(of: Run) -> np.ndarray:
@@ -84,8 +87,8 @@ def positions(of: Run) -> np.ndarray:
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d_model)  # sin, cos, sin, cos, …
 
 
-def add(of: Run, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return x + y
+def add(of: Run, *terms: np.ndarray) -> np.ndarray:
+    return sum(terms)
 
 
 def norm(of: Run, x: np.ndarray) -> np.ndarray:
@@ -122,8 +125,11 @@ def concat(of: Run, heads: np.ndarray) -> np.ndarray:
 
 
 def activation(of: Run, x: np.ndarray) -> np.ndarray:
-    if isinstance(of.network.get_submodule(of.quantity.key), torch.nn.ReLU):
+    module = of.network.get_submodule(of.quantity.key)
+    if isinstance(module, torch.nn.ReLU):
         return np.maximum(x, 0)
+    if isinstance(module, torch.nn.Tanh):
+        return np.tanh(x)
     return x * (1 + np.vectorize(erf, otypes=[np.float32])(x / np.sqrt(2))) / 2
 
 
