@@ -177,6 +177,7 @@ class Choice:
             neuron=last(self.neuron, config.d_ff),
             hidden=None if self.hidden is None else tuple(place for place in self.hidden if place < tokens),
             output=self.output if self.output is not None and self.output < outputs else None,
+            against=self.against if self.against is not None and self.against < outputs else None,
             subset=tuple((layer, head) for layer, head in self.subset if layer < config.layers and head < config.heads),
         )
 
@@ -185,7 +186,6 @@ class Choice:
     def to_link(self) -> dict[str, str]:
         """Name -> value, in the order of FIELDS; what is at its default is left out, except where a field says not."""
         values = [(field, field.of(self)) for field in FIELDS]
-            against=self.against if self.against is not None and self.against < outputs else None,
         return {
             field.name: field.kind.write(value) for field, value in values if field.always or value != field.default
         }
