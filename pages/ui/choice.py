@@ -31,6 +31,7 @@ MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
 MOST_NUMBER = 999_999
+MOST_BEAMS = 4  # of a translation
 MOST_SHOWN = 40  # characters of a value that cannot be had
 #: The sizes of an encoder that can be set in Shapes and cost, each with the largest value that its box takes.
 SIZES = {"layers": 96, "heads": 128, "d_model": 16_384, "d_ff": 65_536, "vocab_size": 500_000}
@@ -105,6 +106,7 @@ class Choice:
     beam: int = 1  # which translation is on screen: the best of the beam, the second, …; 0 is the greedy one
     panel: str | None = None  # the part of a page that is on the screen
     stage: str | None = None  # the quantity in focus, of those that a page shows: "scores", "Q", …
+    block: str | None = None  # the part of the decoder whose quantities are shown: "cross", "ffn", …
     # the look
     lang: str = "en"
     depth: str = DEPTH
@@ -118,6 +120,8 @@ class Choice:
     order: str = "most"  # which neurons: the most active, all, all sorted
     subset: tuple[tuple[int, int], ...] = ()  # (layer, head) pairs whose average Heads shows
     every_layer: bool = False  # Heads: those of all layers
+    penalty: int = 60  # hundredths: how much a longer translation is favoured
+    decoder: bool = False  # Home: draw the decoder, too
     cost: CostSettings = CostSettings()
 
     def with_(self, **changes: object) -> Self:
@@ -159,8 +163,11 @@ class Choice:
         """A key like "layers.{l}.attention.Q" in the chosen layer."""
         return stage.replace("{l}", str(self.layer))
 
-    def fitted(self, config: EncoderConfig, tokens: int) -> Self:
-        """The same choice with no place outside a run of `tokens` tokens through an encoder of that configuration."""
+    def fitted(self, config: EncoderConfig, tokens: int, target: int | None = None) -> Self:
+        """The same choice with no place outside a run of `tokens` tokens through an encoder of that configuration.
+
+        Of a translation: a decoder's configuration, and how many tokens of the target it reads.
+        """
 
         def last(place: int | None, count: int) -> int | None:
             return None if place is None else min(place, count - 1)
@@ -171,11 +178,12 @@ class Choice:
             layer=min(self.layer, config.layers - 1),
             head=min(self.head, config.heads - 1),
             token=last(self.token, tokens),
-            key=last(self.key, tokens),
+            key=last(self.key, max(tokens, target or 0)),
             component=last(self.component, config.d_model),
             part=last(self.part, config.d_k),
             neuron=last(self.neuron, config.d_ff),
             hidden=None if self.hidden is None else tuple(place for place in self.hidden if place < tokens),
+            step=self.step if target is None else last(self.step, target),
             output=self.output if self.output is not None and self.output < outputs else None,
             against=self.against if self.against is not None and self.against < outputs else None,
             subset=tuple((layer, head) for layer, head in self.subset if layer < config.layers and head < config.heads),
@@ -261,6 +269,11 @@ def read_place(text: str) -> int:
     return whole(text, 1) - 1
 
 
+def read_ids(text: str) -> tuple[int, ...]:
+    """Numbers of pieces, which count from 0 everywhere: 17.4.17."""
+    return tuple(map(whole, text.split("."))) if text else ()
+
+
 def read_pair(text: str) -> tuple[int, int]:
     """Two places: 2.5 is head 5 of layer 2."""
     first, _, second = text.partition(".")
@@ -337,6 +350,7 @@ PLACES = Kind(
 HIDDEN = Kind(
     lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
 )
+IDS = Kind(lambda ids: ".".join(map(str, ids)), read_ids)
 PAIRS = Kind(
     lambda pairs: "_".join(map(PLACES.write, pairs)), lambda text: different(map(read_pair, text.split("_"))), 1
 )
@@ -386,8 +400,11 @@ FIELDS: tuple[Field, ...] = (
     Field("hidden", "hidden", HIDDEN),
     Field("output", "output", up_to(MOST_NUMBER, least=0)),
     Field("step", "step", PLACE),
+    Field("forced", "forced", IDS),
+    Field("beam", "beam", up_to(MOST_BEAMS, least=0)),
     Field("panel", "panel", NAME),
     Field("stage", "stage", NAME),
+    Field("block", "block", NAME),
     Field("depth", "depth", one_of(*DEPTHS), always=True),
     Field("big", "big", FLAG),
     Field("other_drawing", "other_ink", DRAWING),
@@ -400,6 +417,8 @@ FIELDS: tuple[Field, ...] = (
     Field("order", "order", one_of("most", "all", "sorted")),
     Field("subset", "subset", PAIRS),
     Field("every_layer", "every_layer", FLAG),
+    Field("penalty", "penalty", up_to(200, least=0)),
+    Field("decoder", "decoder", FLAG),
     Field("against", "against", up_to(MOST_NUMBER, least=0)),
     Field("cost.base", "base", one_of(*PRESETS)),
     Field("cost.layers", "N", up_to(SIZES["layers"])),

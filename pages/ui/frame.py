@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from model import WeightsError
+from model import Trace, WeightsError
 from pages.ui import link
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.memory import forget_old_widgets
@@ -56,6 +56,11 @@ class PageRow:
     icon: str
     group: str = "stage"
     shape_of: str | None = None  # the row of the graph whose shape stands under its name in the strip
+    words_only: bool = False
+
+    def reads(self, trace: Trace) -> bool:
+        """Whether the page has anything to say about such an input."""
+        return trace.picture is None or not self.words_only
 
 
 PAGES: tuple[PageRow, ...] = (
@@ -68,6 +73,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("feed_forward", ":material/bolt:", shape_of="layers.{l}.ffn.hidden"),
     PageRow("layers", ":material/layers:", shape_of="embedding.sum"),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
+    PageRow("translation", ":material/translate:", words_only=True),
     PageRow("what_if", ":material/science:", "try"),
     PageRow("flat", ":material/horizontal_rule:", "try"),
     PageRow("shapes_and_cost", ":material/straighten:", "learn"),

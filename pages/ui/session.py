@@ -36,7 +36,7 @@ def trace(choice: Choice) -> Trace:
     """The trace of the reader's input with the reader's edits.
 
     For an input that cannot be read, says why and keeps the last good one; edits that do not fit are left out, and it
-    says so.
+    says so. Those of a decoder wait for the page on which there is one.
     """
     last_good = st.session_state.setdefault("last_good", {})
     subject = choice.subject
@@ -47,9 +47,9 @@ def trace(choice: Choice) -> Trace:
         st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
         subject = last_good.get(choice.pipeline, FIRST_SENTENCE)
         result = run(choice.pipeline, subject)
-    if choice.edits:
+    if edits := tuple(edit for edit in choice.edits if not edit.key.startswith("decoder.")):
         try:
-            result = run(choice.pipeline, subject, choice.edits)
+            result = run(choice.pipeline, subject, edits)
         except (EditError, InputError):  # a place that this run does not have; a patch from what cannot be read
             st.warning(t("error.edits"), icon=":material/healing:")
     for note in result.notes:

@@ -56,6 +56,8 @@ class View:
     when only the place changes.
     """
 
+    KEYS = "frame.keys"  # the text that says which keys there are
+
     def __init__(self, name: str, equation: str | None = None, *, rows: Sequence[str] = (), chips: bool = True) -> None:
         """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place."""
         self.name = name
@@ -81,7 +83,7 @@ class View:
             self._strip()
         self.mode = st.context.theme.type or "light"
         with st.sidebar:
-            st.caption(t("frame.keys"))
+            st.caption(t(self.KEYS))
             compare_box(self.choice)
             glossary_button(self.trace, self.mode)
         self.font_size = 18 if self.choice.big else 12
@@ -122,6 +124,10 @@ class View:
     def token(self) -> int:
         """The selected token, the same on every page: the reader's, else one that is worth looking at."""
         return self.usual_token if self.choice.token is None else self.choice.token
+
+    def place(self, key: str) -> int:
+        """The selected place along the tokens of a quantity, for scores and weights of those that look."""
+        return self.token
 
     @cached_property
     def usual_token(self) -> int:
@@ -305,7 +311,7 @@ class View:
         """The end of a story: at most three sentences, and the way on to the next page."""
         for sentence in sentences:
             st.markdown(sentence)
-        stages = [row.name for row in PAGES if row.group == "stage"]
+        stages = [row.name for row in PAGES if row.group == "stage" and row.reads(self.trace)]
         if self.name in stages[:-1]:
             following = stages[stages.index(self.name) + 1]
             question = plain(f"{following}.question")
@@ -333,7 +339,7 @@ class View:
         """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
         with st.container(horizontal=True, key="strip", vertical_alignment="center"):
             for row in PAGES:
-                if row.group == "stage":
+                if row.group == "stage" and row.reads(self.trace):
                     label = plain(f"{row.name}.short")
                     if not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
                         label += f"  \n:small[:gray[{shape(self.value(row.shape_of))}]]"

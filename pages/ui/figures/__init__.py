@@ -28,6 +28,7 @@ from pages.ui.figures.matrices import (
 )
 from pages.ui.figures.points import attention_lines, paths, queries_and_keys, scatter
 from pages.ui.figures.reads import reads
+from pages.ui.figures.writing import Branch, branches, writing
 
 __all__ = [
     "ACCENT",
@@ -38,10 +39,12 @@ __all__ = [
     "MOST_CLICKABLE",
     "ROLE_COLOURS",
     "Axis",
+    "Branch",
     "Thumbnail",
     "activation_curve",
     "attention_lines",
     "bars",
+    "branches",
     "coloured",
     "drawing",
     "figure_of",
@@ -65,4 +68,5 @@ __all__ = [
     "waves",
     "wide_heatmap",
     "worded",
+    "writing",
 ]

@@ -9,8 +9,9 @@ import streamlit as st
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
 from pages.ui.pickers import either
-from pages.ui.sections.cell_map import axes, cell_map, chosen_cell
+from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.overlay import over_one, patch_pair
+from pages.ui.sections.player import player
 from pages.ui.sections.working import working
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -44,34 +45,9 @@ def attention_steps(view: View, prefix: str) -> None:
 
 def stepper(step: str) -> None:
     """A row of buttons for the five steps, and one that plays them."""
-    playing = st.session_state.setdefault("attention.playing", False)
-
-    def play() -> None:
-        st.session_state["attention.playing"] = not playing
-        if not playing:
-            select(stage=STEPS[0])
-
     words = [plain(f"attention.step_{name}") for name in STEPS]
     either("stage", plain("attention.steps"), STEPS, words, step, label_visibility="collapsed")
-    icon = ":material/stop:" if playing else ":material/play_arrow:"
-    look = {"icon": icon, "help": plain("attention.play_help"), "key": "attention.play"}
-    st.button(plain("attention.stop" if playing else "attention.play"), on_click=play, **look)
-    if playing:
-        _clock(step)
-
-
-@st.fragment(run_every=SECONDS)
-def _clock(step: str) -> None:
-    """Goes on to the next step each time that it is run again by itself; after the last one it stops."""
-    if st.session_state.get("attention.shown_step") != step:
-        st.session_state["attention.shown_step"] = step  # this step has just come on the screen
-        return
-    st.session_state["attention.shown_step"] = None
-    if step == STEPS[-1]:
-        st.session_state["attention.playing"] = False
-    else:
-        select(stage=STEPS[STEPS.index(step) + 1])
-    st.rerun()
+    player("attention", STEPS.index(step), len(STEPS), lambda number: select(stage=STEPS[number]), SECONDS)
 
 
 def _way(view: View) -> str:
@@ -163,22 +139,24 @@ def sentence(view: View, prefix: str, step: str) -> str:
             hidden = int(np.isinf(values).sum())
             return t("attention.read_masked" if hidden else "attention.read_unmasked", hidden=hidden, cells=values.size)
         case _:
-            weights = view.trace[prefix + "weights"][view.choice.head, view.token]
+            token = view.place(prefix + "weights")
+            weights = view.trace[prefix + "weights"][view.choice.head, token]
             best = int(weights.argmax())
-            said = {"query": queries[view.token], "key": keys[best], "value": f"{weights[best]:.0%}"}
+            said = {"query": queries[token], "key": keys[best], "value": f"{weights[best]:.0%}"}
             return t("attention.read_heads", **said)
 
 
 def looks_most(view: View, key: str) -> str:
     """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP]."""
     queries, keys = view.trace.names(key)[-2:]
-    row = view.trace[key][view.choice.head, view.token]
+    token = view.place(key)
+    row = view.trace[key][view.choice.head, token]
     _, places = shown_places(view, key)
     best = max(places, key=lambda place: row[place])
     said = t(
         "attention.read_story" if view.story else "attention.read_weights",
         where=view.where(),
-        query=queries[view.token],
+        query=queries[token],
         key=keys[best],
         value=f"{row[best]:.2f}",
         share=f"{row[best]:.0%}",
@@ -202,11 +180,12 @@ def weights_picture(view: View, key: str, way: str) -> None:
     table = pd.DataFrame(weights, index=looks.labels, columns=looked_at.labels)
     part = weights[np.ix_(rows, columns)]
     looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
-    token, said = view.token, looks_most(view, key)
+    token, said = view.place(key), looks_most(view, key)
+    looking, looked = (field(key, axis) for axis in ("query", "key"))
     _, chosen = chosen_cell(view, key)[-2:]
     if token in rows and chosen in columns:
         place = rows.index(token), columns.index(chosen)
-        view.moves(place, part.shape, lambda row, column: select(token=rows[row], key=columns[column]))
+        view.moves(place, part.shape, lambda row, column: select(**{looking: rows[row], looked: columns[column]}))
     if way == "lines":
         looks = Axis(looks.title, [looks.labels[place] for place in rows])
         lit = rows.index(token) if token in rows else None
@@ -217,18 +196,20 @@ def weights_picture(view: View, key: str, way: str) -> None:
 
         def choose(row: int, column: int) -> None:
             """An end of a line, or a line: the row, the column, or -1 where there is none."""
-            places = {"token": rows[row]} if row >= 0 else {}
-            select(**places, **({"key": columns[column]} if column >= 0 else {}))
+            places = {looking: rows[row]} if row >= 0 else {}
+            select(**places, **({looked: columns[column]} if column >= 0 else {}))
 
-        view.picture("weights", drawn, said, quantity=quantity, values=part, table=table, on_pick=choose)
+        title = plain("attention.weights")
+        view.picture("weights", drawn, said, title=title, quantity=quantity, values=part, table=table, on_pick=choose)
         return
     drawn = bars(weights[token, columns], looked_at, plain("attention.weight"), font_size=view.font_size)
     view.picture(
         "weights",
         drawn,
         said,
+        title=plain("attention.weights"),
         quantity=quantity,
         values=weights[token, columns],
         table=table,
-        on_pick=lambda place, _: select(key=columns[place]),
+        on_pick=lambda place, _: select(**{looked: columns[place]}),
     )

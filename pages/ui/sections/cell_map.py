@@ -16,7 +16,7 @@ from pages.ui.view import View
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
-    "target": "token",
+    "target": "step",
     "query": "token",
     "key": "key",
     "d_k": "part",
@@ -24,6 +24,15 @@ FIELDS = {
     "d_ff": "neuron",
     "class": "output",
 }
+
+
+def field(key: str, axis: str) -> str | None:
+    """Where a place along an axis of a quantity is kept: in a decoder, what is written is counted in steps."""
+    if key.startswith("decoder.") and axis in ("query", "target"):
+        return "step"
+    if ".cross." in key and axis == "key":
+        return "token"
+    return FIELDS.get(axis)
 
 
 def axes(view: View, key: str) -> tuple[Axis, Axis]:
@@ -36,9 +45,10 @@ def axes(view: View, key: str) -> tuple[Axis, Axis]:
 def chosen_cell(view: View, key: str) -> tuple[int, ...]:
     """The cell that the reader chose; what nobody chose is where the selected token's row is strongest."""
     kinds = view.trace.axes(key)
-    cell = list(strongest_cell(view.trace, key, head=view.choice.head, token=view.token))
+    row = "query" if "query" in kinds else next((kind for kind in kinds if kind in ("token", "target")), None)
+    cell = list(strongest_cell(view.trace, key, head=view.choice.head, token=view.place(key) if row else None))
     for axis, kind in enumerate(kinds):
-        place = view.token if FIELDS.get(kind) == "token" else getattr(view.choice, FIELDS.get(kind, ""), None)
+        place = view.place(key) if kind == row else getattr(view.choice, field(key, kind) or "", None)
         if place is not None and place < view.trace[key].shape[axis]:
             cell[axis] = place
     return tuple(cell)
@@ -108,9 +118,9 @@ def draw_map(
     def choose(row: int, column: int) -> None:
         """Choose the cell in this row and column of the picture, counted from 0."""
         places = {
-            FIELDS[kind]: shown[place]
+            name: shown[place]
             for kind, shown, place in zip(kinds, (rows, columns), (row, column), strict=True)
-            if kind in FIELDS
+            if (name := field(key, kind))
         }
         select(**places, **({"stage": _name(key)} if focus else {}))
 

@@ -1,0 +1,202 @@
+"""A decoder at work: the two sentences with what one step looks at, and the beginnings that a search considered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.ui.figures.base import ACCENT, BEFORE, ROLE_COLOURS, UNSEEN, Axis, figure_of, label, look, on_screen
+
+LEAST = 0.02  # what gets less has no line
+
+
+def writing(
+    source: Axis,
+    target: Axis,
+    step: int,
+    across: np.ndarray,
+    back: np.ndarray,
+    mode: str,
+    *,
+    lit: int | None = None,
+    font_size: int = 12,
+) -> go.Figure:
+    """Source on the left, target on the right, as far as it is written; lines from the word that this step writes.
+
+    target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
+    is the one being written, and none later is shown. across: (source,), what the row takes from the source. back:
+    (target,), what it takes from the target read so far, drawn as arcs on the right. lit: a source word to mark.
+    The numbers of a click: (source, -1) or (-1, target).
+    """
+    n_source, n_target = len(source.labels), len(target.labels)
+    most = max(n_source, n_target)
+    down = [(most - 1) / max(n - 1, 1) if n > most / 2 else 1 for n in (n_source, n_target)]
+    y_source, y_target = (np.arange(n, dtype=np.float32) * by for n, by in zip((n_source, n_target), down, strict=True))
+    here = float(y_target[step + 1])
+    lines = [
+        _line([0.02, 0.98], [y_source[j], here], share, ACCENT) for j, share in enumerate(across) if share >= LEAST
+    ]
+    shown = target.labels[: step + 2]
+    beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
+    lines += [
+        _line(*_arc(beside, here, float(y_target[j])), share, ROLE_COLOURS[mode]["Q"])
+        for j, share in enumerate(back[: step + 1])
+        if share >= LEAST
+    ]
+    size = font_size + 1 if most <= 24 else max(8, font_size - 3)
+    names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])
+    names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
+    said = [f"{label(name)}<br>{share:.4f}" for name, share in zip(source.labels, across, strict=True)]
+    said += [f"{label(name)}<br>{share:.4f}" for name, share in zip(shown[:-1], back[: step + 1], strict=True)]
+    said.append(label(shown[-1]))
+    marks = dict(
+        type="scatter",
+        x=np.array([0] * n_source + [1] * len(shown), np.float32) + np.array([-0.1] * n_source + [0.1] * len(shown)),
+        y=np.concatenate([y_source, y_target[: len(shown)]]),
+        customdata=[(j, -1) for j in range(n_source)] + [(-1, i) for i in range(len(shown))],
+        text=said,
+        hovertemplate="%{text}<extra></extra>",
+        **UNSEEN,
+    )
+    layout = {
+        "xaxis": {
+            "range": [-0.6, 2.1],
+            "tickvals": [0, 1],
+            "ticktext": [label(source.title), label(target.title)],
+            "side": "top",
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "yaxis": {"range": [most - 0.4, -0.6], "visible": False},
+        "showlegend": False,
+    }
+    height = on_screen(60 + most * 27 * font_size / 12, font_size) if most <= 24 else min(900, 60 + 18 * most)
+    return figure_of([*lines, *names, marks], layout | look(int(height), font_size))
+
+
+def _line(x: Sequence[float], y: Sequence[float], share: float, colour: str) -> dict:
+    return dict(
+        type="scatter",
+        x=np.asarray(x, np.float32),
+        y=np.asarray(y, np.float32),
+        mode="lines",
+        line={"width": 1 + 8 * float(share), "color": colour},
+        opacity=min(1.0, 0.35 + float(share)),
+        hoverinfo="skip",
+    )
+
+
+def _arc(x: float, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """A half ellipse to the right of the words; what lies on the same height gets a small loop."""
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 13)
+    middle, half = (start + end) / 2, max(abs(end - start) / 2, 0.3)
+    return x + (0.12 + 0.05 * min(half, 8)) * np.cos(angle), middle + half * np.sin(angle)
+
+
+def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int | None, colour: str) -> list[dict]:
+    """Words in a column, the marked one in its colour."""
+    names = []
+    for lit in (False, True):
+        places = [i for i in range(len(words)) if (i == marked) == lit]
+        written = [f"<b>{label(words[i])}</b>" if lit else label(words[i]) for i in places]
+        names.append(
+            dict(
+                type="scatter",
+                x=np.full(len(places), x, np.float32),
+                y=y[places],
+                mode="text",
+                text=[f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in written],
+                textposition="middle right" if x else "middle left",
+                textfont={"size": size, **({"color": colour} if lit else {})},
+                hoverinfo="skip",
+                cliponaxis=False,
+            )
+        )
+    return names
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One candidate in the picture of a search: where it stands, what it comes from, and how it ended."""
+
+    column: int  # its step, from 0
+    row: int  # its rank, from 0
+    parent: int | None  # the row of the candidate that it goes on from, one column before
+    text: str
+    hover: str
+    fate: str  # "forced", "kept", "ended", "dropped", "left"
+    on_path: bool = False  # of the translation on screen
+
+
+def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int = 12) -> go.Figure:
+    """The candidates of a search: a column for each step, the likeliest beginning on top; what goes on is connected.
+
+    Those of the translation on screen are marked; what was dropped is pale. The number of a click: the place in
+    `nodes`.
+    """
+    first = min(node.column for node in nodes)
+    last = max(node.column for node in nodes)
+    depth = max(node.row for node in nodes)
+    lines, words = [], []
+    for on_path, width, ink in ((False, 1.2, BEFORE), (True, 3.5, ACCENT)):
+        pairs = [n for n in nodes if n.parent is not None and n.on_path == on_path and n.column > first]
+        lines.append(
+            dict(
+                type="scatter",
+                x=np.array([x for n in pairs for x in (n.column - 0.7, n.column - 0.3, np.nan)], np.float32),
+                y=np.array([y for n in pairs for y in (n.parent, n.row, np.nan)], np.float32),
+                mode="lines",
+                line={"width": width, "color": ink},
+                opacity=0.7,
+                hoverinfo="skip",
+            )
+        )
+    for some, style, ink in (
+        ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
+        ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
+        ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
+    ):
+        words.append(
+            dict(
+                type="scatter",
+                x=np.array([node.column for node in some], np.float32),
+                y=np.array([node.row for node in some], np.float32),
+                mode="text",
+                text=[f"<{style}>{label(node.text)}</{style}>" for node in some],
+                textfont={"size": font_size + 1, **ink},
+                hoverinfo="skip",
+                cliponaxis=False,
+            )
+        )
+    marks = dict(
+        type="scatter",
+        x=np.array([node.column for node in nodes], np.float32),
+        y=np.array([node.row for node in nodes], np.float32),
+        customdata=[[place, 0] for place in range(len(nodes))],
+        text=[node.hover for node in nodes],
+        hovertemplate="%{text}<extra></extra>",
+        **UNSEEN | {"marker": {"size": 22, "opacity": 0}},
+    )
+    layout = {
+        "xaxis": {
+            "title": {"text": label(title)},
+            "range": [first - 0.5, last + 0.5],
+            "tickvals": list(range(first, last + 1)),
+            "ticktext": [str(column + 1) for column in range(first, last + 1)],
+            "showgrid": False,
+            "zeroline": False,
+            "side": "top",
+        },
+        "yaxis": {
+            "title": {"text": label(rank)},
+            "range": [depth + 0.6, -0.6],
+            "tickvals": list(range(depth + 1)),
+            "ticktext": [str(row + 1) for row in range(depth + 1)],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "showlegend": False,
+    }
+    height = int((90 + 40 * (depth + 1)) * font_size / 12)
+    return figure_of([*lines, *words, marks], layout | look(height, font_size))

@@ -1,0 +1,275 @@
+"""A translation on the screen: which one of those found, at which step, and what that step looks at."""
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model import EditError
+from model.analysis import rank, softmax
+from model.config import EncoderConfig
+from model.tables import head_roles
+from model.translator import Task, Translation, TranslationTrace
+from pages.ui import session
+from pages.ui.changes_bar import changes_bar, shown_switch
+from pages.ui.figures import ACCENT, Axis, bars, writing
+from pages.ui.link import chosen, select
+from pages.ui.sections.player import player
+from pages.ui.text import LANGUAGES, literal, plain, t
+from pages.ui.view import View
+
+CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
+LIKELIEST = 5
+SECONDS = 1.2  # that a step stays on the screen while they are played
+#: The choices that are about the target, and mean nothing once another one is written.
+AFRESH = {"step": None, "forced": (), "beam": 1}
+
+
+class Writing(View):
+    """The page of a translation: `trace` is the run that wrote what is on the screen.
+
+    `found` is the run with the search; `before` the same without any change. A row of the decoder's quantities is a
+    step of the writing, and `step` the one that is looked at. For a drawing, `translates` is False and nothing of this
+    is there.
+    """
+
+    KEYS = "translation.keys"
+    trace: TranslationTrace
+
+    def __init__(self) -> None:
+        super().__init__("translation")
+        self.translates = self.trace.picture is None
+        if self.translates:
+            self._translate()
+
+    def _translate(self) -> None:
+        self.pipeline = session.pipeline("translation")
+        sentence, choice = self.trace.subject, self.choice
+        forced = choice.forced if all(i < self.pipeline.config.vocab_size for i in choice.forced) else ()
+        self.task = Task(sentence, choice.into, forced)
+        self.before = self.found = session.run("translation", self.task)
+        if choice.edits:
+            try:
+                self.found = session.run("translation", self.task, choice.edits)
+            except EditError:
+                st.warning(t("error.edits"), icon=":material/healing:")
+        found = self.found
+        self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
+        held = Task(sentence, choice.into, written=self.written.ids)
+        ways = ["changed", "original", "difference"] if found.edits else ["changed"]
+        self.shows = choice.shown if choice.shown in ways else "changed"
+        best = self.written == found.beams[0] and self.shows != "original"
+        edits = () if self.shows == "original" else found.edits
+        self.trace = found if best else session.run("translation", held, edits)
+        # Original and changed run are compared on the same words, or their rows would not belong together.
+        self._run, self._rival, self.subject = ("translation", held), None, sentence
+        self.__dict__.pop("original", None)
+        decoder = self.trace.graph.decoder
+        self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
+        self._listen(decoder)
+        if found.edits and all(edit.key.startswith("decoder.") for edit in choice.edits):
+            with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+                changes_bar(self.choice, found)
+                shown_switch(ways, self.shows, compared=False)
+
+    def _listen(self, decoder: EncoderConfig) -> None:
+        for arrow, by in (("ArrowUp", -1), ("ArrowDown", 1)):
+            self.on_key(arrow, partial(_go_on, "layer", by, decoder.layers, 0))
+        for arrow, by in (("ArrowLeft", -1), ("ArrowRight", 1)):
+            self.on_key(arrow, partial(_go_on, "step", by, self.steps, self.usual_step))
+
+    @property
+    def steps(self) -> int:
+        """How many pieces are written, the [SEP] at the end included."""
+        return len(self.trace.written)
+
+    @cached_property
+    def usual_step(self) -> int:
+        """The step looked at before anybody chose: one in the middle, with words before it and one to come."""
+        return (self.steps - 1) // 2
+
+    @property
+    def step(self) -> int:
+        return self.usual_step if self.choice.step is None else self.choice.step
+
+    def place(self, key: str) -> int:
+        source = not key.startswith("decoder.") or key.endswith((".cross.K", ".cross.V"))
+        return self.token if source and key != "logits" else self.step
+
+
+def _go_on(field: str, by: int, count: int, usual: int) -> None:
+    """Go on from where the reader is by now: keys are faster than pages."""
+    now = getattr(chosen(), field)
+    select(**{field: min(max((usual if now is None else now) + by, 0), count - 1)})
+
+
+# -- what decides on the picture -----------------------------------------------------------------------------------
+
+
+def sentences(view: Writing) -> None:
+    """The sentence and its translation, and how likely the model found it."""
+    st.markdown(f"{literal(as_typed(view))} &ensp;**→**&ensp; **{literal(view.written.text) or '∅'}**", width="content")
+    if not view.story:
+        st.caption(likelihood(view.written))
+
+
+def as_typed(view: Writing) -> str:
+    """The source as it was typed; as far as it was read, where it was cut."""
+    cut = any(note.reason == "truncated" for note in view.trace.notes)
+    subject = view.trace.subject
+    return view.pipeline.reader.tokenizer.decode(view.trace.ids) if cut or not isinstance(subject, str) else subject
+
+
+def likelihood(written: Translation) -> str:
+    """How likely the model found what it wrote: per piece, and where it was least sure."""
+    each = np.exp(written.steps)
+    least = int(each.argmin())
+    mean = float(np.exp(np.mean(written.steps)))
+    kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
+    said = {"mean": f"{mean:.0%}", "piece": written.tokens[least], "least": share(each[least]), "step": least + 1}
+    return t(f"translation.{kind}", **said)
+
+
+def share(p: float) -> str:
+    return f"{p:.0%}" if p >= 0.1 else f"{p:.1%}" if p >= 0.001 else "< 0.1%"
+
+
+def which(view: Writing) -> None:
+    """Into which language, and which of the translations that were found."""
+    now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
+    st.session_state["translation.into"] = now
+
+    def turn() -> None:
+        if st.session_state["translation.into"]:
+            select(into=st.session_state["translation.into"], **AFRESH)
+
+    look = {"required": True, "label_visibility": "collapsed", "on_change": turn, "key": "translation.into"}
+    words = {name: f"→ {word}" for name, word in LANGUAGES.items()}
+    st.segmented_control(plain("translation.into"), list(LANGUAGES), format_func=words.__getitem__, **look)
+    if view.choice.forced:
+        beginning = "".join(f" {view.pipeline.reader.vocabulary[i]}" for i in view.task.forced)
+        label = plain("translation.forced", beginning=beginning.strip())
+        st.button(literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=AFRESH)
+
+
+def step_slider(view: Writing) -> None:
+    """A slider over the steps, and a button that plays them."""
+    if view.steps > 1:
+        st.session_state["translation.step"] = view.step + 1
+        look = {"key": "translation.step", "label_visibility": "collapsed", "width": 320}
+        look |= {"format": plain("translation.step_format", steps=view.steps)}
+        change = lambda: select(step=st.session_state["translation.step"] - 1)  # noqa: E731
+        st.slider(plain("translation.step"), 1, view.steps, on_change=change, **look)
+        player("translation", view.step, view.steps, lambda step: select(step=step), SECONDS)
+
+
+# -- one step ------------------------------------------------------------------------------------------------------
+
+
+def target_words(view: Writing) -> list[str]:
+    """What the decoder reads, and behind it the last piece that it wrote."""
+    return [*view.trace.target_tokens, view.trace.written[-1]]
+
+
+def one_step(view: Writing) -> None:
+    """What the step looks at, as lines between the sentences; beside it, the likeliest next words."""
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        lines(view)
+    with right:
+        next_words(view)
+
+
+def lines(view: Writing, layer: int | None = None, head: int | None = None) -> None:
+    """Lines from the word being written to the source, and arcs to what is written already; of the chosen head."""
+    layer = view.choice.layer if layer is None else layer
+    head = view.choice.head if head is None else head
+    step, steps = view.step, view.steps
+    across, back = (view.trace[row.replace("{l}", str(layer))][head, step] for row in (CROSS, OWN))
+    source, target = view.trace.tokens, target_words(view)
+    drawn = writing(
+        Axis(plain("translation.source"), source),
+        Axis(plain("translation.target"), target),
+        step,
+        across,
+        np.append(back, 0),
+        view.mode,
+        lit=view.choice.token,
+        font_size=view.font_size,
+    )
+    best = int(across.argmax())
+    said = {
+        "step": step + 1,
+        "steps": steps,
+        "piece": view.trace.written[step],
+        "read": view.trace.target_tokens[step],
+        "source": source[best],
+        "share": f"{across[best]:.0%}",
+        "where": plain("common.where", layer=layer + 1, head=head + 1),
+    }
+
+    def pick(source_place: int, target_place: int) -> None:
+        if source_place >= 0:
+            select(token=source_place)
+        else:
+            select(step=max(target_place - 1, 0))
+
+    words = [*source, *view.trace.target_tokens[: step + 1]]
+    sides = ["source"] * len(across) + ["target"] * (step + 1)
+    table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
+    sentence = t("translation.read_story" if view.story else "translation.read_step", **said)
+    view.picture("writing", drawn, sentence, values=across, table=table, on_pick=pick)
+
+
+def distribution(view: Writing, step: int) -> np.ndarray:
+    """The probability of every piece to be written at a step: (word,)."""
+    return softmax(view.trace["logits"][step])
+
+
+def next_words(view: Writing) -> None:
+    """The likeliest next pieces; that which was written is marked. A click makes the decoder write another."""
+    p, vocabulary = distribution(view, view.step), view.pipeline.reader.vocabulary
+    ids = p.argpartition(-LIKELIEST)[-LIKELIEST:]
+    ids = ids[np.argsort(-p[ids])].tolist()
+    taken = view.trace.written_ids[view.step]
+    if taken not in ids:
+        ids.append(taken)
+    colours = [ACCENT if i == taken else "#7f8fa6" for i in ids]
+    beginning = view.trace.written_ids[: view.step]
+    place = rank(p, taken)
+    said = {"piece": vocabulary[taken], "share": share(float(p[taken])), "rank": place, "best": vocabulary[ids[0]]}
+    view.picture(
+        "next",
+        bars(
+            p[ids],
+            Axis(plain("translation.next_axis"), [vocabulary[i] for i in ids]),
+            plain("translation.probability"),
+            colours=colours,
+            value_range=(0, 1.05),
+            font_size=view.font_size,
+            height=int(230 * view.font_size / 12),
+        ),
+        t("translation.read_next" if place == 1 else "translation.read_not_first", **said),
+        on_pick=lambda place, _: force((*beginning, ids[place])),
+    )
+
+
+def force(ids: Sequence[int]) -> None:
+    """Let the translation begin with these pieces, and go to the step that writes what follows."""
+    select(forced=tuple(ids), beam=1, step=len(ids))
+
+
+# -- the story -----------------------------------------------------------------------------------------------------
+
+
+def best_aligned() -> tuple[int, int]:
+    """The layer and head that most often look at the source of the word being written, as measured; else the last."""
+    roles = head_roles("translation")
+    found = (0.0, 2, 0)
+    for path, head in roles or ():
+        role = roles.at(path, head)
+        if path.startswith("decoder.") and role.name == "aligned_next":
+            found = max(found, (role.share, int(path.split(".")[2]), head))
+    return found[1:]
