@@ -2,9 +2,11 @@
 
 import logging
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from model import Trace, WeightsError
 from pages.ui import link
@@ -108,7 +110,13 @@ def page_link(name: str, label: str, icon: str | None = None) -> None:
     A query that is older than what was typed since does no harm: see `link.arrive` and `link.clicked`.
     """
     query = st.query_params.to_dict() | {link.PAGE: url_path(name)}
-    st.page_link(page_path(name), label=label, icon=icon, query_params=query)
+    st.page_link(_target(name), label=label, icon=icon, query_params=query)
+
+
+@cache
+def _target(name: str) -> Page:
+    """What a link leads to. Streamlit would look for a path in the file system, for each link of each run."""
+    return st.Page(page_path(name), url_path=url_path(name), default=name == "home")
 
 
 def go_to(name: str) -> None:

@@ -324,8 +324,10 @@ class View:
                 with st.expander(plain("common.code"), expanded=self.choice.at_least("code"), icon=":material/code:"):
                     for thing in code:
                         st.code(source(thing), language="python")
-            with st.expander(plain("common.downloads"), icon=":material/download:"):
-                self._downloads()
+            downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
+            with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
+                if box.open:  # most readers take nothing along: what nobody asked for is not sent
+                    self._downloads()
         st.caption(t("common.not_explanation"))
         listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.

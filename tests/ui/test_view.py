@@ -80,6 +80,9 @@ def test_file_names_hold_page_layer_head_and_sentence_and_no_sign_that_a_system_
 
 def test_downloads_carry_page_sentence_layer_and_head() -> None:
     app = open_page("attention", s="i love you .", layer="2", head="3", depth="numbers")
+    assert not app.get("download_button")
+    app.session_state["attention.downloads"] = True  # the box is opened
+    app.run()
     names = [button.proto.url for button in app.get("download_button")]
     assert len(names) == 3  # a button for each kind of file; what they are called, a browser is told on the click
     chart = app.get("plotly_chart")[0].proto
