@@ -25,9 +25,9 @@ PERSONAL = {"lang", "s"}
 
 def chosen() -> Choice:
     """What session state holds, as a Choice."""
-    values = {}
+    values, state = {}, st.session_state.to_dict()  # at once: each look into session state takes its locks
     for field in FIELDS:
-        if (value := st.session_state.get(_key(field))) is not None:
+        if (value := state.get(_key(field))) is not None:
             values[field.path] = moved(value, -field.kind.first)
     return built(Choice, values)
 
@@ -73,11 +73,13 @@ def arrive() -> tuple[Problem, ...]:
     return problems
 
 
-def write() -> None:
+def write() -> Choice:
     """Write the choice into the address if something else stands there: all at once, one step for the back button."""
-    wanted = chosen().to_link()
+    choice = chosen()
+    wanted = choice.to_link()
     if list(wanted.items()) != list(st.query_params.to_dict().items()):
         st.query_params.from_dict(wanted)
+    return choice
 
 
 def _comes_new() -> bool:

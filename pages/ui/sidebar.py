@@ -49,8 +49,7 @@ def sidebar() -> Choice:
     _number("head", config.heads)
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
-    link.write()
-    choice = link.chosen().with_(drawing=drawing)
+    choice = link.write().with_(drawing=drawing)
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))
     return choice
 
