@@ -11,6 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from model.embedding import SinusoidalPositions
 from model.graph import Graph, Quantity
 
 #: The new value at a key, from the value there and {key: value} of all that was recorded before it.
@@ -204,6 +205,11 @@ def _shift(value: Tensor, here: Here) -> Tensor:
     return table[: value.size(1)].expand_as(value)
 
 
+def _sinusoidal(value: Tensor, _here: Here) -> Tensor:
+    n, d_model = value.shape[-2:]
+    return SinusoidalPositions(d_model, n).table.expand_as(value)
+
+
 # -- where they make sense ---------------------------------------------------------------------------------------
 
 
@@ -307,6 +313,8 @@ OPERATIONS: dict[str, Operation] = {
     "shift": Operation(
         _shift, _is("positions"), takes=("value",), whole=True, given=lambda edit, key, run: run.positions(key),
     ),
+    # sine and cosine in place of learned positions
+    "sinusoidal": Operation(_sinusoidal, _is("positions")),
     # the sum without what stood there before: the sub-layer's output alone
     "without": Operation(lambda value, here: here.read, _is_sum, reads=1),
     # LayerNorm hands on what it reads

@@ -150,14 +150,14 @@ class Choice:
         """What the pipeline is given."""
         return self.sentence if self.input == "sentence" else (self.ink or b"")
 
-    def at_least(self, depth: str) -> bool:
-        """True where the depth dial stands at `depth` or deeper."""
-        return DEPTHS.index(self.depth) >= DEPTHS.index(depth)
-
     @property
     def other_subject(self) -> str | bytes | None:
         """The other input, as the pipeline is given it; None where there is none."""
         return (self.other or None) if self.input == "sentence" else ink_of(self.other_drawing)
+
+    def at_least(self, depth: str) -> bool:
+        """True where the depth dial stands at `depth` or deeper."""
+        return DEPTHS.index(self.depth) >= DEPTHS.index(depth)
 
     def at(self, stage: str) -> str:
         """A key like "layers.{l}.attention.Q" in the chosen layer."""
@@ -229,14 +229,6 @@ class Choice:
         return choice, tuple(problems)
 
 
-def built(cls: type, values: Mapping[str, object]) -> Any:
-    """The dataclass with these values; "cost.n" is the `n` of its `cost`."""
-    own = {path: value for path, value in values.items() if "." not in path}
-    inner: dict[str, dict[str, object]] = defaultdict(dict)
-    for path in values.keys() - own.keys():
-        name, _, rest = path.partition(".")
-        inner[name][rest] = values[path]
-    return cls(**own, **{name: built(type(getattr(cls, name)), parts) for name, parts in inner.items()})
 def ink_of(drawing: bytes | None) -> bytes | None:
     """A drawing as 28 × 28 grey values; None where there is no digit."""
     try:
@@ -245,6 +237,14 @@ def ink_of(drawing: bytes | None) -> bytes | None:
         return None
 
 
+def built(cls: type, values: Mapping[str, object]) -> Any:
+    """The dataclass with these values; "cost.n" is the `n` of its `cost`."""
+    own = {path: value for path, value in values.items() if "." not in path}
+    inner: dict[str, dict[str, object]] = defaultdict(dict)
+    for path in values.keys() - own.keys():
+        name, _, rest = path.partition(".")
+        inner[name][rest] = values[path]
+    return cls(**own, **{name: built(type(getattr(cls, name)), parts) for name, parts in inner.items()})
 
 
 def moved(value: Any, by: int) -> Any:
@@ -390,6 +390,7 @@ FIELDS: tuple[Field, ...] = (
     Field("edits", "edits", EDITS),
     Field("into", "into", one_of(*LANGUAGES)),
     Field("other", "other", TEXT),
+    Field("other_drawing", "other_ink", DRAWING),
     Field("layer", "layer", PLACE, always=True),
     Field("head", "head", PLACE, always=True),
     Field("token", "token", PLACE),
@@ -399,6 +400,7 @@ FIELDS: tuple[Field, ...] = (
     Field("neuron", "neuron", PLACE),
     Field("hidden", "hidden", HIDDEN),
     Field("output", "output", up_to(MOST_NUMBER, least=0)),
+    Field("against", "against", up_to(MOST_NUMBER, least=0)),
     Field("step", "step", PLACE),
     Field("forced", "forced", IDS),
     Field("beam", "beam", up_to(MOST_BEAMS, least=0)),
@@ -407,7 +409,6 @@ FIELDS: tuple[Field, ...] = (
     Field("block", "block", NAME),
     Field("depth", "depth", one_of(*DEPTHS), always=True),
     Field("big", "big", FLAG),
-    Field("other_drawing", "other_ink", DRAWING),
     Field("shown", "shown", one_of(*SHOWN)),
     Field("range", "range", one_of("head", "layer", "all")),
     Field("as_", "as", one_of("map", "row", "lines")),
@@ -419,7 +420,6 @@ FIELDS: tuple[Field, ...] = (
     Field("every_layer", "every_layer", FLAG),
     Field("penalty", "penalty", up_to(200, least=0)),
     Field("decoder", "decoder", FLAG),
-    Field("against", "against", up_to(MOST_NUMBER, least=0)),
     Field("cost.base", "base", one_of(*PRESETS)),
     Field("cost.layers", "N", up_to(SIZES["layers"])),
     Field("cost.heads", "h", up_to(SIZES["heads"])),

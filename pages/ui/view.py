@@ -83,8 +83,8 @@ class View:
             self._strip()
         self.mode = st.context.theme.type or "light"
         with st.sidebar:
-            st.caption(t(self.KEYS))
             compare_box(self.choice)
+            st.caption(t(self.KEYS))
             glossary_button(self.trace, self.mode)
         self.font_size = 18 if self.choice.big else 12
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
@@ -129,6 +129,10 @@ class View:
         """The selected place along the tokens of a quantity, for scores and weights of those that look."""
         return self.token
 
+    def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
+        """What the places along each axis of a quantity are called in pictures; None where they are counted."""
+        return self.trace.names(key)
+
     @cached_property
     def usual_token(self) -> int:
         """The token selected before anybody chose: a hidden word; the word that looks, in a sentence that visitors see
@@ -162,21 +166,16 @@ class View:
             value = value if blank else np.nan_to_num(value, nan=0.0)
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
 
-    @cached_property
-    def original(self) -> Trace:
-        """The run of the same input without any change."""
-        return session.run(*self._run) if self.trace.edits else self.trace
-
     @property
     def differs(self) -> bool:
         """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
         return self.shows in ("difference", "against")
 
-    def token_names(self) -> list[str]:
-        """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
-        return list(self.trace.tokens)
+    @cached_property
+    def original(self) -> Trace:
+        """The run of the same input without any change."""
+        return session.run(*self._run) if self.trace.edits else self.trace
 
-    def tokens(self, title: str) -> figures.Axis:
     @cached_property
     def other(self) -> Trace | None:
         """The run of the other input, to which the reader compares this one."""
@@ -198,6 +197,11 @@ class View:
         self._run, self.subject, self.trace = run, run[1], trace
         self.choice = self.choice.fitted(trace.config, len(trace.tokens))
 
+    def token_names(self) -> list[str]:
+        """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
+        return list(self.trace.tokens)
+
+    def tokens(self, title: str) -> figures.Axis:
         """An axis of tokens; `title` is a text key such as "axis.query"."""
         return figures.Axis(plain(title), self.token_names())
 
@@ -435,16 +439,16 @@ class View:
         st.caption(t("common.downloads_help"))
 
 
-@cache
-def source(thing: object) -> str:
-    """The source of a class or function, read from its file once."""
-    return inspect.getsource(thing)
-
-
 def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
     """Which runs, and differences of two, there are to be shown."""
     with_edits, with_rival = ["original", "difference"] * bool(own.edits), ["other", "against"] * (rival is not None)
     return ["changed", *with_edits, *with_rival]
+
+
+@cache
+def source(thing: object) -> str:
+    """The source of a class or function, read from its file once."""
+    return inspect.getsource(thing)
 
 
 def _go_on(field: str, by: int, config: EncoderConfig) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.edits import OPERATIONS
@@ -9,10 +10,10 @@ from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
 from pages.ui.choice import edit_code
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, texts, with_network
+from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, pre_norm, texts, with_network
 
 SENTENCE = "the cat sat on the [MASK] ."
-PANELS = ("heads", "inside", "places", "residuals", "patching")
+PANELS = ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching")
 OFF = Edit("layers.2.attention.heads", "zero", head=3)
 
 
@@ -22,6 +23,17 @@ def open_part(panel: str, **link: str):
 
 def charts(app) -> list[dict]:
     return [figure(app, which) for which in range(len(app.get("plotly_chart")))]
+
+
+def map_of(app) -> np.ndarray:
+    """The numbers of the map of effects on the page."""
+    return next(numbers(chart["data"][0]["z"]) for chart in charts(app) if chart["data"][0]["type"] == "heatmap")
+
+
+def dots_of(app) -> np.ndarray:
+    """The numbers of the strip of dots beside it, in order."""
+    strip = next(chart for chart in charts(app) if [trace.get("mode") for trace in chart["data"]] == ["markers"] * 2)
+    return np.sort(np.concatenate([np.atleast_1d(numbers(trace["x"])) for trace in strip["data"]]))
 
 
 def lead(trace, place: int, first: int, second: int) -> float:
@@ -34,10 +46,10 @@ def test_the_effect_of_each_head_is_that_of_the_run_without_it(layer: int, head:
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
-    shown = next(chart for chart in charts(open_part("heads")) if chart["data"][0].get("z", {}).get("shape") == "6, 8")
+    shown = map_of(open_part("heads"))
     cut = text(SENTENCE, edits=[Edit(f"layers.{layer}.attention.heads", "zero", head=head)])
     effect = lead(cut, place, first, second) - lead(plain, place, first, second)
-    assert numbers(shown["data"][0]["z"])[layer, head] == pytest.approx(effect, abs=1e-4)
+    assert shown[layer, head] == pytest.approx(effect, abs=1e-4)
 
 
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:
@@ -89,19 +101,130 @@ def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
-    shown = numbers(charts(app)[-1]["data"][0]["z"])
+    shown = map_of(app)
     key = plain.graph.stream(2)[0]
     patched = text(SENTENCE, edits=[Edit(key, "patch", token=place, from_token=place, source=other)])
     effect = lead(patched, place, first, second) - lead(plain, place, first, second)
     assert shown[2, place] == pytest.approx(effect, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "hostile", ["nonsense", "a.b~zero", "layers.0.add_1~zero~head.3", "layers.9.norm_1~zero", "x" * 9000]
-)
-def test_changes_that_cannot_be_made_get_a_sentence(hostile: str) -> None:
-    app = open_page("attention", s=SENTENCE, edits=hostile)
-    assert "Traceback" not in texts(app)
+#: Panel, more of the link, a cell of its map, and the change that stands there.
+CELLS = [
+    ("heads", {"stage": "mean"}, (1, 4), Edit("layers.1.attention.heads", "mean", head=4)),
+    ("residuals", {}, (1, 6), Edit("layers.{l}.attention.output", "scale", 2.0)),
+    ("residuals", {}, (3, 2), Edit("layers.2.add_1", "without")),
+    ("residuals", {}, (9, 5), Edit("layers.5.norm_2", "bypass")),
+    ("inside", {}, (0, 6), Edit("layers.{l}.attention.scaled", "unscaled")),
+    ("inside", {}, (6, 1), Edit("layers.1.attention.masked", "window", 1.0)),
+    ("inside", {"stage": "pair"}, (6, 2), Edit("layers.{l}.attention.masked", "hide", token=5, looked_at=2)),
+    ("tokens", {"stage": "remove"}, (0, 2), Edit("embedding.sum", "remove", token=2)),
+    ("tokens", {"stage": "swap"}, (0, 2), Edit("embedding.tokens", "swap", token=5, from_token=2)),
+    ("tokens", {"stage": "set"}, (4, 3), Edit("layers.3.norm_2", "set", 1.0, token=3)),
+    ("places", {}, (0, 0), Edit("embedding.positions", "zero")),
+    ("places", {}, (4, 0), Edit("embedding.positions", "shift", 3.0)),
+]
+
+
+@pytest.mark.parametrize(("panel", "link", "cell", "edit"), CELLS)
+def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
+    panel: str, link: dict[str, str], cell: tuple[int, int], edit: Edit
+) -> None:
+    text = session.pipeline("text")
+    plain = text(SENTENCE)
+    place = plain.tokens.index("[MASK]")
+    first, second = np.argsort(-plain["logits"][place])[:2]
+    app = open_part(panel, **link)
+    shown = map_of(app)
+    effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
+    assert shown[cell] == pytest.approx(effect, abs=1e-3)
+    np.testing.assert_array_equal(dots_of(app), np.sort(shown[np.isfinite(shown)]))
+
+
+def test_any_place_of_the_other_run_can_be_put_into_any_place() -> None:
+    app = open_part("patching", other="a dog ran to the house .", layer="3", stage="V")
+    app.toggle(key="what_if.any_place").set_value(True).run()
+    assert_fine(app)
+    text = session.pipeline("text")
+    plain = text(SENTENCE)
+    place = plain.tokens.index("[MASK]")
+    first, second = np.argsort(-plain["logits"][place])[:2]
+    edit = Edit("layers.2.attention.V", "patch", token=2, from_token=6, source="a dog ran to the house .")
+    effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
+    assert map_of(app)[2, 6] == pytest.approx(effect, abs=1e-4)
+
+
+def test_two_clicks_on_bars_choose_the_number() -> None:
+    text = session.pipeline("text")
+    trace = text(SENTENCE, [OFF])
+    place = trace.tokens.index("[MASK]")
+    of, against = (text.reader.vocabulary.index(word) for word in ("floor", "bed"))
+    app = open_part("heads", output=str(of), against=str(against), edits=edit_code(OFF))
+    now, before = lead(trace, place, of, against), lead(text(SENTENCE), place, of, against)
+    assert app.metric[0].value == f"{now:+.2f}".replace("-", "−")
+    assert app.metric[0].delta == f"{now - before:+.2f}".replace("-", "−")
+    assert "floor" in app.metric[0].label and "bed" in app.metric[0].label
+
+
+def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
+    gone = Edit("embedding.sum", "remove", token=25)
+    plain, cut = (charts(open_part("tokens", input="digit", edits=code)) for code in ("", edit_code(gone)))
+    pictures = [
+        next(c for c in shown if len(c["data"]) == 3 and c["data"][0]["type"] == "heatmap") for shown in (plain, cut)
+    ]
+    before, after = (numbers(picture["data"][0]["z"]).astype(int) for picture in pictures)
+    rows, columns = slice(12, 16), slice(12, 16)  # the fourth patch of the fourth row
+    assert before[rows, columns].any() and not after[rows, columns].any()
+    after[rows, columns] = before[rows, columns]
+    np.testing.assert_array_equal(before, after)
+
+
+def test_waves_in_place_of_learned_positions() -> None:
+    waves = Edit("embedding.positions", "sinusoidal")
+    app = open_part("places", input="digit")
+    digits = session.pipeline("digits")
+    subject = app.session_state["choice"].subject
+    plain, waved = digits(subject), digits(subject, [waves])
+    d_model = digits.config.d_model
+    place, frequency = np.arange(50)[:, None], 10_000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    table = np.stack([np.sin(place * frequency), np.cos(place * frequency)], axis=-1).reshape(50, d_model)
+    np.testing.assert_allclose(waved["embedding.positions"], table, atol=1e-4)
+    first, second = np.argsort(-plain["logits"])[:2]
+    effect = (waved["logits"][first] - waved["logits"][second]) - (plain["logits"][first] - plain["logits"][second])
+    assert map_of(app)[-1, 0] == pytest.approx(effect, abs=1e-3)
+
+
+def test_a_change_that_can_do_nothing_says_why() -> None:
+    app = open_part("places", edits=edit_code(Edit("embedding.positions", "shift", 64.0)))
+    assert catalogue("en")["what_if.idle_already"] in texts(app)
+
+
+#: Link codes that nobody can have chosen, and whether the link or the run refuses them.
+HOSTILE = {
+    "nonsense": "link",
+    "layers.2.attention.heads~zero~head.4~head.5": "link",
+    "layers.2.attention.heads~scale~value.nan": "link",
+    "layers.2.attention.heads~scale~value.1e99": "link",
+    "~~".join(["layers.2.attention.heads~zero"] * 1000): "link",
+    "x" * 9000: "link",
+    "a.b~zero": "edits",
+    "layers.2.attention.heads~explode": "edits",
+    "layers.2.attention.heads~zero~head.99": "edits",
+    "layers.0.add_1~zero~head.3": "edits",
+    "layers.9.norm_1~zero": "edits",
+    "layers.2.norm_1~scale~value.20000": "edits",
+    "layers.2.norm_1~patch~source.ink.AAAA": "link",
+    "layers.2.norm_1~patch~source.text.%F0%9F%98%80": "edits",
+}
+
+
+@pytest.mark.parametrize(("code", "reason"), HOSTILE.items(), ids=[code[:50] for code in HOSTILE])
+def test_changes_that_cannot_be_made_get_one_clear_sentence(code: str, reason: str) -> None:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", "s": SENTENCE, "edits": code})
+    assert_fine(app.run())
+    assert len(app.warning) == 1, [warning.value for warning in app.warning]
+    said = catalogue("en")[f"error.{reason}"].split("{")[0]
+    assert said in app.warning[0].value and len(app.warning[0].value) < 200
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -109,14 +232,15 @@ def test_pre_norm_networks_open(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     with_network(monkeypatch, pre_norm(kind))
     link = {"input": "digit"} if kind == "digits" else {}
     for panel in PANELS:
-        open_part(panel, **link, edits="layers.1.attention.heads~zero~head.2")
+        open_part(panel, **link, edits="layers.1.attention.heads~zero~head.2", other="a dog ran .")
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("link", [{}, {"s": "cat"}, {"input": "digit"}, {"input": "flat"}, {"model": "paper"}])
 def test_every_kind_of_input_opens(link: dict[str, str], lang: str) -> None:
-    open_page("what_if", **{"s": SENTENCE, "lang": lang, **link})
-    open_part("heads", **link, lang=lang)
+    open_page("what_if", **{"s": SENTENCE, "lang": lang, "depth": "story", **link})
+    for panel in PANELS if lang == "zh" else ("tokens",):
+        open_part(panel, **link, lang=lang)
 
 
 def test_every_operation_has_words_in_both_languages() -> None:

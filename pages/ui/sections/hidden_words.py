@@ -1,7 +1,7 @@
 """Words that a click hides, what the encoder would put in their place, and a head that the guess hangs on."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
@@ -90,10 +90,12 @@ def guesses(
     most: int = 10,
     title: str | None = None,
     pick: bool = False,
+    on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
 
-    truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit.
+    truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit;
+    on_pick: or is handed its output.
     """
     now, before = probabilities(run_shown(view), place), probabilities(view.original, place)
     names = output_names(view)
@@ -117,10 +119,16 @@ def guesses(
     table = pd.DataFrame({"p": now[shown]}, index=[names[i] for i in shown])
     if changed:
         table[plain("words.before")] = before[shown]
-    choose = {"on_pick": lambda row, _: select(token=place, output=shown[row])} if pick else {}
+    if pick:
+        on_pick = partial(_choose_logit, place)
+    choose = {"on_pick": lambda row, _: on_pick(shown[row])} if on_pick else {}
     title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
     quantity = view.trace.graph["answer"]
     view.picture(name, figure, sentence, quantity=quantity, title=title, table=table, **choose)
+
+
+def _choose_logit(place: int, output: int) -> None:
+    select(token=place, output=output)
 
 
 def bars_with_numbers(

@@ -1,0 +1,64 @@
+"""Vectors of another input's run, put in place of this one's: where does the answer come from?"""
+
+import streamlit as st
+
+from model import Edit
+from pages.ui.changes_bar import other_input
+from pages.ui.figures import Axis
+from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
+from pages.ui.pickers import either
+from pages.ui.text import plain
+
+#: What can be taken from there; "stream" is the vector that goes into a layer.
+TAKEN = ("stream", "attention.output", "ffn.output", "Q", "K", "V", "heads", "ffn.activation")
+MOST_CELLS = 400  # of any place with any other: of more only the selected token's row
+
+
+def key_of(lab: Experiment, what: str, layer: int) -> str:
+    """The key of a quantity in a layer."""
+    if what == "stream":
+        return lab.view.trace.graph.stream(layer)[0]
+    return f"layers.{layer}.{what if '.' in what else f'attention.{what}'}"
+
+
+def another_input(lab: Experiment) -> None:
+    """The whole map from one computation: each layer and token with the other run's vector; or any place from any."""
+    view = lab.view
+    other_input(view.choice, "what_if")
+    if view.other is None:
+        st.info(text("other_missing"), icon=":material/compare_arrows:")
+        return
+    what = view.choice.stage if view.choice.stage in TAKEN else TAKEN[0]
+    either("stage", word("taken"), TAKEN, [word(f"taken_{name.replace('.', '_')}") for name in TAKEN], what)
+    by_place = st.toggle(word("any_place"), key="what_if.any_place", persist_state="session")
+    here, there, source = view.trace.tokens, view.other.tokens, view.choice.other_subject
+    if by_place:
+        rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]
+        key, layer = key_of(lab, what, view.choice.layer), view.choice.layer + 1
+        effect_map(
+            lab,
+            "patching",
+            Axis(word("axis_here"), [here[one] for one in rows]),
+            Axis(word("axis_there"), there),
+            [
+                [Edit(key, "patch", token=one, from_token=two, source=source) for two in range(len(there))]
+                for one in rows
+            ],
+            lambda row, two: word("where_taken", token=here[rows[row]], other=there[two], layer=layer),
+        )
+        return
+    pairs = [(pair.one, pair.other) for pair in view.pairs if None not in (pair.one, pair.other)]
+    layers = range(view.trace.graph.layers())
+    names = [here[one] if here[one] == there[two] else f"{here[one]} ← {there[two]}" for one, two in pairs]
+    effect_map(
+        lab,
+        "patching",
+        Axis(word("axis_before_layer" if what == "stream" else "axis_layer"), [str(i + 1) for i in layers]),
+        Axis(plain("axis.token"), names),
+        [
+            [Edit(key_of(lab, what, i), "patch", token=one, from_token=two, source=source) for one, two in pairs]
+            for i in layers
+        ],
+        lambda layer, pair: word("where_before", token=names[pair], layer=layer + 1),
+        lambda layer, pair: {"layer": layer},
+    )

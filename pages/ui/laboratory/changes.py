@@ -1,0 +1,304 @@
+"""What can be changed within a run, room by room: a map of effects each, in which a click makes the change."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from model import Edit
+from model.analysis import cosine_similarity
+from model.edits import operations_at
+from pages.ui.changes_bar import toggled
+from pages.ui.figures import Axis, lines, over_drawing
+from pages.ui.laboratory.experiment import Experiment, Where, effect_map, is_that_much, signed, text, word
+from pages.ui.link import select
+from pages.ui.pickers import either
+from pages.ui.text import plain
+from pages.ui.view import View
+
+INSIDE = (
+    ("unscaled", "scaled", 0.0),
+    ("temperature", "scaled", 0.3),
+    ("temperature", "scaled", 3.0),
+    ("hard", "weights", 0.0),
+    ("even", "weights", 0.0),
+    ("causal", "masked", 0.0),
+    ("window", "masked", 1.0),
+    ("special", "masked", 0.0),
+)
+POSITIONS = (
+    ("zero", {}),
+    ("shuffle", {"seed": 1}),
+    ("shuffle", {"seed": 2}),
+    ("shift", {"value": 1.0}),
+    ("shift", {"value": 3.0}),
+    ("shift", {"value": 10.0}),
+    ("sinusoidal", {}),
+)
+#: How a number is held: off, multiplied, at a value, at its mean over a small corpus. The middle two need a value.
+HELD = ("zero", "scale", "set", "mean")
+USUAL = {"scale": 2.0, "set": 1.0}
+STRONGEST = 16  # neurons of each layer that are shown
+
+
+def way_of(view: View, ways: Sequence[str]) -> str:
+    """A row of buttons for how something is changed."""
+    way = view.choice.stage if view.choice.stage in ways else ways[0]
+    words = [word(f"way_{name}") for name in ways]
+    return either("stage", word("way"), ways, words, way, label_visibility="collapsed")
+
+
+def amount(way: str) -> float:
+    """By how much, or at which value, where the way asks for it."""
+    if way not in USUAL:
+        return 0.0
+    look = {"min_value": -100.0, "max_value": 100.0, "value": USUAL[way], "step": 0.5, "width": 140}
+    return st.number_input(word(f"way_{way}"), key=f"what_if.{way}", persist_state="session", **look)
+
+
+def held(view: View, ways: Sequence[str] = HELD) -> tuple[str, float]:
+    """How something is held, and at what: buttons, and a box where it takes a number."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        way = way_of(view, ways)
+        return way, amount(way)
+
+
+def layer_axis(lab: Experiment, together: bool = False) -> tuple[Axis, list[str]]:
+    """The layers, each by itself, and perhaps all at once; and what stands for each in a key."""
+    layers = range(lab.view.trace.graph.layers())
+    names, keys = [str(layer + 1) for layer in layers], [str(layer) for layer in layers]
+    if together and len(keys) > 1:
+        names, keys = [*names, word("all")], [*keys, "{l}"]
+    return Axis(word("axis_layer"), names), keys
+
+
+def layer_named(key: str) -> str:
+    return plain("change.all_layers") if key == "{l}" else plain("change.layer", number=int(key) + 1)
+
+
+def of_layer(names: Sequence[str], keys: Sequence[str]) -> Where:
+    """ "no attention, layer 3": a row by its name, a column by its layer."""
+    return lambda row, column: f"{names[row]}, {layer_named(keys[column])}"
+
+
+def heads(lab: Experiment) -> None:
+    """Every head: off, at its mean over a small corpus, or as it was for the other input."""
+    view = lab.view
+    ways = ["zero", "mean", *["patch"] * (view.other is not None)]
+    way = "zero" if view.story else way_of(view, ways)
+    more: dict[str, object] = {}
+    if way == "patch":
+        more["source"] = view.choice.other_subject
+        if len(view.other.tokens) != len(view.trace.tokens):
+            paired = next((pair.other for pair in view.pairs if pair.one == lab.place), None)
+            if paired is None:
+                st.info(text("no_pair", token=view.trace.tokens[lab.place]), icon=":material/link_off:")
+                return
+            more |= {"token": lab.place, "from_token": paired}
+            st.caption(text("one_token", token=view.trace.tokens[lab.place]))
+    rows, keys = layer_axis(lab)
+    count = view.trace.config.heads
+    effect_map(
+        lab,
+        "heads",
+        rows,
+        Axis(word("axis_head"), [str(head + 1) for head in range(count)]),
+        [[Edit(f"layers.{layer}.attention.heads", way, head=head, **more) for head in range(count)] for layer in keys],
+        lambda layer, head: plain("common.where", layer=layer + 1, head=head + 1),
+        lambda layer, head: {"layer": layer, "head": head},
+    )
+
+
+def neurons(lab: Experiment) -> None:
+    """The neurons that fire most at the place of the answer, layer by layer."""
+    view = lab.view
+    way, value = held(view)
+    rows, keys = layer_axis(lab)
+    active = view.original.over_layers("ffn.activation")[:, lab.place]  # (layer, neuron)
+    strongest = np.argsort(-np.abs(active), axis=1)[:, :STRONGEST]
+    edits = [
+        [Edit(f"layers.{layer}.ffn.activation", way, value, neuron=int(neuron)) for neuron in line]
+        for layer, line in zip(keys, strongest, strict=True)
+    ]
+    effect_map(
+        lab,
+        "neurons",
+        rows,
+        Axis(word("axis_rank"), [str(i + 1) for i in range(strongest.shape[1])]),
+        edits,
+        lambda layer, rank: word("where_neuron", layer=layer + 1, neuron=int(strongest[layer, rank]) + 1),
+        lambda layer, rank: {"layer": layer, "neuron": int(strongest[layer, rank])},
+    )
+
+
+def inside_attention(lab: Experiment) -> None:
+    """Attention as it might have been, in one layer or in all; or a single pair that may not meet."""
+    view, graph = lab.view, lab.view.trace.graph
+    way = way_of(view, ("ways", "pair"))
+    columns, keys = layer_axis(lab, together=True)
+    if way == "pair":
+        tokens, token = view.trace.tokens, view.token
+        edits = [
+            [Edit(f"layers.{layer}.attention.masked", "hide", token=token, looked_at=key) for key in range(len(tokens))]
+            for layer in keys
+        ]
+        pair = [word("do_hide", token=tokens[token], other=other) for other in tokens]
+        names = Axis(plain("axis.key"), tokens)
+        effect_map(
+            lab,
+            "pairs",
+            columns,
+            names,
+            edits,
+            lambda layer, key: f"{layer_named(keys[layer])}: {pair[key]}",
+            lambda layer, key: {"key": key},
+        )
+        return
+    kinds = [kind for kind in INSIDE if kind[0] in operations_at(graph, f"layers.0.attention.{kind[1]}")]
+    names = [word(f"do_{operation}", value=f"{value:g}") for operation, _, value in kinds]
+    edits = [[Edit(f"layers.{layer}.attention.{at}", name, value) for layer in keys] for name, at, value in kinds]
+    effect_map(lab, "inside", Axis("", names), columns, edits, of_layer(names, keys))
+    st.caption(text("inside_look"))
+
+
+def residuals(lab: Experiment) -> None:
+    """A sub-layer off, scaled or held; without its residual, without its LayerNorm. And how alike the tokens become."""
+    columns, keys = layer_axis(lab, together=True)
+    value = amount("scale")
+    names, edits = [], []
+    for sublayer in lab.view.trace.graph.sublayers(0):
+        for kind, key, operation in (
+            ("off", sublayer.output, "zero"),
+            ("scale", sublayer.output, "scale"),
+            ("mean", sublayer.output, "mean"),
+            ("without", sublayer.sum, "without"),
+            ("bypass", sublayer.norm, "bypass"),
+        ):
+            names.append(word(f"do_{kind}_{sublayer.name}", value=f"{value:g}".replace("-", "−")))
+            row = key.replace("layers.0.", "layers.{}.")
+            much = value if kind == "scale" else 0.0
+            edits.append([Edit(row.format(layer), operation, much) for layer in keys])
+    effect_map(lab, "residuals", Axis("", names), columns, edits, of_layer(names, keys))
+    if len(lab.view.trace.tokens) > 1:
+        alike(lab.view)
+
+
+def alike(view: View) -> None:
+    """How alike the tokens are after each layer: before and after the changes."""
+    pairs = ~np.eye(len(view.trace.tokens), dtype=bool)
+    runs = {"before": view.original, "now": view.trace} if view.trace.edits else {"before": view.original}
+    means = {name: np.array([c[pairs].mean() for c in cosine_similarity(run.states())]) for name, run in runs.items()}
+    numbered = Axis(word("axis_layer"), [str(i) for i in range(len(means["before"]))])
+    words = [word(f"line_{name}") for name in means]
+    ends = {name: f"{values[-1]:.2f}".replace("-", "−") for name, values in means.items()}
+    drawn = np.stack([*means.values()])
+    figure = lines(drawn, words, numbered, word("axis_alike"), font_size=view.font_size, height=260)
+    view.picture("alike", figure, text("read_alike_changed" if view.trace.edits else "read_alike", **ends))
+
+
+def positions(lab: Experiment) -> None:
+    """Without positions, with those of other places, or with waves in place of learned ones."""
+    there = operations_at(lab.view.trace.graph, "embedding.positions")
+    learned = lab.view.trace.config.positions == "learned"
+    kinds = [kind for kind in POSITIONS if kind[0] in there and (learned or kind[0] != "sinusoidal")]
+    names = [word(f"positions_{name}", **{"seed": 1, "value": 0} | _whole(fields)) for name, fields in kinds]
+    edits = [[Edit("embedding.positions", name, **fields)] for name, fields in kinds]
+    effect_map(lab, "positions", Axis("", names), Axis("", [" "]), edits, lambda kind, _: names[kind])
+    st.caption(text("positions_about" if lab.view.trace.picture is None else "positions_patches"))
+
+
+def _whole(fields: dict[str, float]) -> dict[str, str]:
+    return {name: f"{value:g}" for name, value in fields.items()}
+
+
+def tokens(lab: Experiment) -> None:
+    """A token taken away, or changed places with the selected one; or its vector held before each layer."""
+    view = lab.view
+    names, single = view.trace.tokens, len(view.trace.tokens) == 1
+    way, value = held(view, HELD if single else ("remove", "swap", *HELD))
+    everywhere = range(len(names))
+    if way in ("remove", "swap"):
+        st.caption(text(f"about_{way}", token=names[view.token]))
+        change = removed if way == "remove" else swapped
+        edits = [change(lab, token) for token in everywhere]
+        if view.trace.picture is not None:
+            patches(lab, way, edits)
+            return
+        label = [word(f"where_{way}", token=names[view.token], other=name) for name in names]
+        effect_map(lab, way, Axis("", [" "]), Axis(plain("axis.token"), names), [edits], lambda _, token: label[token])
+        return
+    graph = view.trace.graph
+    keys = list(dict.fromkeys([*(graph.stream(layer)[0] for layer in range(graph.layers())), graph.Z]))
+    layers = [str(layer + 1) for layer in range(graph.layers())]
+    rows = Axis(word("axis_before_layer"), [*layers, word("end")][: len(keys)])
+    effect_map(
+        lab,
+        "tokens",
+        rows,
+        Axis(plain("axis.token"), names),
+        [[Edit(key, way, value, token=token) for token in everywhere] for key in keys],
+        lambda row, token: word("where_before", token=names[token], layer=rows.labels[row]),
+    )
+
+
+def removed(lab: Experiment, token: int) -> Edit | None:
+    """Without that token; the answer of a classifier is read at the first, which has to stay."""
+    read_there = token == 0 and lab.view.trace.config.head == "classifier"
+    return None if read_there else Edit("embedding.sum", "remove", token=token)
+
+
+def swapped(lab: Experiment, token: int) -> Edit | None:
+    """That token and the selected one in each other's places."""
+    selected = lab.view.token
+    return None if token == selected else Edit("embedding.tokens", "swap", token=selected, from_token=token)
+
+
+def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
+    """The drawing as it is now; over it, how much each patch matters. A click takes the patch away, or moves it."""
+    view = lab.view
+    names, side, chosen = view.trace.tokens, view.trace.config.patches_per_side, view.choice
+    values = np.full((1, len(names)), np.nan, np.float32)
+    there = [token for token, edit in enumerate(edits) if edit is not None]
+    values[0, there] = lab.changes([edits[token] for token in there])
+    strongest = int(np.nan_to_num(np.abs(values[0])).argmax())
+    on = [token for token in there if edits[token] in chosen.edits]
+
+    label = [word(f"where_{way}", token=names[view.token], other=name) for name in names]
+
+    def change(token: int) -> None:
+        if edits[token] is not None:
+            select(edits=toggled(chosen, edits[token]))
+
+    left, right = view.columns([3, 2], gap="medium")
+    picture = as_changed(view.trace.picture, chosen.edits, view.trace.config.patch_size)
+    size = np.nan_to_num(np.abs(values[0]))
+    with left:
+        figure = over_drawing(picture, size, names, view.token, word("axis_size"), font_size=view.font_size)
+        cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
+        figure.layout.annotations = [
+            cross | {"x": (token - 1) % side, "y": (token - 1) // side} for token in on if token > 0
+        ]
+        said = text(f"read_{way}", where=label[strongest], value=signed(values[0, strongest]))
+        view.picture(
+            way, figure, said, on_pick=lambda row, column: change(0 if column < 0 else 1 + row * side + column)
+        )
+    with right:
+        lit = (0, on[-1] if on else strongest)
+        is_that_much(lab, way, values, lit, lambda _, token: label[token], lambda _, token: change(token))
+
+
+def as_changed(picture: np.ndarray, edits: Sequence[Edit], size: int) -> np.ndarray:
+    """The drawing with removed patches blank, and swapped ones in each other's places."""
+    picture, side = picture.copy(), len(picture) // size
+
+    def pixels(token: int) -> tuple[slice, slice]:
+        row, column = divmod(token - 1, side)
+        return slice(row * size, (row + 1) * size), slice(column * size, (column + 1) * size)
+
+    for edit in edits:
+        if edit.key == "embedding.sum" and edit.operation == "remove" and edit.token:
+            picture[pixels(edit.token)] = 0
+        elif edit.key == "embedding.tokens" and edit.operation == "swap" and edit.token and edit.from_token:
+            one, other = pixels(edit.token), pixels(edit.from_token)
+            picture[one], picture[other] = picture[other].copy(), picture[one].copy()
+    return picture

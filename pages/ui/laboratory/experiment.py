@@ -1,0 +1,213 @@
+"""An experiment: one number of the answer, what each of many changes does to it, and whether that is much."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
+
+from model import Edit, EditError, Pipeline, Trace
+from model.sweep import effects
+from pages.ui.changes_bar import toggled
+from pages.ui.choice import MOST_EDITS
+from pages.ui.figures import Axis, heatmap
+from pages.ui.figures.base import ACCENT, figure_of, look
+from pages.ui.link import select
+from pages.ui.sections.hidden_words import output_names, probabilities
+from pages.ui.text import plain, t
+from pages.ui.view import View
+
+#: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
+Where = Callable[[int, int], str]
+GREY = "#8a8f98"
+
+
+def text(name: str, **values: object) -> str:
+    return t(f"what_if.{name}", **values)
+
+
+def word(name: str, **values: object) -> str:
+    return plain(f"what_if.{name}", **values)
+
+
+def signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """How far the logit of `of` leads that of `against` at one place: the number that changes move."""
+
+    view: View
+    place: int  # the token at which the answer is read; 0 for a classifier
+    of: int
+    against: int
+
+    @classmethod
+    def on(cls, view: View, place: int) -> "Experiment":
+        """On the two outputs that the reader chose; else the two that are likeliest in the unchanged run."""
+        first, second = (int(i) for i in np.argsort(-probabilities(view.original, place))[:2])
+        of = first if view.choice.output is None else view.choice.output
+        against = view.choice.against
+        if against is None or against == of:
+            against = second if of == first else first
+        return cls(view, place, of, against)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        names = output_names(self.view)
+        return names[self.of], names[self.against]
+
+    def lead(self, trace: Trace) -> float:
+        logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][self.place]
+        return float(logits[self.of] - logits[self.against])
+
+    def changes(self, edits: Sequence[Edit]) -> np.ndarray:
+        """By how much each edit alone moves the number of the unchanged run; NaN where it cannot be made there."""
+        bar = st.empty()
+
+        def progress(share: float) -> None:
+            if share < 1:
+                bar.progress(share)
+
+        number = self.of, self.against, self.place
+        found = _changes(self.view.pipeline, self.view.subject, tuple(edits), number, progress)
+        bar.empty()
+        return found
+
+
+@cached(
+    LRUCache(256),
+    key=lambda pipeline, subject, edits, number, _: hashkey(pipeline, subject, edits, number),
+    lock=Lock(),
+)
+def _changes(
+    pipeline: Pipeline,
+    subject: Hashable,
+    edits: tuple[Edit, ...],
+    number: tuple[int, int, int],
+    progress: Callable[[float], None],
+) -> np.ndarray:
+    rows = [(edit,) for edit in edits]
+    try:
+        return effects(pipeline, subject, rows, *number, progress=progress).change
+    except EditError:  # one of them; which, the others do not tell
+        return np.array([_change(pipeline, subject, row, number) for row in rows], np.float32)
+
+
+def _change(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: tuple[int, int, int]) -> float:
+    try:
+        return float(effects(pipeline, subject, [row], *number).change[0])
+    except EditError:
+        return np.nan
+
+
+def effect_map(
+    lab: Experiment,
+    name: str,
+    rows: Axis,
+    columns: Axis,
+    edits: Sequence[Sequence[Edit | None]],
+    where: Where,
+    places: Callable[[int, int], dict[str, object]] = lambda row, column: {},
+) -> None:
+    """A cell for each change: what it alone does to the number. A click makes it (×), another takes it back.
+
+    Beside it, from Numbers on, the same effects as dots. edits: (row, column), None where there is none. where: the
+    name of a cell. places: what of the choice a click sets besides.
+    """
+    view = lab.view
+    values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
+    there = np.array([[edit is not None for edit in row] for row in edits])
+    values[there] = lab.changes([edit for row in edits for edit in row if edit is not None])
+    if not np.isfinite(values).any():
+        st.info(text("nothing_fits"), icon=":material/block:")
+        return
+    cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
+    on = [cells[edit] for edit in view.choice.edits if edit in cells]
+    size = np.where(np.isfinite(values), np.abs(values), -1)
+    strongest = tuple(int(i) for i in np.unravel_index(size.argmax(), values.shape))
+    lit = on[-1] if on else strongest
+    chosen = view.choice
+
+    def change(row: int, column: int) -> None:
+        if (edit := edits[row][column]) is not None:
+            select(edits=toggled(chosen, edit), **places(row, column))
+
+    left, right = [st.container()] * 2 if view.story else view.columns([3, 2], gap="medium")
+    with left:
+        figure = heatmap(values, rows, columns, cell=lit, clickable=True, square=False, font_size=view.font_size)
+        figure.layout.annotations = [
+            {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
+        ]
+        said = text("read_map", where=where(*strongest), value=signed(values[strongest]))
+        if not np.isfinite(values).all():
+            said += " " + text("read_blank")
+        view.picture(name, figure, said, values=values, on_pick=change)
+        if len(view.choice.edits) >= MOST_EDITS:
+            st.caption(text("full", most=MOST_EDITS))
+    if not view.story:
+        with right:
+            is_that_much(lab, name, values, lit, where, change)
+
+
+def is_that_much(
+    lab: Experiment,
+    name: str,
+    values: np.ndarray,
+    lit: tuple[int, int],
+    where: Where,
+    change: Callable[[int, int], None],
+) -> None:
+    """One effect among those of the same change everywhere else: a strip of dots with this one lit."""
+    cells = [tuple(int(i) for i in cell) for cell in np.argwhere(np.isfinite(values))]
+    if lit not in cells:
+        return
+    all_of_them = np.array([values[cell] for cell in cells])
+    hover = [f"{where(*cell)}: {signed(values[cell])}" for cell in cells]
+    larger = int((np.abs(all_of_them) > abs(values[lit])).sum())
+    said = {"where": where(*lit), "value": signed(values[lit]), "larger": larger, "all": len(cells) - 1}
+    lab.view.picture(
+        f"{name}_spread",
+        strip(all_of_them, hover, cells, cells.index(lit), word("axis_effect"), lab.view.font_size),
+        text("read_spread", **said),
+        title=word("spread"),
+        table=pd.DataFrame({word("axis_effect"): all_of_them}, index=hover),
+        on_pick=change,
+    )
+
+
+def strip(
+    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str, font_size: int
+) -> go.Figure:
+    """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
+    heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
+    heights[lit] = 0.5
+
+    def dots(which: Sequence[int], marker: dict) -> dict:
+        return dict(
+            type="scatter",
+            mode="markers",
+            x=values[which],
+            y=heights[which].astype(np.float32),
+            text=[hover[i] for i in which],
+            customdata=[list(numbers[i]) for i in which],
+            hovertemplate="%{text}<extra></extra>",
+            marker=marker,
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": marker.get("opacity", 1)}},
+            showlegend=False,
+        )
+
+    others = [i for i in range(len(values)) if i != lit]
+    layout = {
+        "xaxis": {"title": {"text": title}, "zeroline": True, "zerolinecolor": GREY, "automargin": True},
+        "yaxis": {"visible": False, "range": [-0.15, 1.15]},
+    }
+    traces = [dots(others, {"size": 10, "color": GREY, "opacity": 0.55}), dots([lit], {"size": 16, "color": ACCENT})]
+    return figure_of(traces, layout | look(int(150 * font_size / 12), font_size))
