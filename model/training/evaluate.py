@@ -3,7 +3,7 @@
     python -m model.training evaluate --data DIR
 
 Everything is measured on data that training never saw. Layers and heads count from 1, as in the app. Writes
-model/weights/heads.json and neurons.npz.
+model/weights/heads.json, neurons.npz and heads.png.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,6 +19,7 @@ from model.pipeline import Pipeline
 from model.tables import Role, head_roles
 from model.training import digits, text, translation
 from model.training.corpus import LANGUAGES, held_sentences, read_pairs
+from model.training.head_pictures import draw_heads
 from model.training.head_table import HeadTable, cross_runs, encoder_runs
 from model.training.held_out import Observed, ObservedPairs, observe_pairs, observe_sentences
 from model.training.neuron_table import write_neurons
@@ -28,6 +29,11 @@ from model.training.roles import Candidate, gather, piece_run
 from model.training.shares import shares
 
 BLANKS = ("the cat sat on the [MASK] .", "i [MASK] you .", "我[MASK]你。", "今天天气很[MASK]。")
+DRAWN = (
+    "the animal did not cross the street because it was too tired .",
+    "she said that the old man who lives here sold his house .",
+    "他昨天在图书馆看了一本很有意思的书。",
+)
 SENTENCES = ("i love you .", "where is the station ?", "我爱你。", "今天天气很好。")
 WAYS = {"to_head": "dependent → head", "to_dependent": "head → dependent"}
 
@@ -49,18 +55,23 @@ def sizes() -> None:
 
 
 def images(data: Path) -> None:
-    """Digits and flat on MNIST's test set, as it is and moved."""
+    """Digits and flat on MNIST's test set: as it is, moved, and as small scans; and how much [CLS] looks at ink."""
     pictures, labels = digits.mnist(data, "test")
-    where, away = torch.device("cpu"), digits.moved(pictures)
+    where = torch.device("cpu")
+    tests = {
+        "MNIST test set": pictures,
+        "shifted, scaled, turned, then prepared": digits.moved(pictures),
+        "as scans of 16×16 black or white pixels, then prepared": digits.scanned(pictures),
+    }
     rows = []
     for name, truth in (("digits", labels), ("flat", labels % 2)):
         network = load(name).network
-        rows += [
-            (name, "MNIST test set", f"{digits.accuracy(network, pictures, truth, where):.2%}"),
-            (name, "shifted, scaled, turned, then prepared", f"{digits.accuracy(network, away, truth, where):.2%}"),
-        ]
+        rows += [(name, on, f"{digits.accuracy(network, some, truth, where):.2%}") for on, some in tests.items()]
         network.eval()
     table(("network", "on", "right"), rows)
+    on_ink = digits.ink_share(load("digits").network, pictures[:1000], where)
+    load("digits").network.eval()
+    print("Of [CLS]'s attention, on patches with ink, layer by layer: " + ", ".join(f"{x:.2f}" for x in on_ink) + "\n")
 
 
 def pieces(tokenizer: Tokenizer, data: Path) -> None:
@@ -223,5 +234,6 @@ def evaluate(data: Path) -> None:
     alignment(pairs)
     head_table(pipeline, observed, pairs)
     neuron_table(pipeline, observed)
+    draw_heads(pipeline, DRAWN, WEIGHTS / "heads.png")
     translations(data)
     sizes()
