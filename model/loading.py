@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,6 +14,7 @@ from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.files import WEIGHTS, WeightsError, intact
 from model.heads import network_for
+from model.hugging_face import load_folder
 from model.pipeline import ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
@@ -59,14 +61,17 @@ def reader_for(config: EncoderConfig) -> Reader:
 
 @cache
 def load(name: str) -> Pipeline:
-    """The trained pipeline "text", "translation", "digits" or "flat", loaded once per process.
+    """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder; loaded once.
 
-    Raises WeightsError if its file is missing or damaged. Weights are safetensors: nothing is unpickled.
+    Raises WeightsError if its file is missing or damaged, and CheckpointError for a folder that cannot be read. Weights
+    are safetensors: nothing is unpickled.
     """
     if name == "translation":
         return _load_translator()
     if name not in ("text", "digits", "flat"):
-        raise ValueError(f"no pipeline is called {name!r}: there are text, translation, digits and flat")
+        if not Path(name).is_dir():
+            raise ValueError(f"no folder and no pipeline is called {name!r}: there are text, translation, digits, flat")
+        return load_folder(name)
     config = PRESETS[name]
     reader = reader_for(config)
     network = network_for(config)

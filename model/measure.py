@@ -26,7 +26,7 @@ LENGTHS = tuple(2**power for power in range(4, 13))
 _one_at_a_time = threading.Lock()  # two measurements at once would only measure each other
 
 
-class _WithoutNumbers(TorchFunctionMode):
+class WithoutNumbers(TorchFunctionMode):
     """Weights are made on the meta device: they have a shape and no numbers, and so nothing is drawn for them.
 
     Only weights, since arithmetic on that device (the table of positions) would load a compiler of 800 modules.
@@ -44,7 +44,7 @@ def real_parameters(config: EncoderConfig) -> int:
     """sum(p.numel()) over the real network, built without allocating its weights."""
     if config.positions == "sinusoidal":
         config = replace(config, max_len=1)  # a table of any length: it holds no parameters
-    with _WithoutNumbers():
+    with WithoutNumbers():
         network = network_for(config)
     return sum(parameter.numel() for parameter in network.parameters())
 

@@ -1,13 +1,13 @@
 """A reader for the input, a network, and the way from one to a Trace."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from model import examples
@@ -70,12 +70,12 @@ class TextReader:
     def read(self, x: object) -> Reading:
         """x: a sentence, or a tuple of ids as an earlier Reading has them ([CLS] and [SEP] included)."""
         if isinstance(x, tuple):
-            return Reading(torch.tensor([x]), [self.vocabulary[i] for i in x], list(x))
+            return self.reading(x)
         text = str(x)[:MOST_CHARACTERS]
-        encoding = self.tokenizer.encode(text)
-        tokens, ids = encoding.tokens, encoding.ids
+        encoding = self.encode(text)
+        ids = encoding.ids
         pieces = range(1, len(ids) - 1)
-        unknown = [text[slice(*encoding.offsets[i])] for i in pieces if tokens[i] == "[UNK]"]
+        unknown = [text[slice(*encoding.offsets[i])] for i in pieces if self.vocabulary[ids[i]] == "[UNK]"]
         if not pieces:
             raise InputError("empty")
         if len(unknown) == len(pieces):
@@ -85,9 +85,16 @@ class TextReader:
             notes.append(Note("unknown", {"symbols": unknown}))
         if len(ids) > self.max_len or len(str(x)) > MOST_CHARACTERS:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
-            tokens = [*tokens[: self.max_len - 1], tokens[-1]]
             ids = [*ids[: self.max_len - 1], ids[-1]]
-        return Reading(torch.tensor([ids]), tokens, ids, tuple(notes))
+        return replace(self.reading(ids), notes=tuple(notes))
+
+    def encode(self, text: str) -> Encoding:
+        """The pieces of a text."""
+        return self.tokenizer.encode(text)
+
+    def reading(self, ids: Sequence[int]) -> Reading:
+        """Pieces by their ids, with their names."""
+        return Reading(torch.tensor([ids]), [self.vocabulary[i] for i in ids], list(ids))
 
     def hide(self, ids: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
         """The ids with [MASK] at these places, ready to be read."""

@@ -1,0 +1,191 @@
+"""From a folder to a pipeline: its settings become our configuration, its tensors the weights of our Encoder."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model.config import ConfigError, EncoderConfig
+from model.heads import network_for
+from model.hugging_face.errors import CheckpointError
+from model.hugging_face.families import FAMILIES, Family, Head
+from model.hugging_face.folder import Folder
+from model.hugging_face.text import CheckpointTextReader
+from model.measure import WithoutNumbers
+from model.pipeline import Pipeline, Reader
+
+#: The largest value of a setting that is a size, so that no config.json makes us build without end.
+MOST = {
+    "d_model": 8192, "heads": 256, "layers": 128, "d_ff": 65_536, "max_len": 65_536, "vocab_size": 1_000_000,
+    "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
+}  # fmt: skip
+#: What LayerNorm's two were called in the first BERT.
+OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
+
+
+def load_folder(path: str | Path) -> Pipeline:
+    """The pipeline of a Hugging Face folder: config.json, model.safetensors (whole or in shards), and its tokenizer.
+
+    Raises CheckpointError, one sentence that says why, for a folder that cannot be read. Nothing is unpickled.
+    """
+    folder = Folder(Path(path))
+    theirs = folder.config()
+    family, head = _family(folder, theirs)
+    config = _config(folder, theirs, family, head)
+    with WithoutNumbers():  # those come from the file
+        network = network_for(config)
+    weights = _renamed(folder, network, family, head, _positions_in_front(family, theirs))
+    network.load_state_dict(weights, strict=False, assign=True)
+    if config.head == "masked-word":
+        network.logits.weight = network.embedding.E.weight
+    return Pipeline(folder.name, network, _reader(folder, config, _labels(theirs, config)))
+
+
+def config_of(path: str | Path) -> EncoderConfig:
+    """The configuration of a folder, from its config.json alone. Raises CheckpointError."""
+    folder = Folder(Path(path))
+    theirs = folder.config()
+    return _config(folder, theirs, *_family(folder, theirs))
+
+
+# -- config.json ---------------------------------------------------------------------------------------------------
+
+
+def _family(folder: Folder, theirs: Mapping[str, Any]) -> tuple[Family, Head]:
+    kind = str(theirs.get("model_type"))
+    if kind not in FAMILIES:
+        raise CheckpointError("family", folder=folder.name, family=kind[:40], families=", ".join(FAMILIES))
+    family = FAMILIES[kind]
+    for setting, allowed in family.only.items():
+        if theirs.get(setting, allowed[0]) not in allowed:
+            raise CheckpointError("setting", folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
+    architectures = theirs.get("architectures")
+    architecture = str(architectures[0] if isinstance(architectures, list) and architectures else kind + "Model")
+    for end, head in family.heads.items():
+        if architecture.lower() == (kind.replace("-", "") + end).lower():
+            return family, head
+    raise CheckpointError(
+        "architecture", folder=folder.name, architecture=architecture[:60], heads=", ".join(family.heads)
+    )
+
+
+def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
+    settings: dict[str, Any] = {}
+    kinds = {field.name: type(field.default) for field in fields(EncoderConfig)}
+    for ours, name in family.settings.items():
+        if (value := theirs.get(name)) is None:
+            raise CheckpointError("no_setting", folder=folder.name, setting=name)
+        if kinds[ours] is int and (type(value) is not int or not 0 <= value <= MOST[ours]):
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+        if kinds[ours] is float and (not isinstance(value, float | int) or not 0 < value < 1):
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+        settings[ours] = value
+    if "max_len" in settings:
+        settings["max_len"] -= _positions_in_front(family, theirs)
+    if head.kind == "classifier":
+        settings["classes"] = len(_label_names(theirs))
+        _check_classes(folder, theirs, settings["classes"])
+    try:
+        return EncoderConfig(**family.fixed, **settings, head=head.kind, pooler=head.pooler, dropout=0.0)
+    except ConfigError as error:
+        values = ", ".join(f"{name} {value}" for name, value in error.values.items())
+        raise CheckpointError("setting", folder=folder.name, setting=error.reason, value=values) from error
+
+
+def _positions_in_front(family: Family, theirs: Mapping[str, Any]) -> int:
+    """How many rows of the table of positions no token of a sentence stands on."""
+    pad = theirs.get("pad_token_id", 1)
+    return pad + 1 if family.positions_from_pad and type(pad) is int and 0 <= pad < 100 else 0
+
+
+def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Number -> name of each class; two without a name where config.json says nothing, as in their library."""
+    names = theirs.get("id2label")
+    return names if isinstance(names, dict) and names else {"0": "LABEL_0", "1": "LABEL_1"}
+
+
+def _check_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> None:
+    """One class of several is chosen by a softmax; what has one number only, or many that are true at once, is not."""
+    kind = theirs.get("problem_type") or "single_label_classification"
+    if kind != "single_label_classification" or classes == 1:
+        value = kind if kind != "single_label_classification" else "regression (one number)"
+        raise CheckpointError("setting", folder=folder.name, setting="problem_type", value=str(value)[:40])
+
+
+def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
+    names = _label_names(theirs) if config.head == "classifier" else {}
+    return [str(names.get(str(i), f"LABEL_{i}"))[:80] for i in range(config.classes)]
+
+
+# -- the weights ---------------------------------------------------------------------------------------------------
+
+
+def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
+    """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
+    found = {_modern(name): tensor for name, tensor in folder.weights().items()}
+    prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
+    weights: dict[str, Tensor] = {}
+    for key, wanted in network.named_parameters():  # one that is used twice is named once
+        theirs = _their_name(key, family, head, prefix)
+        if theirs not in found:
+            raise CheckpointError("tensor_missing", folder=folder.name, tensor=theirs)
+        tensor = found.pop(theirs)
+        shape = tuple(tensor.shape)
+        try:
+            ours = family.laid_out.get(key, _as_it_is)(tensor)
+        except (IndexError, RuntimeError):  # too few axes
+            ours = tensor
+        if key == "embedding.positions.table":
+            ours = ours[in_front:]
+        if ours.shape != wanted.shape:
+            expected = tuple(wanted.shape)
+            raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, found=shape, expected=expected)
+        ours = ours.float()
+        if not ours.sum(dtype=torch.float64).isfinite():
+            raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=theirs)
+        weights[key] = ours
+    for name, tensor in found.items():
+        if key := head.copies.get(name):
+            if not torch.equal(tensor.float(), weights[key]):
+                raise CheckpointError("tensor_untied", folder=folder.name, tensor=name)
+        elif not any(fnmatch(name, pattern) for pattern in family.unread):
+            raise CheckpointError("tensor_left_over", folder=folder.name, tensor=name)
+    return weights
+
+
+def _as_it_is(tensor: Tensor) -> Tensor:
+    return tensor
+
+
+def _modern(name: str) -> str:
+    for old, new in OLD_NAMES.items():
+        name = name.removesuffix(old) + new if name.endswith(old) else name
+    return name
+
+
+def _their_name(key: str, family: Family, head: Head, prefix: str) -> str:
+    """What a parameter of ours is called in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
+    parts = key.split(".")
+    layer = parts[1] if parts[0] == "layers" else ""
+    row = key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key
+    module, _, last = row.rpartition(".")
+    for names, before in ((head.names, ""), (family.names, prefix)):
+        if row in names:
+            return (before + names[row]).replace("{l}", layer)
+        if module in names:
+            return (before + names[module]).replace("{l}", layer) + f".{last}"
+    raise KeyError(key)
+
+
+# -- the input -----------------------------------------------------------------------------------------------------
+
+
+def _reader(folder: Folder, config: EncoderConfig, labels: list[str]) -> Reader:
+    tokenizer = folder.tokenizer()
+    if max(tokenizer.get_vocab().values(), default=config.vocab_size) >= config.vocab_size:
+        raise CheckpointError("vocabulary", folder=folder.name)
+    return CheckpointTextReader(tokenizer, config, folder.roles(), labels)

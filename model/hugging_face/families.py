@@ -1,0 +1,250 @@
+"""How each family of Hugging Face checkpoints writes down what we call an Encoder: one table for each.
+
+Left stand our names, right theirs; {l} is the number of a layer. A name of a module stands for its weight and its bias.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from torch import Tensor
+
+WORDS = {"input": "words", "positions": "learned", "scale_embedding": False, "embedding_norm": True}
+IMAGES = {"input": "patches", "positions": "learned", "norm_first": True, "final_norm": True}
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a checkpoint says of its input, and where the weights of that stand.
+
+    `copies` are tensors that some checkpoints store a second time: theirs -> our key, whose numbers they repeat.
+    """
+
+    kind: Literal["none", "masked-word", "classifier"]
+    names: Mapping[str, str] = field(default_factory=dict)
+    pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
+    copies: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Family:
+    """All that tells one family from another.
+
+    prefix: before `names` where a head stands beside the encoder. settings: a field of EncoderConfig -> its name in
+    their config.json; `fixed` are those that are the same in each checkpoint. only: settings of theirs, with the values
+    that this Encoder computes. heads: the end of the architecture's name -> its head. unread: what may stand in a file
+    and is no part of the encoder or its head. laid_out: how a tensor of theirs becomes ours.
+    """
+
+    prefix: str
+    settings: Mapping[str, str]
+    fixed: Mapping[str, Any]
+    names: Mapping[str, str]
+    heads: Mapping[str, Head]
+    only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    laid_out: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
+    positions_from_pad: bool = False  # the first token stands on row pad_token_id + 1 of the table of positions
+
+
+BERT_GUESSES = Head(
+    "masked-word",
+    names={
+        "transform.0": "cls.predictions.transform.dense",
+        "transform.2": "cls.predictions.transform.LayerNorm",
+        "logits.bias": "cls.predictions.bias",
+    },
+    copies={
+        "cls.predictions.decoder.weight": "embedding.E.weight",
+        "cls.predictions.decoder.bias": "logits.bias",
+    },
+)
+
+BERT = Family(
+    prefix="bert",
+    settings={
+        "d_model": "hidden_size",
+        "heads": "num_attention_heads",
+        "layers": "num_hidden_layers",
+        "d_ff": "intermediate_size",
+        "activation": "hidden_act",
+        "norm_eps": "layer_norm_eps",
+        "vocab_size": "vocab_size",
+        "max_len": "max_position_embeddings",
+        "segments": "type_vocab_size",
+    },
+    fixed=WORDS,
+    only={
+        "hidden_act": ("gelu", "relu"),
+        "position_embedding_type": ("absolute",),
+        "is_decoder": (False,),
+        "add_cross_attention": (False,),
+    },
+    names={
+        "embedding.E.weight": "embeddings.word_embeddings.weight",
+        "embedding.segments.weight": "embeddings.token_type_embeddings.weight",
+        "embedding.positions.table": "embeddings.position_embeddings.weight",
+        "embedding.norm": "embeddings.LayerNorm",
+        "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.self.query",
+        "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.self.key",
+        "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.self.value",
+        "layers.{l}.attention.W_O": "encoder.layer.{l}.attention.output.dense",
+        "layers.{l}.norm_1": "encoder.layer.{l}.attention.output.LayerNorm",
+        "layers.{l}.ffn.W_1": "encoder.layer.{l}.intermediate.dense",
+        "layers.{l}.ffn.W_2": "encoder.layer.{l}.output.dense",
+        "layers.{l}.norm_2": "encoder.layer.{l}.output.LayerNorm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": BERT_GUESSES,
+        "ForPreTraining": BERT_GUESSES,
+        "ForSequenceClassification": Head(
+            "classifier", names={"pooler.0": "bert.pooler.dense", "logits": "classifier"}, pooler="tanh"
+        ),
+    },
+    unread=("*position_ids", "*pooler.dense.*", "cls.seq_relationship.*"),
+)
+
+ROBERTA = replace(
+    BERT,
+    prefix="roberta",
+    positions_from_pad=True,
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": Head(
+            "masked-word",
+            names={"transform.0": "lm_head.dense", "transform.2": "lm_head.layer_norm", "logits.bias": "lm_head.bias"},
+            copies={"lm_head.decoder.weight": "embedding.E.weight", "lm_head.decoder.bias": "logits.bias"},
+        ),
+        "ForSequenceClassification": Head(
+            "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, pooler="tanh"
+        ),
+    },
+    unread=("*position_ids", "*pooler.dense.*"),
+)
+
+ELECTRA = replace(
+    BERT,
+    prefix="electra",
+    heads={
+        "Model": Head("none"),
+        "ForPreTraining": Head("none"),
+        "ForMaskedLM": Head(
+            "masked-word",
+            names={
+                "transform.0": "generator_predictions.dense",
+                "transform.2": "generator_predictions.LayerNorm",
+                "logits.bias": "generator_lm_head.bias",
+            },
+            copies={"generator_lm_head.weight": "embedding.E.weight"},
+        ),
+        "ForSequenceClassification": Head(
+            "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, pooler="gelu"
+        ),
+    },
+    unread=("*position_ids", "discriminator_predictions.*"),
+)
+
+DISTILBERT = Family(
+    prefix="distilbert",
+    settings={
+        "d_model": "dim",
+        "heads": "n_heads",
+        "layers": "n_layers",
+        "d_ff": "hidden_dim",
+        "activation": "activation",
+        "vocab_size": "vocab_size",
+        "max_len": "max_position_embeddings",
+    },
+    fixed={**WORDS, "norm_eps": 1e-12},
+    only={"activation": ("gelu", "relu")},
+    names={
+        "embedding.E.weight": "embeddings.word_embeddings.weight",
+        "embedding.positions.table": "embeddings.position_embeddings.weight",
+        "embedding.norm": "embeddings.LayerNorm",
+        "layers.{l}.attention.W_Q": "transformer.layer.{l}.attention.q_lin",
+        "layers.{l}.attention.W_K": "transformer.layer.{l}.attention.k_lin",
+        "layers.{l}.attention.W_V": "transformer.layer.{l}.attention.v_lin",
+        "layers.{l}.attention.W_O": "transformer.layer.{l}.attention.out_lin",
+        "layers.{l}.norm_1": "transformer.layer.{l}.sa_layer_norm",
+        "layers.{l}.ffn.W_1": "transformer.layer.{l}.ffn.lin1",
+        "layers.{l}.ffn.W_2": "transformer.layer.{l}.ffn.lin2",
+        "layers.{l}.norm_2": "transformer.layer.{l}.output_layer_norm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": Head(
+            "masked-word",
+            names={
+                "transform.0": "vocab_transform",
+                "transform.2": "vocab_layer_norm",
+                "logits.bias": "vocab_projector.bias",
+            },
+            copies={"vocab_projector.weight": "embedding.E.weight"},
+        ),
+        "ForSequenceClassification": Head(
+            "classifier", names={"pooler.0": "pre_classifier", "logits": "classifier"}, pooler="relu"
+        ),
+    },
+)
+
+VIT = Family(
+    prefix="vit",
+    settings={
+        "d_model": "hidden_size",
+        "heads": "num_attention_heads",
+        "layers": "num_hidden_layers",
+        "d_ff": "intermediate_size",
+        "activation": "hidden_act",
+        "norm_eps": "layer_norm_eps",
+        "image_size": "image_size",
+        "patch_size": "patch_size",
+        "channels": "num_channels",
+    },
+    fixed=IMAGES,
+    only={"hidden_act": ("gelu", "relu"), "qkv_bias": (True,)},
+    names={
+        "embedding.cls": "embeddings.cls_token",
+        "embedding.W_E": "embeddings.patch_embeddings.projection",
+        "embedding.positions.table": "embeddings.position_embeddings",
+        "layers.{l}.norm_1": "encoder.layer.{l}.layernorm_before",
+        "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.attention.query",
+        "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.attention.key",
+        "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.attention.value",
+        "layers.{l}.attention.W_O": "encoder.layer.{l}.attention.output.dense",
+        "layers.{l}.norm_2": "encoder.layer.{l}.layernorm_after",
+        "layers.{l}.ffn.W_1": "encoder.layer.{l}.intermediate.dense",
+        "layers.{l}.ffn.W_2": "encoder.layer.{l}.output.dense",
+        "norm": "layernorm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForImageClassification": Head("classifier", names={"logits": "classifier"}),
+    },
+    unread=("*pooler.dense.*",),
+    laid_out={
+        "embedding.cls": lambda token: token[0, 0],
+        "embedding.distillation": lambda token: token[0, 0],
+        "embedding.positions.table": lambda table: table[0],
+        "embedding.W_E.weight": lambda kernel: kernel.flatten(start_dim=1),
+    },
+)
+
+DEIT = replace(
+    VIT,
+    prefix="deit",
+    fixed={**IMAGES, "distillation_token": True},
+    names={**VIT.names, "embedding.distillation": "embeddings.distillation_token"},
+)
+
+#: By the `model_type` in config.json.
+FAMILIES: dict[str, Family] = {
+    "bert": BERT,
+    "roberta": ROBERTA,
+    "xlm-roberta": ROBERTA,
+    "camembert": ROBERTA,
+    "distilbert": DISTILBERT,
+    "electra": ELECTRA,
+    "vit": VIT,
+    "deit": DEIT,
+}

@@ -1,0 +1,136 @@
+"""A Hugging Face folder: its files as they are, read without running anything that stands in them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
+from tokenizers.implementations import BertWordPieceTokenizer
+from torch import Tensor
+
+from model.hugging_face.errors import CheckpointError
+
+WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
+MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
+MOST_TOKENIZER_BYTES = 100_000_000
+#: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them.
+ROLES = {
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+    "unk_token": "[UNK]",
+    "pad_token": "[PAD]",
+}
+
+
+class Folder:
+    """One folder. Every method raises CheckpointError for what is missing, damaged or leads out of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.is_dir():
+            raise CheckpointError("no_folder", folder=path)
+
+    @property
+    def name(self) -> str:
+        return self.path.resolve().name
+
+    def file(self, name: str) -> Path | None:
+        """A file in the folder, or None. The hub's own cache keeps its files beside the folder, under `blobs`."""
+        path = self.path / name
+        if not path.exists():
+            return None
+        homes = [self.path.resolve()]
+        if homes[0].parent.name == "snapshots":
+            homes.append(homes[0].parent.parent / "blobs")
+        if not any(path.resolve().is_relative_to(home) for home in homes):
+            raise CheckpointError("outside", file=name, folder=self.name)
+        return path
+
+    def settings(self, name: str) -> dict[str, Any] | None:
+        """A JSON file with named values, or None where there is none."""
+        path = self.file(name)
+        if path is None:
+            return None
+        try:
+            if path.stat().st_size > MOST_BYTES:
+                raise CheckpointError("damaged", file=name, folder=self.name)
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise CheckpointError("damaged", file=name, folder=self.name) from error
+        if not isinstance(found, dict):
+            raise CheckpointError("damaged", file=name, folder=self.name)
+        return found
+
+    def config(self) -> dict[str, Any]:
+        if (found := self.settings("config.json")) is None:
+            raise CheckpointError("missing", file="config.json", folder=self.name)
+        return found
+
+    # -- weights -----------------------------------------------------------------------------------
+
+    def weights(self) -> dict[str, Tensor]:
+        """All tensors by name, mapped from disk: a number is read when it is first used."""
+        return {name: tensor for file in self._weight_files() for name, tensor in self._tensors(file)}
+
+    def _weight_files(self) -> list[str]:
+        if self.file(WHOLE):
+            return [WHOLE]
+        if (index := self.settings(SHARDS)) is not None:
+            shards = index.get("weight_map")
+            if not isinstance(shards, dict) or not all(isinstance(shard, str) for shard in shards.values()):
+                raise CheckpointError("damaged", file=SHARDS, folder=self.name)
+            return sorted(set(shards.values()))
+        pickles = sorted(path.name for kind in ("*.bin", "*.pt", "*.pth", "*.pkl") for path in self.path.glob(kind))
+        if pickles:
+            raise CheckpointError("pickle", file=pickles[0], folder=self.name)
+        raise CheckpointError("missing", file=WHOLE, folder=self.name)
+
+    def _tensors(self, name: str) -> Iterator[tuple[str, Tensor]]:
+        path = self.file(name)
+        if path is None:
+            raise CheckpointError("missing", file=name, folder=self.name)
+        try:
+            with safe_open(path, framework="pt") as file:
+                for key in file.keys():  # noqa: SIM118 (not a dict)
+                    yield key, file.get_tensor(key)
+        except (SafetensorError, OSError, ValueError) as error:
+            raise CheckpointError("damaged", file=name, folder=self.name) from error
+
+    # -- the tokenizer -----------------------------------------------------------------------------
+
+    def tokenizer(self) -> Tokenizer:
+        """tokenizer.json, or WordPiece with the words of vocab.txt; it neither cuts nor pads."""
+        whole, words = self.file("tokenizer.json"), self.file("vocab.txt")
+        path = whole or words
+        if path is None:
+            raise CheckpointError("no_tokenizer", folder=self.name)
+        try:
+            if path.stat().st_size > MOST_TOKENIZER_BYTES:
+                raise CheckpointError("damaged", file=path.name, folder=self.name)
+            if whole:
+                tokenizer = Tokenizer.from_file(str(whole))
+            else:
+                lowercase = (self.settings("tokenizer_config.json") or {}).get("do_lower_case", True)
+                tokenizer = Tokenizer.from_str(BertWordPieceTokenizer(str(words), lowercase=bool(lowercase)).to_str())
+            tokenizer.no_truncation()
+            tokenizer.no_padding()
+        except CheckpointError:
+            raise
+        except Exception as error:  # tokenizers raises bare Exception for a damaged file
+            raise CheckpointError("damaged", file=path.name, folder=self.name) from error
+        return tokenizer
+
+    def roles(self) -> dict[str, str]:
+        """What the tokenizer calls the tokens that stand for no word -> what we call them: {"<s>": "[CLS]", …}."""
+        found = self.settings("special_tokens_map.json") or {}
+        found |= self.settings("tokenizer_config.json") or {}
+        roles = {}
+        for role, ours in ROLES.items():
+            theirs = found.get(role, ours)
+            theirs = theirs.get("content") if isinstance(theirs, dict) else theirs
+            if isinstance(theirs, str):
+                roles[theirs] = ours
+        return roles

@@ -1,0 +1,53 @@
+"""Sentences for a checkpoint: cut by its own tokenizer, one or two at a time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from tokenizers import Encoding, Tokenizer
+from torch import Tensor
+
+from model.config import EncoderConfig
+from model.pipeline import Reading, TextReader
+from model.trace import Guess
+
+BETWEEN = "[SEP]"  # as typed between two sentences
+
+
+class CheckpointTextReader(TextReader):
+    """A sentence, or two with [SEP] between them.
+
+    Families call the same token [CLS] or <s>, [MASK] or <mask>; here each is printed, and may be typed, by the first of
+    these names. `roles`: theirs -> ours. `labels` are a classifier's classes.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, config: EncoderConfig, roles: Mapping[str, str], labels: Sequence[str] = ()
+    ) -> None:
+        super().__init__(tokenizer, config.max_len)
+        self.segments, self.labels = config.segments, tuple(labels)
+        words = {i: roles.get(word, word) for word, i in tokenizer.get_vocab().items()}
+        #: Some matrices have more rows than the tokenizer has pieces.
+        self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
+        self.typed = {ours: theirs for theirs, ours in roles.items()}
+
+    def encode(self, text: str) -> Encoding:
+        first, between, second = text.partition(BETWEEN)
+        for ours, theirs in self.typed.items():
+            first, second = first.replace(ours, theirs), second.replace(ours, theirs)
+        return self.tokenizer.encode(first, second if between and second.strip() else None)
+
+    def reading(self, ids: Sequence[int]) -> Reading:
+        reading = super().reading(ids)
+        return replace(reading, segments=self.segments_of(reading.tokens))
+
+    def segments_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
+        """0 up to the first [SEP], 1 behind it; all 0 where the network has only one row for them, () where none."""
+        before = accumulate((token == BETWEEN for token in tokens[:-1]), initial=0)  # how many [SEP] stand before each
+        return tuple(min(ends, self.segments - 1) for ends in before) if self.segments else ()
+
+    def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
+        """A classifier's classes, or as for any sentence the words."""
+        if self.labels:
+            return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
+        return super().guesses(logits, reading)

