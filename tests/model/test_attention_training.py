@@ -1,0 +1,72 @@
+"""What training asks of attention: not to rest in a few places, to choose, and of a digit's [CLS] to look at ink."""
+
+import math
+
+import pytest
+import torch
+
+from model.training.attention_budget import BLUR, FREE, blur, excess
+from model.training.digits import BLANK, CONFIG, as_scanned, scan, wasted
+
+N = 8
+LOOKS = torch.tensor([[False] + [True] * (N - 2) + [False]])  # [CLS], six words, [SEP]
+MAY_LOOK = torch.ones(1, 1, N, dtype=torch.bool)
+BUDGET = torch.tensor([[0.5, *[4.0] * (N - 2), 0.5]])
+
+
+def rows(row: list[float], heads: int = FREE + 2) -> torch.Tensor:
+    """(1, head, query, key): every query of every head looks alike."""
+    return torch.tensor(row).expand(1, heads, N, N)
+
+
+def test_what_goes_beyond_a_budget_is_what_counts() -> None:
+    even = [1 / N] * N
+    assert excess(rows(even), MAY_LOOK, LOOKS, BUDGET).item() == pytest.approx(2 * 0.5 / N, abs=1e-6)
+    assert excess(rows([0, *[1 / 6] * 6, 0]), MAY_LOOK, LOOKS, BUDGET).item() == pytest.approx(0, abs=1e-6)
+    assert excess(rows([1.0, *[0.0] * 7]), MAY_LOOK, LOOKS, BUDGET).item() == pytest.approx(1 - 0.5 / N, abs=1e-6)
+
+
+def test_even_attention_is_blurred_one_word_is_not_and_the_last_heads_are_free() -> None:
+    even, one = rows([1 / N] * N), rows([0.0, 1.0, *[0.0] * 6])
+    assert blur(even, MAY_LOOK, LOOKS).item() == pytest.approx(1 - BLUR, abs=1e-6)
+    assert blur(one, MAY_LOOK, LOOKS).item() == 0
+    halves = torch.cat([one[:, :-FREE], even[:, -FREE:]], dim=1)
+    assert blur(halves, MAY_LOOK, LOOKS).item() == 0
+    two = rows([0.0, 0.5, 0.5, *[0.0] * 5])
+    assert blur(two, MAY_LOOK, LOOKS).item() == max(0, math.log(2) / math.log(N) - BLUR)
+
+
+def test_queries_that_do_not_count_cost_nothing() -> None:
+    weights = rows([0.0, 1.0, *[0.0] * 6]).clone()
+    weights[:, :, [0, -1]] = 1 / N  # [CLS] and [SEP] may look as they like
+    assert blur(weights, MAY_LOOK, LOOKS).item() == 0
+
+
+def test_a_scan_fills_its_square_in_black_and_white() -> None:
+    drawn = torch.zeros(2, 28, 28)
+    drawn[0, 4:24, 13:15] = 0.9  # an upright stroke, two pixels wide
+    drawn[1, 10:14, 3:25] = 0.3  # a faint bar
+    small = scan(drawn, torch.tensor([0.4, 0.1]))
+    assert small.shape == (2, 16, 16)
+    assert set(small.unique().tolist()) == {1.0}  # both fill their box, and so the square
+    drawn[0, 4:8, 5:25] = 0.9
+    letter = scan(drawn[:1], torch.tensor([0.4]))[0]
+    assert letter[:3].all()
+    assert set(letter[-1].unique().tolist()) == {0.0, 1.0}
+    large = as_scanned(drawn, torch.Generator().manual_seed(0))
+    assert large.shape == drawn.shape
+    assert not large[:, :4].any()
+    assert not large[:, :, 24:].any()
+
+
+def test_attention_on_ink_costs_nothing_and_on_blank_patches_all_beyond_what_is_allowed() -> None:
+    side = CONFIG.image_size // CONFIG.patch_size
+    image = torch.zeros(1, 28, 28)
+    image[0, :4, :4] = 1.0  # the first patch
+    weights = torch.zeros(1, 4, 1, 1 + side**2)
+    weights[..., 1] = 1.0
+    assert wasted([weights], image).item() == 0
+    itself = torch.zeros_like(weights)
+    itself[..., 0] = 1.0
+    assert wasted([itself], image).item() == pytest.approx(1 - BLANK)
+    assert wasted([weights, itself], image).item() == pytest.approx((1 - BLANK) / 2)
