@@ -54,8 +54,6 @@ def sidebar() -> Choice:
     return choice
 
 
-def _worded(name: str, options: tuple[str, ...], words, **look) -> str:
-    """A row of buttons whose wording, not whose value, follows the language."""
 def _begin() -> None:
     """What a visitor sees first: a sentence with a head that was measured to do something, where no link asks for one.
 
@@ -68,6 +66,8 @@ def _begin() -> None:
         link.select(layer=first.layer, head=first.head)
 
 
+def _worded(name: str, options: tuple[str, ...], words, **look) -> str:
+    """A row of buttons whose wording, not whose value, follows the language."""
     look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
     return st.pills(plain(f"sidebar.{name}"), options, **look)  # pills stay whole where they take two lines
 
