@@ -205,7 +205,7 @@ def measured(name: str) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-view = View("flat", ONE)
+view = View("flat", ONE, any_input=True)
 ink = view.choice.ink if view.choice.drawing else None
 if ink is None:
     st.info(text("borrowed"), icon=":material/draw:")

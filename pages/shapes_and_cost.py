@@ -351,7 +351,7 @@ def run_note() -> None:
     st.markdown(t("shapes_and_cost.read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))
 
 
-view = View("shapes_and_cost")
+view = View("shapes_and_cost", any_input=True)
 if view.story:
     base = PRESETS["004"]
     figure = cost_tables.parameters_picture(base, view.font_size, view.choice.lang)

@@ -4,9 +4,11 @@
     python -m model.training translation --data DIR [--tokens 60e6] --from model/weights/text.safetensors
     python -m model.training digits      --data DIR [--epochs 60]
     python -m model.training flat        --data DIR [--epochs 30]
+    python -m model.training doubt       --data DIR
     python -m model.training evaluate    --data DIR
 
 The first four train: stop one at any time and start it again, and it goes on from its last checkpoint.
+`doubt` measures when a drawing is unlike every digit; it follows each training of `digits`.
 The last prints the model card's figures again, from the shipped weights, and writes the tables beside them.
 """
 
@@ -20,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m model.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat", "evaluate"])
+    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat", "doubt", "evaluate"])
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/, mnist/ and ud/")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder for unfinished runs")
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
@@ -48,6 +50,10 @@ def main() -> None:
         from model.training import flat
 
         flat.train(arguments.data, arguments.checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
+    elif arguments.recipe == "doubt":
+        from model.training import doubt
+
+        doubt.make(arguments.data, arguments.seed)
     elif arguments.recipe == "evaluate":
         from model.training.evaluate import evaluate
 

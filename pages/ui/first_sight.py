@@ -1,12 +1,16 @@
 """What a visitor sees first: a sentence, a head and a word of it, chosen from what was measured of the heads."""
 
+from model import WeightsError
 from model.tables import Striking, head_roles
 from pages.ui.choice import LANGUAGES
 
 
 def first_picture(lang: str) -> Striking | None:
     """The picture that a visitor who reads this language begins with; None where nothing was measured."""
-    roles = head_roles()
+    try:
+        roles = head_roles()
+    except WeightsError:  # a damaged table is named where it is asked for
+        return None
     return roles.first(lang) if roles else None
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from model import Trace, WeightsError
-from pages.ui import link
+from pages.ui import link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.memory import forget_old_widgets
 from pages.ui.sidebar import sidebar
@@ -158,7 +158,7 @@ def frame() -> None:
         st.session_state["frame_is_drawn"] = True
         page.run()
     except WeightsError as error:
-        st.error(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
+        session.name(error)
     except Exception:
         logging.getLogger(__name__).exception("page %s failed", page.title)
         st.error(t("error.unexpected"), icon=":material/error:")

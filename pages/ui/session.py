@@ -5,8 +5,10 @@ import gc
 import streamlit as st
 import torch
 
-from model import Edit, EditError, InputError, Pipeline, Trace, load
+from model import Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
+from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
+from pages.ui import digits
 from pages.ui.cache import traces_up_to
 from pages.ui.choice import Choice
 from pages.ui.text import t
@@ -24,6 +26,32 @@ def pipeline(name: str) -> Pipeline:
     gc.collect()
     gc.freeze()
     return loaded
+
+
+def config(name: str) -> EncoderConfig:
+    """The sizes of a pipeline, even of one whose weights cannot be read."""
+    try:
+        return pipeline(name).config
+    except WeightsError:
+        return PRESETS["004" if name == "untrained" else name]
+
+
+def name(error: WeightsError) -> None:
+    """Say which file cannot be used, and how to get it back."""
+    st.error(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
+
+
+def readable(choice: Choice) -> Choice:
+    """The same choice with an input whose network can be read. Raises WeightsError where none can."""
+    drawing = digits.example()
+    for kind in ("digit", "flat"):
+        instead = choice.with_(input=kind, drawing=drawing, edits=())
+        try:
+            pipeline(instead.pipeline)
+        except WeightsError:
+            continue
+        return instead
+    return choice.with_(input="sentence", model="trained", sentence=FIRST_SENTENCE, edits=())
 
 
 @traces_up_to(MOST_BYTES)

@@ -5,8 +5,9 @@ import streamlit as st
 from pages.ui import digits, link, session
 from pages.ui.choice import DEPTHS, MOST_CHARACTERS, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
+from pages.ui.doubt import verdict
 from pages.ui.first_sight import first_picture
-from pages.ui.text import LANGUAGES, class_label, plain, t
+from pages.ui.text import LANGUAGES, plain, t
 
 EXAMPLES = {
     "en": (
@@ -44,7 +45,7 @@ def sidebar() -> Choice:
         _paper_base()
     else:
         drawing = _drawing(PIPELINES[kind])
-    config = session.pipeline(link.chosen().pipeline).config
+    config = session.config(link.chosen().pipeline)
     _number("layer", config.layers)
     _number("head", config.heads)
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
@@ -136,7 +137,7 @@ def _drawing(pipeline: str) -> bytes:
         undo=plain("sidebar.undo"),
         clear=plain("sidebar.clear"),
     )
-    verdict = st.empty()
+    verdict_place = st.container()
     st.segmented_control(
         plain("sidebar.pen"),
         ["thin", "medium", "thick"],
@@ -157,11 +158,9 @@ def _drawing(pipeline: str) -> bytes:
         st.session_state["last_drawing"] = drawing
     except digits.DigitError as error:
         st.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
-        drawing = st.session_state.get("last_drawing", digits.example())
-        ink = digits.ink(drawing)
-    (guess,) = session.run(pipeline, ink).answer
-    probability = f"{max(guess.probabilities):.0%}"
-    verdict.markdown(t("sidebar.verdict", label=class_label(guess.best), probability=probability))
+        return st.session_state.get("last_drawing", digits.example())  # not on the pad, and so without a verdict
+    with verdict_place:
+        verdict(pipeline, ink)
     return drawing
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from model import Trace
+from model import Trace, WeightsError
 from model.config import EncoderConfig
 from model.graph import Quantity
 from model.sweep import Pair, align, in_place_of
@@ -58,12 +58,33 @@ class View:
 
     KEYS = "frame.keys"  # the text that says which keys there are
 
-    def __init__(self, name: str, equation: str | None = None, *, rows: Sequence[str] = (), chips: bool = True) -> None:
-        """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place."""
+    def __init__(
+        self,
+        name: str,
+        equation: str | None = None,
+        *,
+        rows: Sequence[str] = (),
+        chips: bool = True,
+        any_input: bool = False,
+    ) -> None:
+        """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place. any_input: where
+        the weights that read the reader's input are damaged, the page has something to say of another one.
+
+        Raises WeightsError.
+        """
         self.name = name
         self.choice: Choice = choice()
         strip_place = st.container()
-        self.trace: Trace = session.trace(self.choice)
+        try:
+            self.trace: Trace = session.trace(self.choice)
+        except WeightsError as error:
+            if not any_input:
+                with strip_place:
+                    self._strip(shapes=False)
+                raise
+            session.name(error)
+            self.choice = session.readable(self.choice)
+            self.trace = session.trace(self.choice)
         self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
         #: The input on the screen, as the pipeline is given it.
@@ -341,13 +362,13 @@ class View:
 
     # -- above the page ----------------------------------------------------------------------------
 
-    def _strip(self) -> None:
+    def _strip(self, shapes: bool = True) -> None:
         """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
         with st.container(horizontal=True, key="strip", vertical_alignment="center"):
             for row in PAGES:
-                if row.group == "stage" and row.reads(self.trace):
+                if row.group == "stage" and (not shapes or row.reads(self.trace)):
                     label = plain(f"{row.name}.short")
-                    if not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
+                    if shapes and not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
                         label += f"  \n:small[:gray[{shape(self.value(row.shape_of))}]]"
                     page_link(row.name, label)
             for group in ("try", "learn"):

@@ -11,6 +11,7 @@ import streamlit as st
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, whole_words
 from model.telling import telling_head, telling_word
+from pages.ui.doubt import hedge
 from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
 from pages.ui.figures.reads import INK
 from pages.ui.link import select
@@ -193,7 +194,8 @@ def guess_in_words(view: View, place: int, truth: int | None) -> str:
     best, second = (-p).argsort()[:2].tolist()
     said = {"best": names[best], "first": share(p[best]), "second": names[second], "then": share(p[second])}
     if "word" not in view.trace.axes("logits"):
-        return t("words.read_class" if p[second] >= 0.01 else "words.read_sure", **said)
+        read = t("words.read_class" if p[second] >= 0.01 else "words.read_sure", **said)
+        return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
     if view.trace.tokens[place] != "[MASK]":
         return t("words.read_seen", **said, word=view.trace.tokens[place])
     if truth is None:

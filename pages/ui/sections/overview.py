@@ -7,6 +7,7 @@ import streamlit as st
 from model import Trace, WeightsError
 from pages.ui import digits, session
 from pages.ui.components.diagram import diagram, show
+from pages.ui.doubt import hedge
 from pages.ui.figures import ROLE_COLOURS, Thumbnail, drawing, thumbnails
 from pages.ui.figures.reads import INK
 from pages.ui.frame import go_to
@@ -98,7 +99,7 @@ def side_by_side(view: View) -> None:
         guess = digit.answer[0]
         figure = drawing(digit.picture, cut=digit.config.patch_size, font_size=view.font_size)
         said = {"best": class_label(guess.best), "share": share(max(guess.probabilities))}
-        view.picture("patches", figure, t("home.digit_answer", **said))
+        view.picture("patches", figure, f"{hedge('digits', ink)} {t('home.digit_answer', **said)}".strip())
     with right:
         with st.container(key="working.shapes"):  # as narrow as the tables of an arithmetic
             st.markdown("\n".join(shapes(words, digit)))

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
+from model import WeightsError
 from model.tables import Example, Role, head_roles
+from pages.ui import session
 from pages.ui.text import catalogue, literal, plain, t
 from pages.ui.view import View
 
@@ -29,7 +31,11 @@ def relation_in_words(relation: str) -> str:
 
 def show_role(view: View) -> None:
     """The chosen head's measured role, and examples of each third of its strength."""
-    role = measured_role(view.choice.pipeline, view.choice.layer, view.choice.head)
+    try:
+        role = measured_role(view.choice.pipeline, view.choice.layer, view.choice.head)
+    except WeightsError as error:
+        session.name(error)
+        return
     if role is None:
         st.caption(t("roles.not_measured"))
         return

@@ -1,0 +1,73 @@
+"""Whether a drawing looks like a digit at all: what a softmax over ten digits cannot say.
+
+A plane between digits on one side and letters, smileys and scribbles on the other, in what the digit network's layers
+make of a drawing ("linear probe", Alain and Bengio 2017). `python -m model.training doubt` measures it and writes it
+beside the weights, with their SHA-256 in it: measured of other weights it is as good as none.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from model.files import WEIGHTS, WeightsError, fingerprint, intact
+from model.trace import Trace
+
+FILE = "doubt.safetensors"
+MADE_FROM = "digits.safetensors"
+
+
+def summary(states: np.ndarray) -> np.ndarray:
+    """[CLS] and the mean of the patches after each layer: (…, layer, token, d_model) -> (…, layer · 2 · d_model)."""
+    parts = np.stack([states[..., 0, :], states[..., 1:, :].mean(axis=-2)], axis=-2)
+    return parts.reshape(*parts.shape[:-3], -1)
+
+
+def margin(probabilities: np.ndarray) -> np.ndarray:
+    """By how much the likeliest class leads: (…, class) -> (…)."""
+    second, first = np.moveaxis(np.sort(probabilities, axis=-1)[..., -2:], -1, 0)
+    return first - second
+
+
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """A measured rule: what lies beyond the plane is strange, and a lead of less than `least_margin` is no answer."""
+
+    normal: np.ndarray  # (layer · 2 · d_model,)
+    offset: float
+    least_margin: float
+    measured: dict[str, float]
+
+    def strangeness(self, states: np.ndarray) -> np.ndarray:
+        """How far beyond the plane; below 0 on the digits' side. states: (…, layer, token, d_model), of each layer."""
+        return summary(states) @ self.normal - self.offset
+
+    def about(self, trace: Trace) -> Literal["strange", "close"] | None:
+        """Why the answer of this run of the digit network is doubtful: unlike every digit, or two are nearly level."""
+        states = trace.states()[1:]
+        if summary(states).shape != self.normal.shape:  # another network than the one that was measured
+            return None
+        if self.strangeness(states) > 0:
+            return "strange"
+        return "close" if margin(np.array(trace.answer[0].probabilities)) < self.least_margin else None
+
+
+@cache
+def doubt() -> Doubt | None:
+    """The measured rule, or None where there is none for the weights that lie here. Raises WeightsError for a damaged
+    one.
+    """
+    if not (WEIGHTS / FILE).exists() or not (WEIGHTS / MADE_FROM).exists():
+        return None
+    try:
+        with safe_open(intact(WEIGHTS / FILE), framework="np") as file:
+            normal, notes = file.get_tensor("normal"), file.metadata()
+        about, measured = json.loads(notes["rule"]), json.loads(notes["measured"])
+        rule = Doubt(normal, float(about["offset"]), float(about["least_margin"]), measured)
+        made_from = about["weights"]
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError("damaged", FILE) from error
+    return rule if made_from == fingerprint(WEIGHTS / MADE_FROM) else None

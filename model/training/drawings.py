@@ -1,0 +1,192 @@
+"""Digits, letters, smileys and scribbles drawn by a random hand with a round pen, as on the app's pad.
+
+A drawing is a list of strokes, a stroke a list of points (x, y) in a square from 0 to 1, y downwards.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from PIL import Image, ImageDraw
+from torch import Tensor, stack, tensor
+
+from model.digits import DigitError, prepare
+
+Strokes = list[list[tuple[float, float]]]
+SIDE = 112  # of the pad; drawn at twice the size and averaged down
+PENS = (8, 30)  # widths at twice the size: those of the pad and a little beyond
+
+
+def arc(x: float, y: float, width: float, height: float, start: float, end: float) -> list[tuple[float, float]]:
+    """Points of an ellipse round (x, y), from one angle to another: in degrees from the right, clockwise."""
+    angles = np.radians(np.linspace(start, end, 24))
+    return [(x + width * np.cos(angle), y + height * np.sin(angle)) for angle in angles]
+
+
+#: As people write them, some in several ways.
+DIGITS: dict[str, list[Strokes]] = {
+    "0": [[arc(0.5, 0.5, 0.24, 0.35, -100, 260)], [arc(0.5, 0.5, 0.31, 0.35, -80, 275)]],
+    "1": [
+        [[(0.5, 0.15), (0.5, 0.85)]],
+        [[(0.38, 0.3), (0.55, 0.15), (0.55, 0.85)]],
+        [[(0.38, 0.3), (0.52, 0.15), (0.52, 0.85)], [(0.35, 0.85), (0.7, 0.85)]],
+    ],
+    "2": [
+        [[*arc(0.5, 0.34, 0.22, 0.19, -170, 30), (0.28, 0.85), (0.74, 0.85)]],
+        [[*arc(0.5, 0.35, 0.2, 0.2, -190, 40), *arc(0.36, 0.78, 0.09, 0.07, 60, 300), (0.76, 0.83)]],
+    ],
+    "3": [[[*arc(0.47, 0.32, 0.22, 0.17, -150, 90), *arc(0.47, 0.67, 0.25, 0.18, -90, 150)]],
+          [[(0.28, 0.15), (0.7, 0.15), (0.47, 0.45), *arc(0.47, 0.65, 0.24, 0.2, -80, 150)]]],
+    "4": [
+        [[(0.55, 0.15), (0.22, 0.6), (0.78, 0.6)], [(0.6, 0.35), (0.6, 0.87)]],
+        [[(0.3, 0.15), (0.28, 0.52), (0.7, 0.52)], [(0.68, 0.15), (0.66, 0.87)]],
+        [[(0.62, 0.87), (0.62, 0.15), (0.25, 0.62), (0.78, 0.62)]],
+    ],
+    "5": [
+        [[(0.7, 0.15), (0.34, 0.15), (0.32, 0.45), *arc(0.46, 0.64, 0.24, 0.21, -110, 140)]],
+        [[(0.36, 0.15), (0.33, 0.46), *arc(0.46, 0.64, 0.24, 0.21, -110, 140)], [(0.36, 0.15), (0.72, 0.15)]],
+    ],
+    "6": [[[(0.62, 0.15), *arc(0.5, 0.65, 0.2, 0.21, -170, 190)]],
+          [[(0.42, 0.13), (0.31, 0.5), *arc(0.5, 0.66, 0.2, 0.2, -200, 160)]]],
+    "7": [
+        [[(0.27, 0.17), (0.72, 0.17), (0.44, 0.86)]],
+        [[(0.27, 0.17), (0.72, 0.17), (0.44, 0.86)], [(0.36, 0.52), (0.7, 0.52)]],
+    ],
+    "8": [
+        [[*arc(0.5, 0.32, 0.19, 0.17, -60, -270), *arc(0.5, 0.67, 0.22, 0.18, -90, 270)]],
+        [arc(0.5, 0.32, 0.18, 0.17, 90, 450), arc(0.5, 0.67, 0.22, 0.18, -90, 270)],
+    ],
+    "9": [
+        [[*arc(0.5, 0.35, 0.19, 0.2, -20, 340), (0.66, 0.87)]],
+        [[*arc(0.5, 0.35, 0.19, 0.2, -20, 340), (0.69, 0.62), *arc(0.5, 0.7, 0.18, 0.17, 0, 140)]],
+    ],
+}  # fmt: skip
+
+#: Letters that nobody takes for a digit: without O, I, S, Z, l, o, s, z, b, g and q.
+LETTERS: dict[str, Strokes] = {
+    "A": [[(0.2, 0.85), (0.5, 0.15), (0.8, 0.85)], [(0.32, 0.58), (0.68, 0.58)]],
+    "B": [[(0.3, 0.15), (0.3, 0.85)], [*arc(0.3, 0.32, 0.3, 0.17, -90, 90), *arc(0.3, 0.67, 0.35, 0.18, -90, 90)]],
+    "C": [arc(0.55, 0.5, 0.32, 0.35, -50, -310)],
+    "D": [[(0.3, 0.15), (0.3, 0.85)], arc(0.3, 0.5, 0.42, 0.35, -90, 90)],
+    "E": [[(0.7, 0.15), (0.3, 0.15), (0.3, 0.85), (0.7, 0.85)], [(0.3, 0.5), (0.6, 0.5)]],
+    "F": [[(0.7, 0.15), (0.3, 0.15), (0.3, 0.85)], [(0.3, 0.5), (0.6, 0.5)]],
+    "G": [[*arc(0.52, 0.5, 0.32, 0.35, -50, -360), (0.55, 0.5)]],
+    "H": [[(0.25, 0.15), (0.25, 0.85)], [(0.75, 0.15), (0.75, 0.85)], [(0.25, 0.5), (0.75, 0.5)]],
+    "J": [[(0.65, 0.15), *arc(0.47, 0.65, 0.18, 0.2, 0, 180)]],
+    "K": [[(0.3, 0.15), (0.3, 0.85)], [(0.7, 0.15), (0.3, 0.52), (0.72, 0.85)]],
+    "L": [[(0.3, 0.15), (0.3, 0.85), (0.72, 0.85)]],
+    "M": [[(0.2, 0.85), (0.2, 0.15), (0.5, 0.6), (0.8, 0.15), (0.8, 0.85)]],
+    "N": [[(0.25, 0.85), (0.25, 0.15), (0.75, 0.85), (0.75, 0.15)]],
+    "P": [[(0.3, 0.85), (0.3, 0.15)], arc(0.3, 0.33, 0.35, 0.18, -90, 90)],
+    "Q": [arc(0.5, 0.5, 0.3, 0.35, 0, 360), [(0.55, 0.65), (0.85, 0.9)]],
+    "R": [[(0.3, 0.85), (0.3, 0.15)], [*arc(0.3, 0.33, 0.35, 0.18, -90, 90), (0.72, 0.85)]],
+    "T": [[(0.2, 0.15), (0.8, 0.15)], [(0.5, 0.15), (0.5, 0.85)]],
+    "U": [[(0.25, 0.15), *arc(0.5, 0.6, 0.25, 0.25, 180, 0), (0.75, 0.15)]],
+    "V": [[(0.2, 0.15), (0.5, 0.85), (0.8, 0.15)]],
+    "W": [[(0.12, 0.15), (0.3, 0.85), (0.5, 0.35), (0.7, 0.85), (0.88, 0.15)]],
+    "X": [[(0.2, 0.15), (0.8, 0.85)], [(0.8, 0.15), (0.2, 0.85)]],
+    "Y": [[(0.2, 0.15), (0.5, 0.5), (0.8, 0.15)], [(0.5, 0.5), (0.5, 0.85)]],
+    "a": [arc(0.45, 0.62, 0.2, 0.2, 0, 360), [(0.66, 0.42), (0.66, 0.85)]],
+    "d": [[(0.66, 0.1), (0.66, 0.85)], arc(0.47, 0.65, 0.18, 0.2, 0, 360)],
+    "e": [[(0.3, 0.58), (0.7, 0.58), *arc(0.5, 0.6, 0.2, 0.24, -5, -310)]],
+    "f": [[*arc(0.58, 0.28, 0.16, 0.16, -20, -180), (0.42, 0.85)], [(0.25, 0.45), (0.65, 0.45)]],
+    "h": [[(0.3, 0.1), (0.3, 0.85)], [*arc(0.48, 0.55, 0.18, 0.15, -180, 0), (0.66, 0.85)]],
+    "i": [[(0.5, 0.4), (0.5, 0.85)], [(0.5, 0.2), (0.5, 0.21)]],
+    "j": [[(0.58, 0.35), *arc(0.43, 0.75, 0.15, 0.15, 0, 140)], [(0.58, 0.15), (0.58, 0.16)]],
+    "k": [[(0.3, 0.1), (0.3, 0.85)], [(0.65, 0.4), (0.3, 0.62), (0.68, 0.85)]],
+    "m": [
+        [(0.15, 0.4), (0.15, 0.85)],
+        [*arc(0.32, 0.55, 0.17, 0.15, -180, 0), (0.49, 0.85)],
+        [*arc(0.66, 0.55, 0.17, 0.15, -180, 0), (0.83, 0.85)],
+    ],
+    "n": [[(0.3, 0.4), (0.3, 0.85)], [*arc(0.48, 0.57, 0.18, 0.17, -180, 0), (0.66, 0.85)]],
+    "p": [[(0.32, 0.35), (0.32, 0.95)], arc(0.5, 0.52, 0.18, 0.18, 0, 360)],
+    "r": [[(0.35, 0.4), (0.35, 0.85)], arc(0.52, 0.57, 0.17, 0.17, -180, -40)],
+    "t": [[(0.48, 0.15), *arc(0.6, 0.73, 0.12, 0.12, 180, 60)], [(0.28, 0.38), (0.7, 0.38)]],
+    "u": [[(0.3, 0.4), *arc(0.48, 0.66, 0.18, 0.18, 180, 0), (0.66, 0.4)], [(0.66, 0.4), (0.66, 0.85)]],
+    "w": [[(0.15, 0.4), (0.3, 0.85), (0.5, 0.5), (0.7, 0.85), (0.85, 0.4)]],
+    "y": [[(0.28, 0.4), (0.5, 0.66)], [(0.75, 0.4), (0.35, 0.95)]],
+}
+
+
+def smiley(dice: np.random.Generator) -> Strokes:
+    """A face: its outline, two eyes, a mouth, and now and then a nose."""
+    apart, size, wide = dice.uniform(0.1, 0.18), dice.uniform(0.01, 0.06), dice.uniform(0.14, 0.24)
+    eyes = [arc(0.5 + side * apart, dice.uniform(0.35, 0.43), size, size, 0, 360) for side in (-1, 1)]
+    corner = dice.uniform(0, 30)
+    mouth = arc(0.5, 0.52, wide, dice.uniform(0.08, 0.22), corner, 180 - corner)
+    nose = [[(0.5, 0.46), (0.49, 0.55)]] if dice.random() < 0.3 else []
+    return [arc(0.5, 0.5, 0.38, dice.uniform(0.34, 0.42), -90, 270), *eyes, mouth, *nose]
+
+
+def scribble(dice: np.random.Generator) -> Strokes:
+    """A line through random places, smooth (Catmull and Rom 1974) or with corners."""
+    places = dice.uniform(0.1, 0.9, (dice.integers(5, 15), 2))
+    if dice.random() < 0.3:
+        return [list(map(tuple, places))]
+    before, start, end, after = (places[i : len(places) - 3 + i] for i in range(4))
+    line = []
+    for u in np.linspace(0, 1, 12):
+        line.append(
+            start
+            + (end - before) / 2 * u
+            + (before - 2.5 * start + 2 * end - after / 2) * u**2
+            + (1.5 * (start - end) + (after - before) / 2) * u**3
+        )
+    return [list(map(tuple, np.stack(line, axis=1).reshape(-1, 2).clip(0.03, 0.97)))]
+
+
+def by_hand(strokes: Strokes, dice: np.random.Generator) -> Strokes:
+    """The same drawing by another hand: turned, slanted, stretched, bent a little, and unsteady."""
+    angle, slant = dice.uniform(-0.2, 0.2), dice.uniform(-0.25, 0.25)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    map_to = turn @ np.array([[dice.uniform(0.7, 1.1), slant], [0, dice.uniform(0.8, 1.1)]])
+    bend, phase = dice.uniform(0, 0.04, 2), dice.uniform(0, 2 * np.pi, 2)
+    drawn = []
+    for stroke in strokes:
+        points = np.array(stroke) - 0.5
+        points = points + bend * np.sin(5 * points[:, ::-1] + phase) + dice.normal(0, 0.006, points.shape)
+        drawn.append(list(map(tuple, 0.9 * points @ map_to.T + 0.5)))
+    return drawn
+
+
+def picture(strokes: Strokes, pen: float) -> np.ndarray:
+    """Drawn with a round pen: (112, 112) in [0, 1], ink bright. pen: its width on a pad twice as fine."""
+    side = 2 * SIDE
+    sheet = Image.new("L", (side, side))
+    draw = ImageDraw.Draw(sheet)
+    for stroke in strokes:
+        points = [(side * x, side * y) for x, y in stroke]
+        draw.line(points, fill=255, width=round(pen), joint="curve")
+        for x, y in points:
+            draw.ellipse([x - pen / 2, y - pen / 2, x + pen / 2, y + pen / 2], fill=255)
+    return np.asarray(sheet.resize((SIDE, SIDE), Image.Resampling.BOX), dtype=np.float32) / 255
+
+
+def prepared(pictures: Iterator[np.ndarray]) -> Tensor:
+    """What `prepare` makes of them: (picture, 28, 28). What it refuses, and no network ever sees, is left out."""
+    kept = []
+    for one in pictures:
+        try:
+            kept.append(tensor(prepare(one)))
+        except DigitError:
+            continue
+    return stack(kept)
+
+
+def drawn_digits(each: int, dice: np.random.Generator) -> Tensor:
+    """Each way to write each digit, `each` times: (picture, 28, 28)."""
+    ways = [strokes for some in DIGITS.values() for strokes in some]
+    return prepared(picture(by_hand(way, dice), dice.uniform(*PENS)) for way in ways for _ in range(each))
+
+
+def drawn_letters(each: int, dice: np.random.Generator) -> Tensor:
+    """Each letter `each` times."""
+    return prepared(picture(by_hand(way, dice), dice.uniform(*PENS)) for way in LETTERS.values() for _ in range(each))
+
+
+def drawn_smileys(count: int, dice: np.random.Generator) -> Tensor:
+    return prepared(picture(by_hand(smiley(dice), dice), dice.uniform(*PENS)) for _ in range(count))
+
+
+def drawn_scribbles(count: int, dice: np.random.Generator) -> Tensor:
+    return prepared(picture(scribble(dice), dice.uniform(*PENS)) for _ in range(count))

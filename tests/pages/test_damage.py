@@ -1,0 +1,94 @@
+"""A damaged file takes down what needs it, by name, and nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import doubt as model_doubt
+from model import examples, loading, tables
+from pages.ui import session
+from pages.ui.text import catalogue
+from tests.pages.opening import APP
+
+READERS = (loading.load, loading.untrained, model_doubt.doubt, tables.head_roles, tables._read_heads)
+
+
+@pytest.fixture
+def weights(tmp_path: Path, monkeypatch) -> Iterator[Path]:
+    """A folder of weights that may be damaged, and readers that remember no other."""
+    for path in loading.WEIGHTS.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    for module in (loading, model_doubt, tables, examples):
+        monkeypatch.setattr(module, "WEIGHTS", tmp_path)
+    forget()
+    yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    for reader in (*READERS, tables.fingerprint):
+        reader.cache_clear()
+    session.pipeline.clear()
+    session.run.cache_clear()
+
+
+def damage(path: Path) -> None:
+    """Flip one bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.unlink()
+    path.write_bytes(content)
+
+
+def opened(name: str, **link: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", **link})
+    app.run()
+    app.switch_page(f"pages/{name}.py").run()
+    assert not app.exception
+    return app
+
+
+def named(app: AppTest) -> list[str]:
+    """The files that the page says cannot be used."""
+    words = catalogue("en")["error.weights_damaged"].partition("{file}")
+    said = [str(error.value).replace("\\", "") for error in app.error]
+    assert all(words[0] in one and "git checkout" in one for one in said), said
+    return [one.split("model/weights/")[1].split()[0] for one in said]
+
+
+@pytest.mark.parametrize(
+    ("file", "page", "link", "still_there"),
+    [
+        ("text.safetensors", "attention", {}, False),
+        ("text.safetensors", "attention", {"input": "digit"}, True),
+        ("text.safetensors", "attention", {"model": "paper"}, True),
+        ("text.safetensors", "flat", {}, True),
+        ("text.safetensors", "shapes_and_cost", {}, True),
+        ("tokenizer.json", "attention", {}, False),
+        ("tokenizer.json", "answer", {"input": "digit"}, True),
+        ("digits.safetensors", "attention", {}, True),
+        ("digits.safetensors", "attention", {"input": "digit"}, False),
+        ("digits.safetensors", "flat", {}, True),
+        ("digits.safetensors", "answer", {"input": "flat"}, True),
+        ("flat.safetensors", "flat", {}, False),
+        ("flat.safetensors", "answer", {"input": "digit"}, True),
+        ("translation.safetensors", "layers", {}, True),
+        ("heads.json", "attention", {}, True),
+        ("doubt.safetensors", "answer", {"input": "digit"}, True),
+    ],
+)
+def test_one_damaged_file_takes_down_only_what_needs_it(
+    file: str, page: str, link: dict[str, str], still_there: bool, weights: Path
+) -> None:
+    damage(weights / file)
+    app = opened(page, **link)
+    pictures = app.get("plotly_chart")
+    assert bool(pictures) == still_there
+    assert set(named(app)) <= {file}
+    if not still_there:
+        assert named(app), "what is missing is named"
+    assert app.sidebar.get("button_group"), "the input can be changed"
+    assert app.get("page_link"), "and so can the page"
