@@ -7,13 +7,15 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import Trace, WeightsError
 from pages.ui import link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
+from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
 from pages.ui.sidebar import sidebar
-from pages.ui.text import plain, t
+from pages.ui.text import LANGUAGES, catalogue, plain, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
 #: A page begins near the top, close to its neighbours; its strip is one row (which scrolls on a phone), its chips are
@@ -37,6 +39,36 @@ STYLE = """
 [class*="st-key-working"] table{margin-top:.5rem;font-size:.85rem;font-variant-numeric:tabular-nums}
 [class*="st-key-working"] td,[class*="st-key-working"] th{padding:.1rem .45rem!important}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}}
+"""
+#: Every word has a contrast of 4.5 or more, and what has the focus shows it. Where nothing hovers the
+#: camera would stand over a picture for good; pictures are among the downloads as well.
+LEGIBLE = """
+[data-testid="stCaptionContainer"]{color:inherit;opacity:.85}
+.js-plotly-plot :is(.xtick,.ytick,.xtitle,.ytitle,.legendtext){fill:currentColor!important}
+.js-plotly-plot :is(.xtick,.ytick,.colorbar) text:not([style*="rgb(255, 255, 255)"]){fill:currentColor!important}
+.katex-display:focus-visible,[data-testid="stVerticalBlock"]:focus-visible,a:focus-visible,button:focus-visible{
+outline:2px solid currentColor!important;outline-offset:1px}
+.st-key-strip a[aria-current="page"] p{font-weight:700;text-decoration:underline;text-underline-offset:.3em}
+[data-testid="InputInstructions"],.st-key-surroundings{display:none}
+@media (hover:none){.modebar{display:none!important}}
+"""
+#: On a phone the sidebar is the top of the page: the sentence or the pad, and behind a button with a name all the rest.
+NARROW = """
+@media (max-width:768px){
+[data-testid="stAppViewContainer"]{display:block;overflow-y:auto}
+[data-testid="stMain"]{display:block;position:static;overflow:visible;height:auto}
+[data-testid="stMainBlockContainer"]{padding-top:.5rem}
+[data-testid="stSidebar"]{position:static!important;width:100%!important;min-width:0!important;max-width:none!important;
+transform:none!important;visibility:visible;margin:0!important;box-shadow:none;background:none;border:none}
+[data-testid="stSidebarContent"]{overflow:visible;padding:0;height:auto}
+[data-testid="stSidebarHeader"]{height:2.6rem;min-height:0;margin:0;padding:.3rem 1rem}
+[data-testid="stSidebarUserContent"]{padding:0 1rem .3rem}
+[data-testid="stSidebar"][data-collapsed="true"] .st-key-pad_tools{display:none}
+[data-testid="stSidebar"][data-collapsed="true"] [data-testid="stSidebarUserContent"] > div > div >
+:not(:has(.st-key-at_hand),.st-key-at_hand,.st-key-surroundings,:has(.st-key-surroundings)){display:none}
+[data-testid="stExpandSidebarButton"]{width:auto}
+[data-testid="stExpandSidebarButton"]::after{content:var(--controls);padding:0 .4rem;font-size:.9rem}
+}
 """
 #: Presentation: all is larger, the sidebar is away, and the first picture comes at once.
 LARGE = """
@@ -125,7 +157,8 @@ def go_to(name: str) -> None:
 
 
 def _navigation() -> list:
-    return [
+    """The pages, and one more for an address that leads to none."""
+    pages = [
         st.Page(
             page_path(row.name),
             title=plain(f"{row.name}.title"),
@@ -134,24 +167,55 @@ def _navigation() -> list:
         )
         for row in PAGES
     ]
+    if path := st.session_state.get("lost"):
+        pages.append(st.Page(lambda: _lost(path), title=plain("frame.lost_title"), url_path=path))
+    return pages
+
+
+def _note_lost() -> None:
+    """Keep an address that leads to no page: Streamlit says it in the first run only."""
+    path = get_script_run_ctx().pages_manager.intended_page_name
+    if path and path not in {url_path(row.name) for row in PAGES}:
+        st.session_state["lost"] = path
+
+
+def _lost(path: str) -> None:
+    """The page of an address that leads to none, with a way back."""
+    st.subheader(plain("frame.lost_title"), anchor=False)
+    st.markdown(t("frame.lost", path=path))
+    page_link("home", plain("frame.lost_home"), ":material/arrow_back:")
+
+
+def _tend(language: str) -> None:
+    """What Streamlit leaves unsaid, or says in English only, in the reader's language."""
+    said = [
+        {key: words for key, words in catalogue(name).items() if key.startswith("streamlit.")} for name in LANGUAGES
+    ]
+    wanted = catalogue(language)
+    words = {texts[key]: wanted[key] for texts in said for key in texts if texts[key] != wanted[key]}
+    surroundings(language, words, **{name: plain(f"frame.{name}") for name in ("controls", "equation", "part")})
 
 
 def frame() -> None:
     """Everything that app.py does: page set-up, the address, navigation, sidebar, then the page itself."""
-    st.set_page_config(page_title="Glass Encoder", page_icon="🔎", layout="wide")
+    st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
+    _note_lost()
     wanted = link.clicked()
     problems = link.arrive()
     if wanted is not None:
         go_to(wanted or "home")
     page = st.navigation(_navigation(), position="hidden")
+    name = plain("home.title")
+    st.set_page_config(page_title=name if page.title == name else f"{page.title} · {name}")
     try:
         with st.container():  # always there, so that a remark that comes or goes moves nothing below it
             for problem in problems:
                 _say(problem)
         with st.sidebar:
             st.session_state["choice"] = sidebar()
-        st.html(f"<style>{STYLE}</style>")
+            _tend(st.session_state["lang"])
+        st.html(f"<style>{STYLE}{LEGIBLE}{NARROW}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html(f"<style>{LARGE}</style>")

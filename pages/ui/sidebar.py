@@ -38,13 +38,15 @@ def sidebar() -> Choice:
     if "s" not in st.session_state:
         _begin()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
-    kind = _worded("input", tuple(PIPELINES), lambda kind: plain(f"sidebar.input_{kind}"))
     drawing = None
+    with st.container(key="at_hand"):  # on a phone it stands over the page, and all the rest behind a button
+        kind = _worded("input", tuple(PIPELINES), lambda kind: plain(f"sidebar.input_{kind}"))
+        if kind == "sentence":
+            _sentence()
+        else:
+            drawing = _drawing(PIPELINES[kind])
     if kind == "sentence":
-        _sentence()
         _paper_base()
-    else:
-        drawing = _drawing(PIPELINES[kind])
     config = session.config(link.chosen().pipeline)
     _number("layer", config.layers)
     _number("head", config.heads)
@@ -138,18 +140,19 @@ def _drawing(pipeline: str) -> bytes:
         clear=plain("sidebar.clear"),
     )
     verdict_place = st.container()
-    st.segmented_control(
-        plain("sidebar.pen"),
-        ["thin", "medium", "thick"],
-        default="medium",
-        required=True,
-        format_func=lambda width: plain(f"sidebar.pen_{width}"),
-        key="pen",
-        persist_state="session",
-    )
-    st.pills(plain("sidebar.example_digit"), range(10), key="example_digit", on_change=_take_example_digit)
-    with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
-        st.file_uploader(plain("sidebar.upload_help"), ["png", "jpg", "jpeg"], key="upload", on_change=_take_upload)
+    with st.container(key="pad_tools"):
+        st.segmented_control(
+            plain("sidebar.pen"),
+            ["thin", "medium", "thick"],
+            default="medium",
+            required=True,
+            format_func=lambda width: plain(f"sidebar.pen_{width}"),
+            key="pen",
+            persist_state="session",
+        )
+        st.pills(plain("sidebar.example_digit"), range(10), key="example_digit", on_change=_take_example_digit)
+        with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
+            st.file_uploader(plain("sidebar.upload_help"), ["png", "jpg", "jpeg"], key="upload", on_change=_take_upload)
     if problem := st.session_state.pop("upload_problem", None):
         st.warning(t(problem), icon=":material/broken_image:")
 

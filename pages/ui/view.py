@@ -21,7 +21,7 @@ from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
-from pages.ui.text import literal, plain, t
+from pages.ui.text import literal, plain, t, unmarked
 
 #: English words in equations, shown in the reader's language.
 EQUATION_WORDS = (
@@ -307,6 +307,7 @@ class View:
             figure,
             key=widget,
             width="stretch",
+            alt=f"{title}. {unmarked(sentence)}",
             config={
                 "displaylogo": False,
                 "displayModeBar": "hover",

@@ -1,6 +1,7 @@
 """The digit pad: draw with mouse, pen or finger; every finished stroke is sent at once.
 
-The browser holds strokes over a base picture; Python gets the result as 112 × 112 places of four greys,
+With the keyboard: arrows move a cursor, the space bar puts the pen down and lifts it. The browser holds strokes over a
+base picture; Python gets the result as 112 × 112 places of four greys,
 packed four to a byte, and with it the `epoch` that it was drawn over. A new epoch replaces what is on the pad with the
 base picture that Python gives.
 """
@@ -11,16 +12,19 @@ from collections.abc import Callable
 
 import streamlit as st
 
-HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0"></canvas>
+HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0" role="application"></canvas>
 <div class="bar"><button data-do="undo"></button><button data-do="clear"></button></div></div>"""
 
 CSS = """.pad { font-family: var(--st-font); max-width: 336px }
 canvas { width: 100%; aspect-ratio: 1; background: #000; border-radius: var(--st-base-radius);
   border: 1px solid var(--st-border-color); touch-action: none; cursor: crosshair; display: block }
+canvas:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 2px }
+button:disabled { opacity: .5; cursor: default }
 .bar { display: flex; gap: .5rem; margin-top: .5rem }
 button { flex: 1; padding: .4rem; font: inherit; cursor: pointer; color: var(--st-text-color);
   border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
   background: var(--st-background-color) }
+@media (max-width: 768px) { .pad { max-width: 240px } }
 button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color) }"""
 
 JS = """
@@ -48,9 +52,14 @@ export default function({ data, parentElement, setStateValue }) {
 
   function draw() {
     pen.putImageData(pad.base, 0, 0)
+    pen.fillStyle = '#000'
     pen.strokeStyle = '#fff'
     pen.lineCap = pen.lineJoin = 'round'
     for (const stroke of pad.now ? [...pad.strokes, pad.now] : pad.strokes) {
+      if (!stroke) {                              // cleared
+        pen.fillRect(0, 0, canvas.width, canvas.height)
+        continue
+      }
       pen.lineWidth = stroke.width
       pen.beginPath()
       pen.moveTo(...stroke.points[0])
@@ -58,6 +67,16 @@ export default function({ data, parentElement, setStateValue }) {
       for (const point of stroke.points.slice(1)) pen.lineTo(...point)
       pen.stroke()
     }
+    pad.querySelector('[data-do=undo]').disabled = !pad.strokes.length
+  }
+
+  function drawCursor() {                         // after send(): it is no ink
+    if (!pad.cursor) return
+    pen.strokeStyle = pad.now ? '#ff8c00' : '#4da3ff'
+    pen.lineWidth = 2
+    pen.beginPath()
+    pen.arc(...pad.cursor, data.width / 2, 0, 2 * Math.PI)
+    pen.stroke()
   }
 
   function send() {
@@ -91,23 +110,45 @@ export default function({ data, parentElement, setStateValue }) {
     for (const part of event.getCoalescedEvents?.() ?? [event]) pad.now.points.push(point(part))
     draw()
   }
-  canvas.onpointerup = canvas.onpointercancel = event => {
-    if (!pad.now || !event.isPrimary) return
+  function lift() {
+    if (!pad.now) return
     pad.strokes.push(pad.now)
     pad.now = null
     draw()
     send()
   }
+  canvas.onpointerup = canvas.onpointercancel = event => { if (event.isPrimary) lift() }
+
+  const ways = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }
+  canvas.onkeydown = event => {
+    const way = ways[event.key]
+    if (!way && event.key !== ' ') return
+    event.preventDefault()
+    pad.cursor ??= [canvas.width / 2, canvas.height / 4]
+    if (way) {
+      const step = event.shiftKey ? PEN : 4 * PEN
+      pad.cursor = pad.cursor.map((at, i) => Math.min(Math.max(at + way[i] * step, 0), canvas.width))
+      pad.now?.points.push(pad.cursor)
+    } else if (!pad.now) pad.now = { width: data.width, points: [pad.cursor] }
+    else if (!event.repeat) lift()
+    draw()
+    drawCursor()
+  }
+  canvas.onblur = () => {
+    lift()
+    pad.cursor = null
+    draw()
+  }
   for (const button of pad.querySelectorAll('button')) button.textContent = data[button.dataset.do]
   pad.querySelector('[data-do=undo]').onclick = () => { pad.strokes.pop(); draw(); send() }
   pad.querySelector('[data-do=clear]').onclick = () => {
-    pad.strokes = []
-    pad.base = unpack(new Uint8Array(SIDE * SIDE / 4))
+    if (pad.strokes.at(-1) !== null) pad.strokes.push(null)  // undo brings back what was there
     draw()
     send()
   }
   canvas.setAttribute('aria-label', data.label)
   draw()
+  drawCursor()
 }
 """
 

@@ -20,7 +20,8 @@ ROLE_COLOURS = {
 ACCENT = "#CC79A7"
 #: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
-MOST_NAMED = 32  # places along one side of a map
+MOST_NAMED = 32  # places along one side of a map; where there is room for fewer, the browser thins them further
+UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese, signs, and the special tokens among them
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,14 @@ def axis_layout(axis: Axis, n: int, font_size: int, named: Sequence[int] | None 
     }
     if axis.labels:
         named = range(n) if named is None else named
-        size = font_size if len(named) <= 20 else max(7, font_size - 1 - len(named) // 16)
+        size = font_size if len(named) <= 20 else font_size - 2
         side |= {
             "tickmode": "array",
             "tickvals": list(named),
             "ticktext": [label(axis.labels[place]) for place in named],
             "tickfont": {"size": size},
-            "autotickangles": [0, 90],  # aslant, the last label would be left out where it leaves the picture
+            # Chinese stands upright; aslant, the last label would be left out where it leaves the picture.
+            **({"tickangle": 0} if all(map(UPRIGHT.fullmatch, axis.labels)) else {"autotickangles": [0, 90]}),
         }
     return side
 

@@ -241,8 +241,8 @@ def tiles(
         hoverinfo="skip",
         colorbar={
             "orientation": "h",
-            "x": 1.0,
-            "xanchor": "right",
+            "x": 0.0,
+            "xanchor": "left",
             "y": 1.0,
             "yanchor": "bottom",
             "len": 0.3,

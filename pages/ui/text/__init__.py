@@ -51,3 +51,9 @@ def class_label(name: str) -> str:
 def literal(text: str) -> str:
     """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))
+
+
+def unmarked(text: str) -> str:
+    """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
+    without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;|(?<!\\)(:[\w-]+\[|\])", "", text)
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)

@@ -1,0 +1,125 @@
+"""What Streamlit leaves unsaid round a page, or says in English only: set right in the browser, after every change.
+
+The document gets the reader's language; the strip says which page is the current one; what scrolls can be reached with
+the keyboard; labels at an axis that would lie on each other are thinned (a hover says them all); and what Streamlit
+itself says is said in the reader's language. A touch on a chart belongs to the browser, so that a swipe scrolls the
+page and a tap is a click: Plotly would keep both for itself.
+"""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+JS = """
+const CHART = '.js-plotly-plot', OURS = CHART + ', [data-testid=stMarkdownContainer], [role=option]'
+const SPOKEN = ['aria-label', 'title', 'placeholder']
+const SCROLLS = '.katex-display, [data-testid=stMain] [data-testid=stVerticalBlock][overflow=auto]'
+
+/* Hide what would lie on the label before it. */
+function thin(chart) {
+  for (const [ticks, from, to] of [['.xtick text', 'left', 'right'], ['.ytick text', 'top', 'bottom']]) {
+    for (const layer of chart.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
+      const labels = [...layer.querySelectorAll(ticks)]
+      const boxes = labels.map(label => label.getBoundingClientRect())
+      const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
+      let end = -Infinity
+      for (const i of order) {
+        const stands = boxes[i][from] >= end - 1
+        if (stands) end = boxes[i][to]
+        labels[i].style.visibility = stands ? 'visible' : 'hidden'
+      }
+    }
+  }
+}
+
+export default function({ data }) {
+  const root = document.documentElement, main = document.body
+  const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
+  root.lang = data.language
+  root.style.setProperty('--controls', JSON.stringify(data.controls))
+
+  function translate(node) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const words = data.words[node.nodeValue.trim()]
+      if (words && !node.parentElement?.closest(OURS)) node.nodeValue = words
+      return
+    }
+    for (const part of [node, ...node.querySelectorAll('[aria-label], [title], [placeholder]')])
+      for (const name of SPOKEN) {
+        const words = data.words[part.getAttribute(name)]
+        if (words) part.setAttribute(name, words)
+      }
+    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) translate(texts.currentNode)
+  }
+
+  function mark() {
+    const here = location.pathname.split('/').pop()
+    for (const link of document.querySelectorAll('.st-key-strip a, [data-testid=stPopoverBody] a')) {
+      if (new URL(link.href).searchParams.get('page') === here) link.setAttribute('aria-current', 'page')
+      else link.removeAttribute('aria-current')
+    }
+    for (const part of document.querySelectorAll(SCROLLS)) {
+      const scrolls = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1
+      if (scrolls === part.hasAttribute('tabindex')) continue
+      if (scrolls) {
+        part.tabIndex = 0
+        part.setAttribute('role', 'group')
+        part.setAttribute('aria-label', part.matches('.katex-display') ? data.equation : data.part)
+      } else for (const name of ['tabindex', 'role', 'aria-label']) part.removeAttribute(name)
+    }
+  }
+
+  let waiting = 0, charts = new Set(document.querySelectorAll(CHART))
+  function tend() {
+    waiting = 0
+    mark()
+    charts.forEach(thin)
+    charts = new Set()
+  }
+  function soon() { waiting ||= requestAnimationFrame(tend) }
+  const watch = new MutationObserver(changes => {
+    for (const { target, addedNodes, type } of changes) {
+      const within = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement
+      if (!within || within.closest('.hoverlayer, #js-plotly-tester')) continue
+      const chart = within.closest(CHART)
+      if (chart) charts.add(chart)
+      else if (type === 'characterData') translate(target)
+      else if (type === 'attributes') translate(within)
+      else for (const node of addedNodes) {
+        if (node.nodeType !== Node.COMMENT_NODE) translate(node)
+        if (node.nodeType === Node.ELEMENT_NODE) node.querySelectorAll(CHART).forEach(inner => charts.add(inner))
+      }
+    }
+    soon()
+  })
+  watch.observe(main, watched)
+  translate(main)
+  soon()
+
+  const size = new ResizeObserver(() => {
+    document.querySelectorAll(CHART).forEach(chart => charts.add(chart))
+    soon()
+  })
+  size.observe(main)
+  const touch = event => { if (event.target.closest?.(CHART)) event.stopPropagation() }
+  document.addEventListener('touchstart', touch, { capture: true, passive: true })
+  return () => {
+    watch.disconnect()
+    size.disconnect()
+    cancelAnimationFrame(waiting)
+    document.removeEventListener('touchstart', touch, { capture: true })
+  }
+}
+"""
+
+_surroundings = st.components.v2.component("surroundings", js=JS)
+
+
+def surroundings(language: str, words: Mapping[str, str], **names: str) -> None:
+    """Tend the document. language: for <html lang>. words: what Streamlit says -> what shall stand there.
+
+    names: `controls`, the label of the button that opens the sidebar; `equation` and `part`, what a screen reader calls
+    an equation, or another part of a page, that scrolls.
+    """
+    _surroundings(key="surroundings", data={"language": language, "words": dict(words), **names})
