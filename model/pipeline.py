@@ -88,6 +88,10 @@ class TextReader:
             ids = [*ids[: self.max_len - 1], ids[-1]]
         return replace(self.reading(ids), notes=tuple(notes))
 
+    def pieces(self, word: str) -> list[str]:
+        """What a word is cut into; [UNK] where its signs are unknown."""
+        return [self.vocabulary[i] for i in self.encode(word).ids[1:-1]]
+
     def encode(self, text: str) -> Encoding:
         """The pieces of a text."""
         return self.tokenizer.encode(text)

@@ -17,6 +17,7 @@ from pages.ui.sections.hidden_words import (
     place_to_show,
     probabilities,
 )
+from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.working import working
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
@@ -101,13 +102,14 @@ def logit_bars(view: View, place: int) -> None:
 
 def trained_on(view: View) -> None:
     size = f"{sum(weight.numel() for weight in view.pipeline.network.parameters()):,}"
-    st.info(t(f"answer.trained_{view.pipeline.name}", size=size), icon=":material/school:")
+    name = "checkpoint" if view.choice.checkpoint else view.pipeline.name
+    st.info(t(f"answer.trained_{name}", size=size), icon=":material/school:")
 
 
 view = View("answer", chips=False)
 own = view.trace.tokens
 if "logits" not in view.trace:
-    st.info(t("untrained.no_answer"), icon=":material/lightbulb:")
+    instead_of_an_answer(view)
     view.close()
     st.stop()
 equations(view)

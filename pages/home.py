@@ -13,6 +13,7 @@ from pages.ui.sections.hidden_words import (
     what_it_reads,
 )
 from pages.ui.sections.overview import side_by_side, tensors, whole
+from pages.ui.sections.sentence_vector import no_head
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
@@ -20,7 +21,7 @@ from pages.ui.view import View
 def live(view: View) -> int:
     """Words to click (or a drawing), what the encoder makes of it, and a head to switch off. Returns the place."""
     if "logits" not in view.trace:
-        st.info(t("untrained.no_answer"), icon=":material/lightbulb:")
+        no_head(view)
         what_it_reads(view, view.choice.layer, view.choice.head, view.token)
         return view.token
     place, truth = 0, None

@@ -76,7 +76,8 @@ def path() -> None:
 def lens() -> None:
     """What the head would say of the selected token after each layer, if that layer were the last."""
     if "logits" not in view.trace:
-        st.info(t("untrained.no_guess"), icon=":material/shuffle:")
+        no_guess = "sentence_vector.no_guess" if view.choice.checkpoint else "untrained.no_guess"
+        st.info(t(no_guess), icon=":material/shuffle:")
         return
     probabilities = guesses(view.choice.pipeline, view.trace, token)
     answers = probabilities.argmax(axis=1)

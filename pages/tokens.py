@@ -62,8 +62,9 @@ def about_pieces() -> None:
         st.markdown(text("read_marks"))
     else:
         example = word("rare_word")
-        parts = view.pipeline.reader.read(example).tokens[1:-1]
-        st.markdown(text("read_uncut", word=example, pieces=" + ".join(parts)))
+        parts = view.pipeline.reader.pieces(example)
+        if any(part.startswith("##") for part in parts):
+            st.markdown(text("read_uncut", word=example, pieces=" + ".join(parts)))
     for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
         if kind in kinds:
             st.markdown(text(sentence))
@@ -133,20 +134,25 @@ def patches() -> None:
 
 def vectors() -> None:
     """Token vectors, positions and their sum, one below the other, with the arithmetic of the chosen cell."""
-    rows = ("embedding.tokens", "embedding.positions", "embedding.sum")
-    X_embed, E_pos, X_0 = (view.trace[row] for row in rows)
+    rows = [key for key in view.trace if key.startswith("embedding.")]
+    X_embed, E_pos, X_0 = (view.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
     same = st.toggle(word("same_range"), key="tokens.same_range", persist_state="session")
-    strongest = float(max(np.abs(values).max() for values in (X_embed, E_pos, X_0))) if same else None
+    strongest = float(max(np.abs(values).max() for values in map(view.trace.__getitem__, rows))) if same else None
     learned = view.trace.config.positions == "learned"
     told = {"tokens": length(X_embed), "positions": length(E_pos), "sum": length(X_0)}
-    sentences = [
-        about_vectors(X_embed, E_pos),
-        text("one_place" if len(tokens) == 1 else f"read_positions_{'learned' if learned else 'sinusoidal'}"),
-        about_twice(X_0) or text("read_sum", **told),
-    ]
+    said = {
+        "tokens": about_vectors(X_embed, E_pos),
+        "segments": text("read_segments"),
+        "positions": text(
+            "one_place" if len(tokens) == 1 else f"read_positions_{'learned' if learned else 'sinusoidal'}"
+        ),
+        "sum": about_twice(X_0) or text("read_sum", **told),
+        "norm": text("read_norm"),
+    }
+    names = [row.removeprefix("embedding.") for row in rows]
     low = int(min(240, 70 + 10 * len(tokens)) * view.font_size / 12)
-    looks = [{"title": word(name), "height": low, "strongest": strongest} for name in ("tokens", "positions", "sum")]
-    cell_maps(view, rows, sentences, looks, stacked=True)
+    looks = [{"title": word(name), "height": low, "strongest": strongest} for name in names]
+    cell_maps(view, rows, [said[name] for name in names], looks, stacked=True)
     if not learned and view.choice.at_least("formula"):
         view.equation(SINES)
         st.markdown(text("counted_from"))
@@ -269,7 +275,7 @@ def two_ways() -> None:
             view.picture(f"similar_{name}", alike_picture, text(f"read_similar_{name}", **said), values=alike)
 
 
-view = View("tokens", r"X^{(0)} = X_{\text{embed}} + E_{pos}")
+view = View("tokens", rows=["embedding.sum"])
 tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
 cut = not words and len(view.trace.patches) > 1

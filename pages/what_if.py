@@ -11,7 +11,7 @@ from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, signed, text, word
 from pages.ui.link import select
 from pages.ui.sections.hidden_words import clickable_words, guess_in_words, guesses, place_to_show
-from pages.ui.text import t
+from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.view import View
 
 PANELS = {
@@ -49,7 +49,7 @@ def number(view: View, lab: Experiment) -> None:
 
 view = View("what_if")
 if "logits" not in view.trace:
-    st.info(t("untrained.no_answer"), icon=":material/lightbulb:")
+    head_laboratory(view)
     view.close()
     st.stop()
 words = "word" in view.trace.axes("logits")

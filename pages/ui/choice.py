@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from model import Edit
 from model.config import PRESETS, EncoderConfig
 from pages.ui import digits
+from pages.ui.offered import offered, sizes
 
 LANGUAGES = ("en", "zh")
 DEPTHS = ("story", "numbers", "formula", "code")
@@ -83,7 +84,7 @@ class Choice:
 
     # the run
     input: str = "sentence"
-    model: str = "trained"  # who reads a sentence: the trained encoder, or the paper's base size with random weights
+    model: str = "trained"  # who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name
     sentence: str = ""
     drawing: bytes | None = None  # digit and flat: what was drawn, as digits.grey reads it
     edits: tuple[Edit, ...] = ()
@@ -136,8 +137,15 @@ class Choice:
         return self.input == "sentence" and self.model == "paper"
 
     @property
+    def checkpoint(self) -> bool:
+        """Whether somebody else's encoder reads the sentence."""
+        return self.input == "sentence" and self.model not in MODELS
+
+    @property
     def pipeline(self) -> str:
         """The name of the pipeline that reads this input."""
+        if self.checkpoint:
+            return self.model
         return "untrained" if self.paper else PIPELINES[self.input]
 
     @property
@@ -221,7 +229,10 @@ class Choice:
             except ValueError:
                 refuse(field.name)
         choice = built(cls, values)
-        config = PRESETS["004" if choice.paper else choice.pipeline]
+        if choice.checkpoint:
+            config = sizes(offered()[choice.model]) or PRESETS["text"]
+        else:
+            config = PRESETS["004" if choice.paper else choice.pipeline]
         for name, most in (("layer", config.layers), ("head", config.heads)):
             if getattr(choice, name) >= most:
                 refuse(name)
@@ -272,6 +283,13 @@ def read_place(text: str) -> int:
 def read_ids(text: str) -> tuple[int, ...]:
     """Numbers of pieces, which count from 0 everywhere: 17.4.17."""
     return tuple(map(whole, text.split("."))) if text else ()
+
+
+def read_model(text: str) -> str:
+    """Who reads a sentence."""
+    if text not in (*MODELS, *offered()):
+        raise LinkError("link_model" if re.fullmatch(r"[\w.-]+", text, re.ASCII) else "link")
+    return text
 
 
 def read_pair(text: str) -> tuple[int, int]:
@@ -384,7 +402,7 @@ NOTHING_CHOSEN = Choice()
 FIELDS: tuple[Field, ...] = (
     Field("lang", "lang", one_of(*LANGUAGES), always=True),
     Field("input", "input", one_of(*PIPELINES), always=True),
-    Field("model", "model", one_of(*MODELS)),
+    Field("model", "model", Kind(str, read_model)),
     Field("sentence", "s", TEXT, always=True),
     Field("drawing", "ink", DRAWING),
     Field("edits", "edits", EDITS),

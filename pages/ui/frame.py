@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from model import Trace, WeightsError
+from model import CheckpointError, Trace, WeightsError
 from pages.ui import link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
@@ -223,6 +223,8 @@ def frame() -> None:
         page.run()
     except WeightsError as error:
         session.name(error)
+    except CheckpointError as error:
+        session.explain(error)
     except Exception:
         logging.getLogger(__name__).exception("page %s failed", page.title)
         st.error(t("error.unexpected"), icon=":material/error:")

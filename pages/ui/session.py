@@ -5,12 +5,13 @@ import gc
 import streamlit as st
 import torch
 
-from model import Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
+from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
 from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
 from pages.ui import digits
 from pages.ui.cache import traces_up_to
 from pages.ui.choice import Choice
+from pages.ui.offered import offered
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
@@ -19,9 +20,12 @@ MOST_BYTES = 128_000_000  # of traces: 15 tokens take about 2.7 MB, 64 tokens at
 
 @st.cache_resource(show_spinner=False)
 def pipeline(name: str) -> Pipeline:
-    """A trained pipeline, or "untrained" (the paper's base size), loaded once for all visitors. Raises WeightsError."""
+    """A trained pipeline, "untrained" (the paper's base size) or an offered checkpoint, loaded once for all visitors.
+
+    Raises WeightsError, or CheckpointError for a folder that cannot be read.
+    """
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
-    loaded = untrained() if name == "untrained" else load(name)
+    loaded = untrained() if name == "untrained" else load(str(offered().get(name, name)))
     # What is here now stays for good: collecting garbage need not look at it again.
     gc.collect()
     gc.freeze()
@@ -34,6 +38,13 @@ def config(name: str) -> EncoderConfig:
         return pipeline(name).config
     except WeightsError:
         return PRESETS["004" if name == "untrained" else name]
+    except CheckpointError:
+        return PRESETS["text"]
+
+
+def explain(error: CheckpointError) -> None:
+    """Say why a folder cannot be read."""
+    st.error(t(f"error.checkpoint_{error.reason}", **error.values), icon=":material/folder_off:")
 
 
 def name(error: WeightsError) -> None:

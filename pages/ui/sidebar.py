@@ -3,10 +3,11 @@
 import streamlit as st
 
 from pages.ui import digits, link, session
-from pages.ui.choice import DEPTHS, MOST_CHARACTERS, PIPELINES, Choice
+from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.doubt import verdict
 from pages.ui.first_sight import first_picture
+from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, plain, t
 
 EXAMPLES = {
@@ -46,7 +47,7 @@ def sidebar() -> Choice:
         else:
             drawing = _drawing(PIPELINES[kind])
     if kind == "sentence":
-        _paper_base()
+        _who_reads()
     config = session.config(link.chosen().pipeline)
     _number("layer", config.layers)
     _number("head", config.heads)
@@ -105,8 +106,19 @@ def _sentence() -> None:
     )
 
 
-def _paper_base() -> None:
-    """Whether the paper's base size, untrained, reads the sentence: `model=paper` in a link."""
+def _who_reads() -> None:
+    """Our encoder, the paper's base size untrained (`model=paper` in a link), or an offered checkpoint by its name."""
+    if folders := offered():
+        names = {"trained": plain("sidebar.model_trained"), "paper": plain("untrained.toggle")}
+        st.selectbox(
+            plain("sidebar.model"),
+            [*MODELS, *folders],
+            format_func=lambda name: names.get(name, name),
+            key="model",
+            persist_state="session",
+            help=plain("sidebar.model_help"),
+        )
+        return
     st.session_state["paper"] = st.session_state["model"] == "paper"
     st.toggle(plain("untrained.toggle"), key="paper", help=plain("untrained.help"), on_change=_take_model)
 

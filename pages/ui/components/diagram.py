@@ -38,6 +38,8 @@ KINDS: dict[str, Kind] = {
     "embedding": Kind("tokens"),
     "sum": Kind("tokens", 187, 26),
     "positions": Kind("tokens", 278, 112, beside="sum"),
+    "segments": Kind("tokens", 24, 112, beside="sum"),
+    "embedding_norm": Kind("tokens"),
     "Q": Kind("queries_keys_values", 70, 76),
     "K": Kind("queries_keys_values", 162, 76, beside="Q"),
     "V": Kind("queries_keys_values", 254, 76, beside="Q"),
@@ -72,7 +74,9 @@ def kind_of(quantity: Quantity) -> str:
         return quantity.operation
     if "ffn" in path:
         return "ffn"
-    return "linear" if "transform" in path else KIND_OF.get(name, name)
+    if path[-1:] == ["embedding"] and name == "norm":
+        return "embedding_norm"
+    return "linear" if path in (["transform"], ["pooler"]) else KIND_OF.get(name, name)
 
 
 def page_of(quantity: Quantity) -> str:
@@ -261,6 +265,8 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) ->
         note = f"{config.d_model} → {config.d_ff} → {config.d_model}"
     elif kind == "answer":
         note = answer
+    elif kind == "embedding_norm":
+        text = "norm"
     elif kind in ("add", "norm") and sublayer:
         text = kind if sublayer.norm_first else "add_norm"
         number = None if side.prefix else side.sublayers.index(sublayer) + 1
@@ -324,6 +330,9 @@ def _from_memory(arrow: Arrow, a: Box, b: Box, side: _Side, below: float) -> Arr
 def _down(arrow: Arrow, a: Box, b: Box, side: _Side, fork: float) -> Arrow:
     """Straight down, parting to what stands beside the stream, or from the side."""
     level, straight = a.y + a.height / 2, min(a, b, key=lambda box: box.width).middle
+    if level == b.y + b.height / 2 and a.x < b.x:
+        points = ((a.x + a.width, level), (b.x, level))
+        return replace(arrow, points=points, label=(a.x + a.width + 6, level - 9))
     if level == b.y + b.height / 2:
         points = ((a.x, level), (b.x + b.width, level))
         return replace(arrow, points=points, label=(b.x + b.width + 10, level - 9), written=arrow.shape)

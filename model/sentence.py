@@ -1,0 +1,51 @@
+"""A whole sentence as one vector, for an encoder without a head; and how alike two sentences are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.edits import Edit
+from model.pipeline import Pipeline
+from model.sweep import sweep
+from model.trace import Trace
+
+#: How the rows of Z become one vector: their mean, or the row of [CLS] (Reimers and Gurevych 2019, section 3).
+POOLINGS = ("mean", "cls")
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """u · v / (|u| |v|), and the three numbers that it is made of."""
+
+    dot: float
+    u: float  # |u|
+    v: float
+
+    @property
+    def value(self) -> float:
+        return self.dot / (self.u * self.v)
+
+
+def sentence_vector(Z: np.ndarray, pooling: str = "mean") -> np.ndarray:
+    """(token, d_model) -> (d_model): all tokens count, [CLS] and [SEP] among them."""
+    return Z.mean(axis=0) if pooling == "mean" else Z[0]
+
+
+def cosine(u: np.ndarray, v: np.ndarray) -> Cosine:
+    """How alike two vectors point: 1 the same way, 0 at right angles, −1 opposite."""
+    return Cosine(float(u @ v), float(np.linalg.norm(u)), float(np.linalg.norm(v)))
+
+
+def moved_by_heads(pipeline: Pipeline, trace: Trace, pooling: str = "mean") -> np.ndarray:
+    """1 − cosine of the sentence vector with and without each head: (layer, head), 0 where the head does nothing.
+
+    trace: an unchanged run; each head is switched off alone.
+    """
+    layers, heads = trace.graph.layers(), trace.config.heads
+    off = [
+        [Edit(f"layers.{layer}.attention.heads", "zero", head=head)] for layer in range(layers) for head in range(heads)
+    ]
+    states = sweep(pipeline, trace, off, (trace.graph.Z,))[trace.graph.Z]
+    own = sentence_vector(trace.Z, pooling)
+    moved = [1 - cosine(own, sentence_vector(Z, pooling)).value for Z in states]
+    return np.array(moved, np.float32).reshape(layers, heads)

@@ -1,0 +1,41 @@
+"""Which checkpoints the pages offer beside our own networks: the folders that the variable MODELS names."""
+
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from model import CheckpointError
+from model.config import EncoderConfig
+from model.hugging_face import config_of
+
+TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
+
+
+def offered() -> dict[str, Path]:
+    """Name in links and on the page -> folder, in the order of MODELS: `make run MODELS="folder other/folder"`."""
+    return _named(os.environ.get("MODELS", ""))
+
+
+@lru_cache(maxsize=4)
+def _named(folders: str) -> dict[str, Path]:
+    named: dict[str, Path] = {}
+    for folder in map(Path, folders.split()):
+        path = folder.resolve()
+        if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
+            path = Path(path.parents[1].name.removeprefix("models--"))
+        name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-40:] or "model"
+        number = 2
+        while name in named or name in TAKEN:
+            name, number = f"{only}-{number}", number + 1
+        named[name] = folder
+    return named
+
+
+@lru_cache(maxsize=16)
+def sizes(folder: Path) -> EncoderConfig | None:
+    """The configuration of a folder, without its weights; None where it cannot be read."""
+    try:
+        return config_of(folder)
+    except CheckpointError:
+        return None

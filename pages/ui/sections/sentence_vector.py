@@ -1,0 +1,97 @@
+"""Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
+
+import numpy as np
+import streamlit as st
+
+from model import Edit
+from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
+from pages.ui.changes_bar import other_input, toggled
+from pages.ui.figures import Axis, heatmap
+from pages.ui.link import select
+from pages.ui.pickers import either
+from pages.ui.text import plain, t
+from pages.ui.view import View
+
+
+def no_head(view: View) -> None:
+    """Why there is no answer."""
+    if view.choice.checkpoint:
+        st.info(t("sentence_vector.no_head"), icon=":material/lightbulb:")
+    else:
+        st.info(t("untrained.no_answer"), icon=":material/lightbulb:")
+
+
+def instead_of_an_answer(view: View) -> None:
+    """Why there is no answer; of a trained checkpoint the sentence vector, and how near another sentence's is."""
+    no_head(view)
+    if not view.choice.checkpoint:
+        return
+    vectors = np.stack([sentence_vector(view.trace.Z, pooling) for pooling in POOLINGS])
+    names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
+    figure = heatmap(
+        vectors,
+        Axis(plain("sentence_vector.axis"), names),
+        Axis(plain("axis.d_model")),
+        square=False,
+        height=190,
+        font_size=view.font_size,
+    )
+    said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=vectors.shape[1])
+    view.picture("vector", figure, said, values=vectors, title=plain("sentence_vector.title"))
+    other_input(view.choice, view.name)
+    if view.other is None:
+        st.caption(t("sentence_vector.ask"))
+        return
+    for pooling, name in zip(POOLINGS, names, strict=True):
+        found = cosine(sentence_vector(view.trace.Z, pooling), sentence_vector(view.other.Z, pooling))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(t("sentence_vector.alike", name=name, cosine=written(found.value)), width="content")
+            if not view.story:
+                st.latex(worked_out(found), width="content")
+    st.caption(t("sentence_vector.means"))
+
+
+def head_laboratory(view: View) -> None:
+    """Each head off by itself: how far the sentence vector turns. A click switches the head off, or on again."""
+    no_head(view)
+    if not view.choice.checkpoint:
+        return
+    words = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
+    chosen = view.choice.stage if view.choice.stage in POOLINGS else POOLINGS[0]
+    pooling = either("stage", plain("sentence_vector.axis"), POOLINGS, words, chosen, label_visibility="collapsed")
+    moved = moved_by_heads(view.pipeline, view.original, pooling)
+    layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
+    layers, heads = (Axis(plain(f"sidebar.{name}"), [str(i + 1) for i in range(n)]) for name, n in counts(moved))
+    choice = view.choice
+
+    def change(row: int, column: int) -> None:
+        off = Edit(f"layers.{row}.attention.heads", "zero", head=column)
+        select(edits=toggled(choice, off), layer=row, head=column)
+
+    where = plain("common.where", layer=layer + 1, head=head + 1)
+    figure = heatmap(
+        moved, layers, heads, scale="positive", cell=(layer, head), clickable=True, square=False,
+        font_size=view.font_size,
+    )  # fmt: skip
+    said = t("sentence_vector.read_heads", where=where, value=f"{moved.max():.4f}")
+    view.picture("moved", figure, said, values=moved, on_pick=change, title=plain("sentence_vector.heads"))
+    if view.trace.edits:
+        now = cosine(sentence_vector(view.original.Z, pooling), sentence_vector(view.trace.Z, pooling))
+        st.markdown(t("sentence_vector.now", cosine=written(now.value)))
+        if not view.story:
+            st.latex(worked_out(now))
+
+
+def counts(moved: np.ndarray) -> tuple[tuple[str, int], tuple[str, int]]:
+    """The names and lengths of the map's axes."""
+    return ("layer", moved.shape[0]), ("head", moved.shape[1])
+
+
+def written(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−")
+
+
+def worked_out(found: Cosine) -> str:
+    """The cosine with its numbers, which give the result for the digits that are shown."""
+    dot, u, v = round(found.dot, 4), round(found.u, 4), round(found.v, 4)
+    return rf"\cos = \frac{{u \cdot v}}{{|u|\,|v|}} = \frac{{{dot:.4f}}}{{{u:.4f} \cdot {v:.4f}}} = {dot / (u * v):.4f}"

@@ -1,0 +1,125 @@
+"""Every page with somebody else's encoder: offered in the sidebar, named by the link, computed to the last number."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import load
+from pages.ui.frame import PAGES
+from pages.ui.offered import offered
+from tests.model.test_checkpoints import MINILM, theirs
+from tests.pages.opening import APP, figure, numbers, open_page, steps, texts
+
+PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
+
+
+def said_on(app: AppTest) -> str:
+    """All its text, without the marks that keep Markdown from reading it."""
+    return texts(app).replace("\\", "")
+
+
+def offer(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> list[str]:
+    """Start the pages with MODELS; the names by which they offer the folders."""
+    monkeypatch.setenv("MODELS", " ".join(map(str, folders)))
+    return list(offered())
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("page", [row.name for row in PAGES])
+def test_every_page_opens_with_a_real_checkpoint(page: str, lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    depth = {"en": "code", "zh": "story"}[lang]
+    app = open_page(page, lang=lang, model=name, depth=depth, s=PAIR, layer="6", head="12")
+    assert app.selectbox(key="model").value == name
+    assert page == "translation" or app.slider(key="head").value == 12
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("page", "panel", "stage", "key", "cell"),
+    [
+        ("tokens", "vectors", "tokens", "embedding.tokens", (2, 5)),
+        ("tokens", "vectors", "segments", "embedding.segments", (2, 5)),
+        ("tokens", "vectors", "sum", "embedding.sum", (2, 5)),
+        ("tokens", "vectors", "norm", "embedding.norm", (2, 5)),
+        ("attention", "steps", "weights", "layers.2.attention.weights", (4, 2, 5)),
+    ],
+)
+def test_by_hand_ends_with_what_the_checkpoint_computes(
+    page: str, panel: str, stage: str, key: str, cell: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    place = {"layer": "3", "head": "5", "token": "3", "component": "6", "key": "6"}
+    app = open_page(page, model=name, s=PAIR, panel=panel, stage=stage, **place)
+    result = steps(app)[-1].rsplit("=", 1)[-1]
+    assert float(result) == pytest.approx(float(load(str(MINILM))(PAIR)[key][cell]), abs=2e-5)
+
+
+def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12")
+    weights = load(str(MINILM))(PAIR)["layers.5.attention.weights"][11]
+    maps = [
+        numbers(trace["z"]) for i in range(len(app.get("plotly_chart"))) for trace in figure(app, i)["data"]
+        if trace["type"] == "heatmap"
+    ]  # fmt: skip
+    assert any(shown.shape == weights.shape and np.allclose(shown, weights, atol=1e-6) for shown in maps)
+
+
+def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    one, two = "the cat sleeps", "a kitten is asleep"
+    said = said_on(open_page("answer", model=name, depth="numbers", s=one, other=two))
+    for pool in (lambda Z: Z.mean(0), lambda Z: Z[0]):
+        u, v = (pool(load(str(MINILM))(sentence).Z) for sentence in (one, two))
+        assert f"**{u @ v / np.linalg.norm(u) / np.linalg.norm(v):.4f}**" in said
+
+
+def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    off = "layers.1.attention.heads~zero~head.3"
+    app = open_page("what_if", model=name, depth="numbers", s="the cat sleeps", edits=off)
+    run = load(str(MINILM))
+    changed, whole = run("the cat sleeps", app.session_state["choice"].edits), run("the cat sleeps")
+    u, v = changed.Z.mean(0), whole.Z.mean(0)
+    cosine = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
+    assert f"**{cosine:.4f}**" in said_on(app)
+    assert numbers(figure(app)["data"][0]["z"])[1, 2] == pytest.approx(1 - cosine, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["RobertaForMaskedLM", "DistilBertForSequenceClassification"])
+def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, theirs(kind)[1])
+    for page in ("home", "answer", "what_if", "layers"):
+        app = open_page(page, model=name, s="the cat sat on a [MASK]")
+        if page == "answer":
+            best = load(str(theirs(kind)[1]))("the cat sat on a [MASK]").answer[0].best
+            assert best in str([figure(app, i) for i in range(len(app.get("plotly_chart")))])
+
+
+def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = offer(
+        monkeypatch, Path("a/model"), Path("b/model"), Path("text"), Path("hub/models--org--bert/snapshots/1f")
+    )
+    assert names == ["model", "model-2", "text-2", "org--bert"]
+
+
+def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
+    (name,) = offer(monkeypatch, tmp_path)
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", "model": name, "s": "the cat"})
+    app.run()
+    assert [error.value for error in app.error if "mamba" in error.value and "roberta" in error.value]
+    assert not app.exception
+
+
+def test_a_link_to_a_network_that_is_not_offered_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch)
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", "model": "bert-large", "s": "the cat sleeps"})
+    app.run()
+    assert any("bert-large" in warning.value.replace("\\", "") for warning in app.warning)
+    assert app.session_state["choice"].model == "trained"
