@@ -13,6 +13,8 @@ SIDE = 400  # pixels of the longer side: finer than any stroke that a network se
 COARSE = 128  # of the longer side, at which the paper is found
 WINDOW = 39  # of the median: wider than two strokes
 EVEN = 0.02  # of white: a border that varies less is no photograph's
+LEAST_CONTRAST = 0.12  # of the light of the paper, between it and the strongest ink
+MOST_GRAIN = 0.2  # of the strongest ink: how much the paper may vary from pixel to pixel
 LEAST = 0.4  # of the strongest ink: what is fainter is paper
 SPECK = 0.04  # of the largest piece's ink: what is smaller is dirt
 KEPT = 0.6  # of all that looks like ink has to be left when the dirt is gone
@@ -43,10 +45,14 @@ def ink_of_photo(picture: Picture) -> Picture:
     darker = (light - seen).clip(0) / light.clip(0.05)
     brighter = (seen - light).clip(0) / (1 - light).clip(0.05)
     top, left = (side // 6 for side in seen.shape)  # a table's edge is no writing
-    contrast = max(darker, brighter, key=lambda one: float(np.square(one[top:-top, left:-left]).sum()))
+    dark, bright = (float(np.square(one[top:-top, left:-left]).sum()) for one in (darker, brighter))
+    contrast = brighter if bright > 2 * dark else darker  # a shadow's edge has a bright rim, a board nothing dark
     strongest = float(np.quantile(contrast, 0.9995))
-    if strongest < 0.12:
+    grain = float(np.quantile(np.maximum(darker, brighter), 0.7))  # where there is no ink
+    if strongest < LEAST_CONTRAST:
         raise DigitError("blank", strongest=strongest)
+    if grain > MOST_GRAIN * strongest:
+        raise DigitError("noise", grain=grain / strongest)
     strength = (contrast / strongest).clip(0, 1)
     return without_dirt(np.where(strength < LEAST, 0, strength).astype(np.float32))
 

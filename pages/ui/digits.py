@@ -1,21 +1,32 @@
-"""Drawings: the short code that holds one in a link, the ten examples, and pictures from a file."""
+"""Drawings: the short code that holds one in a link, the ten examples, and pictures and photos from a file."""
 
 import base64
 import binascii
 import io
+import math
 import zlib
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
+from pillow_heif import register_heif_opener
 
-from model.digits import DigitError, Steps
+from model.digits import SMALLEST_SIDE, DigitError, Steps
+from model.digits import grey as grey_of
 from model.digits import steps as steps_of
+from model.photos import ink_of_photo, is_photo
+
+register_heif_opener()
 
 SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than what the network reads
-MOST_BYTES = 2 * 2**20
-MOST_PIXELS = 4096  # along one side of an uploaded picture
+MOST_BYTES = 12 * 2**20  # of an uploaded picture
+MOST_PIXELS = 50_000_000  # of it: the largest that phones take
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF")
+SHRUNK = 1000  # pixels: no digit needs more
+LEAST_CONTRAST = 0.02  # of white
+_one_at_a_time = Lock()  # unpacked, a large photo takes hundreds of megabytes
 
 
 class DrawingError(ValueError):
@@ -88,22 +99,52 @@ def framed(ink: np.ndarray) -> np.ndarray:
 
 
 def from_file(content: bytes) -> bytes:
-    """An uploaded PNG or JPEG -> a packed drawing of its ink. Raises DrawingError or DigitError.
+    """An uploaded picture or photo -> a packed drawing of its ink. Raises DrawingError or DigitError."""
+    pixels = grey_of(opened(content))
+    if min(pixels.shape) < SMALLEST_SIDE:
+        raise DigitError("too_small", shape=pixels.shape)
+    if np.ptp(pixels) < LEAST_CONTRAST:
+        raise DigitError("blank")  # whether all paper or all ink, nobody can say
+    if is_photo(pixels):
+        pixels = ink_of_photo(pixels)
+    return from_picture(framed(steps_of(pixels).cropped))
 
-    The size is read from the file's head first: a picture too large is never unpacked.
+
+def opened(content: bytes) -> np.ndarray:
+    """The (first) picture in a PNG, JPEG, WebP, GIF or HEIC file, in grey: (height, width) of uint8 or uint16.
+
+    As the camera was held, what is transparent on white, and shrunk. Raises DrawingError. The size is read from the
+    file's head first: a picture too large is never unpacked.
     """
     if len(content) > MOST_BYTES:
         raise DrawingError("large")
     try:
-        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as picture:
-            if max(picture.size) > MOST_PIXELS:
+        with _one_at_a_time, Image.open(io.BytesIO(content), formats=FORMATS) as picture:
+            if math.prod(picture.size) > MOST_PIXELS:
                 raise DrawingError("large")
-            pixels = np.asarray(picture.convert("L"))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        if isinstance(error, DrawingError):
-            raise
+            return in_grey(picture)
+    except DrawingError:
+        raise
+    except Image.DecompressionBombError as error:
+        raise DrawingError("large") from error
+    except Exception as error:  # what is damaged lets the readers of these formats raise nearly anything
         raise DrawingError("file") from error
-    return from_picture(framed(steps_of(pixels).cropped))
+
+
+def in_grey(picture: Image.Image) -> np.ndarray:
+    """An opened picture upright, on white, at most about a thousand pixels a side, in grey."""
+    if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+        return np.asarray(ImageOps.exif_transpose(picture)).astype(np.uint16)
+    picture.draft("RGB", (SHRUNK, SHRUNK))  # a JPEG need not be unpacked whole
+    clear = picture.has_transparency_data
+    if picture.mode not in ("L", "RGB", "RGBA"):
+        picture = picture.convert("RGBA" if clear else "RGB")
+    picture.thumbnail((SHRUNK, SHRUNK), Image.Resampling.BOX)
+    picture = ImageOps.exif_transpose(picture)
+    if clear:
+        picture = picture.convert("RGBA")
+        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
+    return np.asarray(picture.convert("L"))
 
 
 @cache

@@ -164,7 +164,7 @@ def _drawing(pipeline: str) -> bytes:
         )
         st.pills(plain("sidebar.example_digit"), range(10), key="example_digit", on_change=_take_example_digit)
         with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
-            st.file_uploader(plain("sidebar.upload_help"), ["png", "jpg", "jpeg"], key="upload", on_change=_take_upload)
+            st.file_uploader(plain("sidebar.upload_help"), key="upload", on_change=_take_upload)
     if problem := st.session_state.pop("upload_problem", None):
         st.warning(t(problem), icon=":material/broken_image:")
 
@@ -197,4 +197,5 @@ def _take_upload() -> None:
     except digits.DrawingError as error:
         st.session_state["upload_problem"] = f"error.drawing_{error.reason}"
     except digits.DigitError as error:
-        st.session_state["upload_problem"] = f"error.digit_{error.reason}"
+        blank = error.reason == "blank"
+        st.session_state["upload_problem"] = "error.upload_blank" if blank else f"error.digit_{error.reason}"

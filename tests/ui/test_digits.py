@@ -62,8 +62,8 @@ def test_what_is_no_picture_of_a_digit_is_refused() -> None:
     for content, error in [
         (b"just text", digits.DrawingError),
         (png(noise)[:5000], digits.DrawingError),
-        (png(np.zeros((10, 10_000), np.uint8)), digits.DrawingError),
-        (bytes(3 * 2**20), digits.DrawingError),
+        (png(np.zeros((10, 10_000), np.uint8)), DigitError),
+        (bytes(13 * 2**20), digits.DrawingError),
         (png(noise), DigitError),
         (png(np.zeros((100, 100), np.uint8)), DigitError),
     ]:

@@ -1,0 +1,178 @@
+"""Files as people upload them: each is read as the digit that it shows, or refused in a sentence."""
+
+import io
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFilter, ImageOps
+
+from model import load
+from model.digits import DigitError
+from pages.ui import digits
+from pages.ui.text import LANGUAGES, catalogue
+
+ORIENTATION = 0x0112  # of EXIF
+DICE = np.random.default_rng(0)
+
+
+def sheet(which: int, side: int = 600, ink: int = 20, paper: int = 250) -> Image.Image:
+    """A handwritten digit on paper, as a scanner would show it."""
+    drawn = Image.fromarray(digits.example_digits()[which]).resize((side // 2, side // 2), Image.Resampling.BICUBIC)
+    drawn = drawn.filter(ImageFilter.GaussianBlur(side / 150)).point(lambda v: 255 if v > 110 else 0)
+    page = Image.new("L", (side, side), paper)
+    page.paste(ink, (side // 4, side // 5), drawn.filter(ImageFilter.GaussianBlur(side / 300)))
+    return page
+
+
+def photo(which: int, light: str, ink: float = 0.3, noise: float = 0.02, paper: float = 0.9) -> Image.Image:
+    """The same as a photograph of 1600 × 1200: unevenly lit, with a sensor's noise. ink: of the light it gives back."""
+    page = Image.new("L", (1600, 1200), 255)
+    page.paste(sheet(which, 900, 0, 255), (350, 130))
+    strength = 1 - np.asarray(page, dtype=np.float32) / 255
+    y, x = np.mgrid[0:1:1200j, 0:1:1600j]
+    lights = {
+        "from the left": 1 - 0.6 * x,
+        "a dark corner": 1 - 0.75 * np.exp(-(x**2 + y**2) / 0.15),
+        "a shadow": np.where(x + 0.4 * y > 0.75, 0.5, 1),
+        "in the evening": 0.4 - 0.2 * y,
+        "a dark table": np.where((x < 0.06) | (y > 0.93), 0.2, 1 - 0.2 * y),
+    }
+    seen = paper * lights[light] * (1 - (1 - ink) * strength) + DICE.normal(0, noise, strength.shape)
+    return Image.fromarray((seen.clip(0, 1) * 255).astype(np.uint8))
+
+
+def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
+
+
+def turned(which: int, orientation: int) -> bytes:
+    """As a camera saves it that was not held upright: lying, and a note how to turn it."""
+    undo = {3: Image.Transpose.ROTATE_180, 6: Image.Transpose.ROTATE_90, 8: Image.Transpose.ROTATE_270}
+    exif = Image.Exif()
+    exif[ORIENTATION] = orientation
+    return saved(sheet(which).transpose(undo[orientation]), "JPEG", exif=exif)
+
+
+def transparent(which: int, kind: str, mode: str = "RGBA") -> bytes:
+    """Black ink on nothing; what cannot be seen is black as well."""
+    alpha = sheet(which).point(lambda v: 255 - v).point(lambda v: 0 if v < 40 else v)
+    picture = Image.new("LA", alpha.size)
+    picture.putalpha(alpha)
+    return saved(picture.convert(mode), kind)
+
+
+def sixteen_bits(which: int, brightest: int = 65535) -> bytes:
+    values = np.asarray(sheet(which), dtype=np.float64) / 255 * brightest
+    return saved(Image.fromarray(values.astype(np.uint16)), "PNG")
+
+
+def first_of_two(kind: str) -> bytes:
+    return saved(sheet(3).convert("RGB"), kind, save_all=True, append_images=[sheet(8).convert("RGB")], duration=100)
+
+
+def grainy(megapixels: float) -> bytes:
+    """A photo as large as phones take: a JPEG of many megapixels and almost 12 MB."""
+    side = int((megapixels * 1e6) ** 0.5)
+    page = np.asarray(sheet(4, 1000).resize((side, side)), dtype=np.int16)
+    return saved(Image.fromarray((page + DICE.integers(-8, 5, page.shape)).clip(0, 255).astype(np.uint8)), "JPEG")
+
+
+def huge_head() -> bytes:
+    """A PNG of a few hundred bytes that says it holds 2.5 gigapixels."""
+    head = bytearray(saved(Image.new("L", (1, 1)), "PNG"))
+    head[16:24] = (50_000).to_bytes(4, "big") * 2
+    head[29:33] = zlib.crc32(head[12:29]).to_bytes(4, "big")
+    return bytes(head)
+
+
+def smudged(which: int) -> bytes:
+    page = sheet(which)
+    draw = ImageDraw.Draw(page)
+    for x, y in DICE.integers(20, 580, (25, 2)):
+        draw.ellipse([x, y, x + 4, y + 4], fill=150)
+    noisy = np.asarray(page) + DICE.normal(0, 6, (600, 600))
+    return saved(Image.fromarray(noisy.clip(0, 255).astype(np.uint8)), "JPEG")
+
+
+READ: dict[str, tuple[int, Callable[[], bytes]]] = {
+    "PNG": (2, lambda: saved(sheet(2), "PNG")),
+    "PNG in colour": (3, lambda: saved(sheet(3).convert("RGB"), "PNG")),
+    "PNG of a palette": (4, lambda: saved(sheet(4).quantize(8), "PNG")),
+    "PNG of black and white": (5, lambda: saved(sheet(5).convert("1"), "PNG")),
+    "PNG, white on black": (6, lambda: saved(sheet(6, 600, 240, 10), "PNG")),
+    "PNG as small as MNIST": (7, lambda: saved(Image.fromarray(digits.example_digits()[7]), "PNG")),
+    "PNG, faint": (7, lambda: saved(sheet(7, 600, 170, 250), "PNG")),
+    "PNG of 20 megapixels": (0, lambda: saved(sheet(0, 4472), "PNG")),
+    "PNG, wide": (1, lambda: saved(ImageOps.expand(sheet(1), (900, 0), 250), "PNG")),
+    "16 bits": (3, lambda: sixteen_bits(3)),
+    "16 bits of which 12 are used": (5, lambda: sixteen_bits(5, 4095)),
+    "transparent": (2, lambda: transparent(2, "PNG")),
+    "transparent grey": (6, lambda: transparent(6, "PNG", "LA")),
+    "transparent WebP": (9, lambda: transparent(9, "WEBP")),
+    "transparent GIF": (0, lambda: transparent(0, "GIF")),
+    "JPEG": (8, lambda: saved(sheet(8), "JPEG")),
+    "JPEG in colour": (9, lambda: saved(sheet(9).convert("RGB"), "JPEG")),
+    "JPEG for print": (4, lambda: saved(sheet(4).convert("CMYK"), "JPEG")),
+    "JPEG, much compressed": (3, lambda: saved(sheet(3), "JPEG", quality=8)),
+    "JPEG upside down": (6, lambda: turned(6, 3)),
+    "JPEG lying on its left": (7, lambda: turned(7, 6)),
+    "JPEG lying on its right": (2, lambda: turned(2, 8)),
+    "JPEG of 48 megapixels": (4, lambda: grainy(48)),
+    "WebP": (5, lambda: saved(sheet(5), "WEBP")),
+    "WebP, the first of two": (3, lambda: first_of_two("WEBP")),
+    "GIF": (1, lambda: saved(sheet(1), "GIF")),
+    "GIF, the first of two": (3, lambda: first_of_two("GIF")),
+    "HEIC": (4, lambda: saved(sheet(4).convert("RGB"), "HEIF")),
+    "HEIC, grey": (7, lambda: saved(sheet(7), "HEIF")),
+    "a smudged scan": (5, lambda: smudged(5)),
+    "photo lit from the left": (2, lambda: saved(photo(2, "from the left"), "JPEG")),
+    "photo with a dark corner": (3, lambda: saved(photo(3, "a dark corner"), "JPEG")),
+    "photo with a shadow": (4, lambda: saved(photo(4, "a shadow"), "JPEG")),
+    "photo in the evening": (5, lambda: saved(photo(5, "in the evening", noise=0.03), "JPEG")),
+    "photo with the table's edge": (7, lambda: saved(photo(7, "a dark table"), "JPEG")),
+    "photo of a pencil": (8, lambda: saved(photo(8, "from the left", ink=0.7), "JPEG")),
+    "photo of chalk": (9, lambda: saved(photo(9, "from the left", ink=3.2, paper=0.25), "JPEG")),
+    "photo as HEIC": (0, lambda: saved(photo(0, "a dark corner").convert("RGB").reduce(3), "HEIF")),
+}
+REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "empty": ("file", lambda: b""),
+    "text": ("file", lambda: b"seven"),
+    "half a PNG": ("file", lambda: saved(sheet(7), "PNG")[:900]),
+    "half a JPEG": ("file", lambda: saved(sheet(7), "JPEG")[:300]),
+    "half a HEIC": ("file", lambda: saved(sheet(7).convert("RGB"), "HEIF")[:700]),
+    "a head without a body": ("file", lambda: b"\x89PNG\r\n\x1a\n" + bytes(40)),
+    "a PDF": ("file", lambda: saved(sheet(7), "PDF")),
+    "a TIFF": ("file", lambda: saved(sheet(7), "TIFF")),
+    "more than 12 MB": ("large", lambda: saved(sheet(7), "PNG") + bytes(12 * 2**20)),
+    "gigapixels in its head": ("large", huge_head),
+    "60 megapixels": ("large", lambda: saved(Image.new("1", (10_000, 6_000)), "PNG")),
+    "1 × 1": ("too_small", lambda: saved(Image.new("L", (1, 1)), "PNG")),
+    "2 × 900": ("too_small", lambda: saved(Image.new("L", (2, 900), 255), "PNG")),
+    "white": ("blank", lambda: saved(Image.new("L", (300, 300), 255), "PNG")),
+    "nothing but transparency": ("blank", lambda: saved(Image.new("RGBA", (300, 300)), "PNG")),
+    "noise": ("noise", lambda: saved(Image.fromarray(DICE.integers(0, 256, (300, 300), dtype=np.uint8)), "PNG")),
+    "a filled square": ("all_ink", lambda: saved(ImageOps.expand(Image.new("L", (200, 200)), 50, 255), "PNG")),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_it_is_read_as_the_digit_that_it_shows(name: str) -> None:
+    digit, make = READ[name]
+    drawing = digits.from_file(make())
+    assert load("digits")(digits.ink(drawing)).answer[0].best == str(digit)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_it_is_refused_in_a_sentence(name: str) -> None:
+    reason, make = REFUSED[name]
+    with pytest.raises((digits.DrawingError, DigitError)) as refusal:
+        digits.from_file(make())
+    assert refusal.value.reason == reason
+    kind = "drawing" if isinstance(refusal.value, digits.DrawingError) else "upload" if reason == "blank" else "digit"
+    for language in LANGUAGES:
+        assert len(catalogue(language)[f"error.{kind}_{reason}"]) > 15
