@@ -34,6 +34,9 @@ class Entry:
 ORDER = ["shapes_and_cost", *(row.name for row in PAGES if row.name != "shapes_and_cost")]
 WORDS, PIXELS = "embedding.E", "embedding.W_E"
 
+#: Where the sum of token and position is normalised before the first layer, the two have other names.
+BEFORE_THE_LAYERS = {"embedding.sum": "summed", "embedding.norm": "embedding_norm"}
+
 OWN: tuple[Entry, ...] = (
     Entry("n", "shapes_and_cost", "n", "{n}"),
     Entry("N", "shapes_and_cost", "N", "{N}"),
@@ -126,8 +129,12 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
                 return f"{'before' if sublayer.norm_first else 'norm'}_{sublayer.name}"
     if quantity.operation == "input" and "height" in quantity.axes:
         return "image"
+    if quantity.key in BEFORE_THE_LAYERS and graph.config.embedding_norm:
+        return BEFORE_THE_LAYERS[quantity.key]
+    if quantity.operation == "input" and quantity.key == "segments":
+        return "which_sentence"
     path = quantity.key.removeprefix("decoder.").split(".")
-    return "_".join(path[-2:]) if path[0] == "transform" or path[-1] in ("output", "sum") else path[-1]
+    return "_".join(path[-2:]) if path[0] in ("transform", "pooler") or path[-1] in ("output", "sum") else path[-1]
 
 
 def glossary_button(trace: Trace, mode: str) -> None:
