@@ -1,6 +1,6 @@
 """Why a folder cannot be read: one sentence for each reason."""
 
-_SENTENCES = {
+SENTENCES = {
     "no_folder": "there is no folder {folder}",
     "missing": "{folder} has no {file}",
     "outside": "{file} in {folder} is a link that leads out of the folder, and is not followed",
@@ -28,6 +28,6 @@ class CheckpointError(ValueError):
     """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
 
     def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(_SENTENCES[reason].format(**values))
+        super().__init__(SENTENCES[reason].format(**values))
         self.reason = reason
         self.values = values

@@ -31,7 +31,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_dir():
-            raise CheckpointError("no_folder", folder=path)
+            raise CheckpointError("no_folder", folder=path.name)
 
     @property
     def name(self) -> str:

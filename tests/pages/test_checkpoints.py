@@ -1,5 +1,6 @@
 """Every page with somebody else's encoder: offered in the sidebar, named by the link, computed to the last number."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import load
+from model.hugging_face.errors import SENTENCES
 from pages.ui.frame import PAGES
 from pages.ui.offered import offered
+from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoints import MINILM, theirs
 from tests.pages.opening import APP, figure, numbers, open_page, steps, texts
 
@@ -123,3 +126,10 @@ def test_a_link_to_a_network_that_is_not_offered_says_so(monkeypatch: pytest.Mon
     app.run()
     assert any("bert-large" in warning.value.replace("\\", "") for warning in app.warning)
     assert app.session_state["choice"].model == "trained"
+
+
+def test_every_reason_has_a_sentence_in_both_languages() -> None:
+    for language in LANGUAGES:
+        for reason, sentence in SENTENCES.items():
+            said = catalogue(language)[f"error.checkpoint_{reason}"]
+            assert set(re.findall(r"\{(\w+)\}", said)) <= set(re.findall(r"\{(\w+)\}", sentence))
