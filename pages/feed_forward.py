@@ -12,6 +12,7 @@ from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, wi
 from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.neuron import show_contexts
 from pages.ui.text import class_name, plain, t
 from pages.ui.view import View
 
@@ -182,6 +183,19 @@ def fires() -> None:
     )
 
 
+def writes_towards() -> None:
+    """In one line, the words or classes to which the chosen neuron's output points; the pictures are another part."""
+    scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
+    classes = (answer := view.trace.graph.get("logits")) and "class" in answer.axes
+    labels = (
+        [class_name(label) for label in view.pipeline.reader.labels] if classes else view.pipeline.reader.vocabulary
+    )
+    ranked = [i for i in np.argsort(-scores, kind="stable").tolist() if labels[i] not in SPECIAL_TOKENS]
+    many = 1 if classes else 5
+    up, down = ([labels[i] for i in places[:many]] for places in (ranked, ranked[::-1]))
+    st.markdown(t("neuron.writes", neuron=neuron + 1, up=word("comma").join(up), down=word("comma").join(down)))
+
+
 def writes() -> None:
     """Where the chosen neuron's output vector points: the words, or the classes, that it pushes up and down."""
     st.markdown(text("memory", neuron=neuron + 1))
@@ -295,6 +309,8 @@ else:
                 most_active()
             with columns[1]:
                 fires()
+            show_contexts(view, neuron)
+            writes_towards()
         case "writes":
             writes()
         case "output":

@@ -288,7 +288,7 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
 @pytest.mark.parametrize("name", ["attention", "answer"])
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: str) -> None:
     typed = "<b>x</b> $x$ `x` [MASK]"
-    page.goto(f"{app_url}/{name}?s={quote(typed)}&depth={quote('<b>x</b>$x$`x`')}&lang=en")
+    page.goto(f"{app_url}/{name}?s={quote(typed)}&range={quote('<b>x</b>$x$`x`')}&{FORMULA}")
     title(page, name)
     expect(sentence_box(page)).to_have_value(typed)
     assert "= <b>x</b>$x$`x`, which does not exist" in main_text(page)

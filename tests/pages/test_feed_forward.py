@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from model.pipeline import SPECIAL_TOKENS
+from model.tables import neuron_contexts
 from pages.ui import session
+from pages.ui.text import catalogue, literal
 from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -66,6 +68,26 @@ def test_the_most_active_neurons_lead_and_the_first_of_them_is_chosen() -> None:
     assert app.number_input(key="pick.neuron").value == best + 1
     app.number_input(key="pick.neuron").set_value(17).run()
     np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["x"]), activation[:, 16])
+
+
+def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength_with_what_it_writes() -> None:
+    contexts = neuron_contexts("text", 1, 99)
+    app = open_part("neuron", neuron="100")
+    said = texts(app)
+    for context in (*contexts.top, *contexts.middle, *contexts.low):
+        assert f":blue[**{literal(context.tokens[context.place])}**]" in said
+        assert f" | {context.activation:.2f} |" in said
+    assert f"{contexts.active:.1%}" in said.replace("\\", "")
+    text = session.pipeline("text")
+    scores = text.network.embedding.E.weight.numpy() @ text.network.layers[1].ffn.W_2.weight.numpy()[:, 99]
+    ranked = [text.reader.vocabulary[i] for i in np.argsort(-scores)]
+    best = [word for word in ranked if word not in SPECIAL_TOKENS][:5]
+    assert "towards " + ", ".join(best) in said.replace("\\", "")
+
+
+def test_where_nothing_was_measured_of_neurons_it_says_so() -> None:
+    for link in ({"input": "digit"}, {"model": "paper"}):
+        assert catalogue("en")["neuron.not_measured"] in texts(open_part("neuron", **link))
 
 
 def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() -> None:

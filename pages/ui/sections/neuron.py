@@ -1,0 +1,36 @@
+"""What a neuron answers to over a whole corpus, by strength: its best places, middling ones, and weak ones."""
+
+import streamlit as st
+
+from model.tables import Context, neuron_contexts
+from pages.ui.text import literal, plain, t
+from pages.ui.view import View
+
+LEVELS = ("top", "middle", "low")
+
+
+def show_contexts(view: View, neuron: int) -> None:
+    """The words, in their sentences, that fire a neuron of the chosen layer."""
+    contexts = neuron_contexts(view.choice.pipeline, view.choice.layer, neuron)
+    if contexts is None:
+        st.caption(t("neuron.not_measured"))
+        return
+    said = "measured" if contexts.top else "never"
+    st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=f"{contexts.active:.1%}", layer=view.choice.layer + 1))
+    lines = [
+        f"| {plain(f'neuron.{level}')} | {_marked(context)} | {context.activation:.2f} |"
+        for level in LEVELS
+        for context in getattr(contexts, level)
+    ]
+    if lines:
+        heads = " | ".join(plain(f"neuron.column_{name}") for name in ("strength", "context", "activation"))
+        with st.container(key="working.contexts"):  # as narrow as the tables of an arithmetic
+            st.markdown(f"| {heads} |\n|:--|:--|--:|\n" + "\n".join(lines))
+        st.caption(t("neuron.legend"))
+
+
+def _marked(context: Context) -> str:
+    """The piece that fires the neuron, lit between its neighbours."""
+    left, piece, right = context.around(6)
+    before, after = (" ".join(map(literal, pieces)) for pieces in (left, right))
+    return f"{before} :blue[**{literal(piece)}**] {after}".replace("|", r"\|").strip()
