@@ -4,10 +4,11 @@ import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from unicodedata import normalize
 
 import torch
 from safetensors import SafetensorError, safe_open
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 from torch import Tensor
 
 from model.config import DECODER, PRESETS, EncoderConfig
@@ -18,16 +19,24 @@ from model.hugging_face import load_folder
 from model.pipeline import ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
+PRIVATE_USE = 0xE000  # Unicode's first sign that means nothing
 #: Uses of the embedding matrix under other names.
 TIED = {"logits.weight", "decoder.embedding.E.weight"}
 
 
 def load_tokenizer() -> Tokenizer:
+    """Our tokenizer; signs that it has no piece for are read as NFKC has them: full-width ＡＩ as AI."""
     path = intact(WEIGHTS / "tokenizer.json")
     try:
-        return Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises bare Exception for a damaged file
         raise WeightsError("damaged", path.name) from error
+    own = [piece for piece in tokenizer.get_vocab() if len(piece) == 1 and normalize("NFKC", piece) != piece]
+    hidden = {sign: chr(PRIVATE_USE + number) for number, sign in enumerate(own)}  # ， has a piece, and stays itself
+    hide = [normalizers.Replace(sign, place) for sign, place in hidden.items()]
+    show = [normalizers.Replace(place, sign) for sign, place in hidden.items()]
+    tokenizer.normalizer = normalizers.Sequence([*hide, normalizers.NFKC(), *show, tokenizer.normalizer])
+    return tokenizer
 
 
 def read_weights(name: str) -> tuple[dict[str, Tensor], dict[str, float]]:

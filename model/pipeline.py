@@ -1,5 +1,6 @@
 """A reader for the input, a network, and the way from one to a Trace."""
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -20,6 +21,8 @@ from model.trace import Guess, Note, Trace, graph_of, record
 
 MOST_SOURCES = 4  # runs of other inputs that are kept for patches: about 10 MB each at 64 tokens
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
+WORD = re.compile(r"[\w\u0300-\u036f]+")  # letters, digits, and accents that stand by themselves
+SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -86,11 +89,22 @@ class TextReader:
         if len(ids) > self.max_len or len(str(x)) > MOST_CHARACTERS:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
             ids = [*ids[: self.max_len - 1], ids[-1]]
+            if lost := str(x).count("[MASK]") - [self.vocabulary[i] for i in ids].count("[MASK]"):
+                notes.append(Note("mask_cut", {"count": lost}))
         return replace(self.reading(ids), notes=tuple(notes))
 
     def pieces(self, word: str) -> list[str]:
         """What a word is cut into; [UNK] where its signs are unknown."""
         return [self.vocabulary[i] for i in self.encode(word).ids[1:-1]]
+
+    def simplified(self, text: str) -> list[tuple[str, str]]:
+        """Words that are read otherwise than they are typed, as both: ("Café", "cafe"), ("ＡＩ", "ai")."""
+        normalizer = self.tokenizer.normalizer
+        text = SPECIAL.sub(" ", text[:MOST_CHARACTERS])
+        words = WORD.findall(text) if normalizer else []
+        # Spaces round Chinese characters are there to cut at: nothing is read otherwise.
+        read = {word: normalizer.normalize_str(word).strip(" ▁").replace(" ", "") for word in words}
+        return [(word, plain) for word, plain in read.items() if plain != word]
 
     def encode(self, text: str) -> Encoding:
         """The pieces of a text."""

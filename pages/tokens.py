@@ -25,6 +25,7 @@ SINES = (
 )
 COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
+MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 
 
@@ -50,6 +51,10 @@ def pieces() -> None:
     named = zip(tokens, kinds, strict=True)
     st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
     st.markdown(text("read_pieces", pieces=len(tokens), vocabulary=f"{view.trace.config.vocab_size:,}"))
+    typed = view.trace.subject
+    if isinstance(typed, str) and (simplified := view.pipeline.reader.simplified(typed)):
+        pairs = ", ".join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
+        st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
 
 
 def about_pieces() -> None:

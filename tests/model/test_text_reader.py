@@ -42,3 +42,48 @@ def test_an_unknown_sign_keeps_its_place_and_is_named(reader: TextReader) -> Non
 @pytest.mark.parametrize("signs", [range(33, 80), range(80, 127)])
 def test_every_sign_on_a_keyboard_is_known(reader: TextReader, signs: range) -> None:
     assert "[UNK]" not in reader.read(" ".join(map(chr, signs))).tokens
+
+
+FULL_WIDTH = str.maketrans({chr(code): chr(code + 0xFEE0) for code in range(33, 127) if chr(code).isalnum()})
+
+
+@pytest.mark.parametrize("sentence", ["AI and 123", "the year 2026 .", "我在 NEW york 住了10年。"])
+def test_full_width_letters_and_digits_are_read_as_plain_ones(reader: TextReader, sentence: str) -> None:
+    wide = sentence.translate(FULL_WIDTH)
+    assert wide != sentence
+    assert reader.read(wide).ids == reader.read(sentence).ids
+
+
+def test_signs_with_a_piece_of_their_own_stay_themselves(reader: TextReader) -> None:
+    signs = "，！？：；（）…"
+    assert reader.read(signs).tokens[1:-1] == list(signs)
+
+
+def test_what_nfkc_knows_is_no_longer_unknown(reader: TextReader) -> None:
+    assert reader.read("½ ﬁsh ①").tokens == reader.read("1⁄2 fish 1").tokens
+
+
+@pytest.mark.parametrize(
+    ("sentence", "simplified"),
+    [
+        ("Paris is nice .", [("Paris", "paris")]),
+        ("a café , a cafe\u0301 and PARIS", [("café", "cafe"), ("cafe\u0301", "cafe"), ("PARIS", "paris")]),
+        ("ＡＩ和１２３", [("ＡＩ和１２３", "ai和123")]),
+        ("i love you [MASK] .", []),
+        ("我爱你。", []),
+    ],
+)
+def test_what_is_read_otherwise_than_typed_is_named(
+    reader: TextReader, sentence: str, simplified: list[tuple[str, str]]
+) -> None:
+    assert reader.simplified(sentence) == simplified
+    for typed, read in simplified:
+        assert reader.read(typed).tokens == reader.read(read).tokens
+
+
+def test_a_mask_beyond_the_cut_is_mentioned(reader: TextReader) -> None:
+    early, late = "[MASK] " + "word " * 80, "[MASK] " + "word " * 80 + "[MASK] [MASK]"
+    assert [note.reason for note in reader.read(early).notes] == ["truncated"]
+    (_, note) = reader.read(late).notes
+    assert (note.reason, note.values) == ("mask_cut", {"count": 2})
+    assert reader.read("word " * 500 + "[MASK]").notes[1].values == {"count": 1}  # not even cut into pieces

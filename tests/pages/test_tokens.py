@@ -5,6 +5,7 @@ import pytest
 
 from model.analysis import cosine_similarity, nearest_rows
 from pages.ui import digits, session
+from pages.ui.text import LANGUAGES
 from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -111,3 +112,12 @@ def test_every_drawing_opens(link: dict[str, str], panel: str) -> None:
 def test_the_story_has_one_picture(link: dict[str, str]) -> None:
     app = open_page("tokens", **{"s": SENTENCE, "depth": "story", **link})
     assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("depth", ["story", "numbers"])
+def test_what_is_read_otherwise_than_typed_is_said(language: str, depth: str) -> None:
+    app = open_page("tokens", s="Paris and the café .", lang=language, depth=depth)
+    (said,) = [note.value for note in app.info]
+    assert "Paris → paris" in said and "café → cafe" in said
+    assert not open_page("tokens", s="paris and the cafe .", lang=language, depth=depth).info
