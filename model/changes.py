@@ -110,7 +110,7 @@ def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Chan
         part = touched.part(value, axes)
         here = Here(edit, quantity, run.graph, special, given, kept[read] if read else None)
         new = row.new(value, here)
-        if quantity.operation == "mask" and not row.hides and edit.operation != "patch":
+        if quantity.operation == "mask" and not row.hides and edit.operation not in ("patch", "unmasked"):
             new = torch.where(value == HIDDEN, value, new)  # what may not be seen has no value to change
         changed = value.clone()
         changed[part] = new[part]

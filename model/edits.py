@@ -267,6 +267,10 @@ def _is(*operations: str) -> Callable[[Quantity, Graph], bool]:
     return lambda quantity, _graph: quantity.operation in operations
 
 
+def _is_causal_mask(quantity: Quantity, _graph: Graph) -> bool:
+    return quantity.operation == "mask" and side_looked_at(quantity) == "decoder."
+
+
 def _is_own_mask(quantity: Quantity, _graph: Graph) -> bool:
     return quantity.operation == "mask" and looks_at_itself(quantity)
 
@@ -308,6 +312,8 @@ OPERATIONS: dict[str, Operation] = {
         lambda value, here: _masked(value, torch.ones(value.shape[-2:], dtype=torch.bool), here), _is("mask"),
         hides=True,
     ),
+    # a decoder without its mask: a word may look at those that are written later
+    "unmasked": Operation(lambda value, here: here.read, _is_causal_mask, narrowed_by=("head",), reads=0),
     # positions in another order, or each token at the place so many further on (round the table)
     "shuffle": Operation(_shuffle, _is_fixed_positions, takes=("seed",)),
     "shift": Operation(

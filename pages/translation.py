@@ -3,17 +3,23 @@
 import streamlit as st
 
 from model.decoder import Decoder, DecoderLayer
+from model.search import beam_search
 from pages.ui.link import select
+from pages.ui.sections.alignment import alignment
+from pages.ui.sections.decoder import inside
+from pages.ui.sections.search import search
+from pages.ui.sections.tampering import tampering
 from pages.ui.sections.writing import Writing, best_aligned, lines, one_step, sentences, step_slider, which
 from pages.ui.text import plain, t
 
 view = Writing()
 if not view.translates:
     st.info(t("translation.needs_words"), icon=":material/translate:")
-    st.button(
-        plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs={"input": "sentence"}
-    )
+    words = {"input": "sentence"}
+    st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
 else:
+    if view.choice.paper:
+        st.info(t("translation.trained_here"), icon=":material/info:")
     with st.container(horizontal=True, vertical_alignment="center"):
         which(view)
         sentences(view)
@@ -24,7 +30,18 @@ else:
         view.tell(t("translation.story"))
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
+            part = view.panel("writing", "search", "alignment", "inside", "changes")
             step_slider(view)
-        one_step(view)
+        match part:
+            case "writing":
+                one_step(view)
+            case "search":
+                search(view)
+            case "alignment":
+                alignment(view)
+            case "inside":
+                inside(view)
+            case "changes":
+                tampering(view)
 
-view.close(DecoderLayer, Decoder)
+view.close(DecoderLayer, Decoder, beam_search)

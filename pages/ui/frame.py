@@ -213,7 +213,7 @@ def frame() -> None:
             for problem in problems:
                 _say(problem)
         with st.sidebar:
-            st.session_state["choice"] = sidebar()
+            st.session_state["choice"] = sidebar(page.url_path)
             _tend(st.session_state["lang"])
         st.html(f"<style>{STYLE}{LEGIBLE}{NARROW}</style>")
         if st.session_state["choice"].big:

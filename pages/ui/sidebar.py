@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from model.config import DECODER
 from pages.ui import digits, link, session
 from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
@@ -10,6 +11,8 @@ from pages.ui.first_sight import first_picture
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, plain, t
 
+#: Places in another sentence, and in its translation, mean nothing in this one.
+AFRESH = {"hidden": None, "step": None, "forced": (), "beam": 1}
 EXAMPLES = {
     "en": (
         "the animal did not cross the street because it was too tired .",
@@ -34,8 +37,8 @@ EXAMPLES = {
 }
 
 
-def sidebar() -> Choice:
-    """Draw the controls, bring the address in step with them, and return the choice."""
+def sidebar(page: str = "") -> Choice:
+    """Draw the controls, bring the address in step with them, and return the choice. page: the path of the one open."""
     if "s" not in st.session_state:
         _begin()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
@@ -48,7 +51,8 @@ def sidebar() -> Choice:
             drawing = _drawing(PIPELINES[kind])
     if kind == "sentence":
         _who_reads()
-    config = session.config(link.chosen().pipeline)
+    writes = page == "translation" and kind == "sentence"  # there the layers are the decoder's
+    config = DECODER if writes else session.config(link.chosen().pipeline)
     _number("layer", config.layers)
     _number("head", config.heads)
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
@@ -91,7 +95,7 @@ def _sentence() -> None:
         key="s",
         max_chars=MOST_CHARACTERS,
         help=plain("sidebar.sentence_help"),
-        on_change=lambda: link.select(hidden=None),  # the places were those of another sentence
+        on_change=lambda: link.select(**AFRESH),
         persist_state="session",
     )
     here = st.session_state["lang"]
@@ -129,7 +133,7 @@ def _take_model() -> None:
 
 def _take_example() -> None:
     if st.session_state["example"]:
-        link.select(sentence=st.session_state["example"], hidden=None)
+        link.select(sentence=st.session_state["example"], **AFRESH)
         st.session_state["example"] = None
 
 

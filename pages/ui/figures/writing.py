@@ -8,8 +8,6 @@ import plotly.graph_objects as go
 
 from pages.ui.figures.base import ACCENT, BEFORE, ROLE_COLOURS, UNSEEN, Axis, figure_of, label, look, on_screen
 
-LEAST = 0.02  # what gets less has no line
-
 
 def writing(
     source: Axis,
@@ -19,6 +17,7 @@ def writing(
     back: np.ndarray,
     mode: str,
     *,
+    least: float,
     lit: int | None = None,
     font_size: int = 12,
 ) -> go.Figure:
@@ -26,7 +25,8 @@ def writing(
 
     target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
     is the one being written, and none later is shown. across: (source,), what the row takes from the source. back:
-    (target,), what it takes from the target read so far, drawn as arcs on the right. lit: a source word to mark.
+    (target,), what it takes from the target read so far, drawn as arcs on the right. least: what gets less has no line.
+    lit: a source word to mark.
     The numbers of a click: (source, -1) or (-1, target).
     """
     n_source, n_target = len(source.labels), len(target.labels)
@@ -35,14 +35,14 @@ def writing(
     y_source, y_target = (np.arange(n, dtype=np.float32) * by for n, by in zip((n_source, n_target), down, strict=True))
     here = float(y_target[step + 1])
     lines = [
-        _line([0.02, 0.98], [y_source[j], here], share, ACCENT) for j, share in enumerate(across) if share >= LEAST
+        _line([0.02, 0.98], [y_source[j], here], share, ACCENT) for j, share in enumerate(across) if share >= least
     ]
     shown = target.labels[: step + 2]
     beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
     lines += [
         _line(*_arc(beside, here, float(y_target[j])), share, ROLE_COLOURS[mode]["Q"])
         for j, share in enumerate(back[: step + 1])
-        if share >= LEAST
+        if share >= least
     ]
     size = font_size + 1 if most <= 24 else max(8, font_size - 3)
     names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])

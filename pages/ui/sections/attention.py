@@ -137,7 +137,8 @@ def sentence(view: View, prefix: str, step: str) -> str:
             return t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", **said)
         case "masked":
             hidden = int(np.isinf(values).sum())
-            return t("attention.read_masked" if hidden else "attention.read_unmasked", hidden=hidden, cells=values.size)
+            unmasked = "attention.read_cross" if ".cross." in prefix else "attention.read_unmasked"
+            return t("attention.read_masked" if hidden else unmasked, hidden=hidden, cells=values.size)
         case _:
             token = view.place(prefix + "weights")
             weights = view.trace[prefix + "weights"][view.choice.head, token]

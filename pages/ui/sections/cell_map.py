@@ -37,7 +37,7 @@ def field(key: str, axis: str) -> str | None:
 
 def axes(view: View, key: str) -> tuple[Axis, Axis]:
     """The two axes of a map, named by their tokens, or counted."""
-    names = view.trace.names(key)[-2:]
+    names = view.names(key)[-2:]
     kinds = view.trace.axes(key)[-2:]
     return tuple(Axis(plain(f"axis.{kind}"), labels or ()) for kind, labels in zip(kinds, names, strict=True))
 

@@ -1,6 +1,6 @@
 """A translation on the screen: which one of those found, at which step, and what that step looks at."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -17,14 +17,14 @@ from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import chosen, select
 from pages.ui.sections.player import player
+from pages.ui.sidebar import AFRESH
 from pages.ui.text import LANGUAGES, literal, plain, t
 from pages.ui.view import View
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 LIKELIEST = 5
+LEAST = 0.02  # what gets less has no line; in a story five times as much
 SECONDS = 1.2  # that a step stays on the screen while they are played
-#: The choices that are about the target, and mean nothing once another one is written.
-AFRESH = {"step": None, "forced": (), "beam": 1}
 
 
 class Writing(View):
@@ -97,6 +97,15 @@ class Writing(View):
     def place(self, key: str) -> int:
         source = not key.startswith("decoder.") or key.endswith((".cross.K", ".cross.V"))
         return self.token if source and key != "logits" else self.step
+
+    def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
+        """Of a decoder's rows both the piece that they read and the one that they write: a row is a step."""
+        names = list(self.trace.names(key))
+        for axis, kind in enumerate(self.trace.axes(key)):
+            if kind in ("query", "target") and key.startswith("decoder."):
+                rows = zip(self.trace.target_tokens, self.trace.written, strict=True)
+                names[axis] = [f"{read} → {written}" for read, written in rows]
+        return tuple(names)
 
 
 def _go_on(field: str, by: int, count: int, usual: int) -> None:
@@ -194,8 +203,9 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         Axis(plain("translation.target"), target),
         step,
         across,
-        np.append(back, 0),
+        np.zeros_like(target, dtype=float) if view.story else np.append(back, 0),
         view.mode,
+        least=0.1 if view.story else LEAST,
         lit=view.choice.token,
         font_size=view.font_size,
     )
@@ -220,7 +230,7 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
     sentence = t("translation.read_story" if view.story else "translation.read_step", **said)
-    view.picture("writing", drawn, sentence, values=across, table=table, on_pick=pick)
+    view.picture("writing", drawn, sentence, table=table, on_pick=pick)
 
 
 def distribution(view: Writing, step: int) -> np.ndarray:
@@ -228,8 +238,11 @@ def distribution(view: Writing, step: int) -> np.ndarray:
     return softmax(view.trace["logits"][step])
 
 
-def next_words(view: Writing) -> None:
-    """The likeliest next pieces; that which was written is marked. A click makes the decoder write another."""
+def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
+    """The likeliest next pieces; that which was written is marked. A click makes the decoder write another.
+
+    choose: what a click does instead, with the id of a piece; sentence: what is said then.
+    """
     p, vocabulary = distribution(view, view.step), view.pipeline.reader.vocabulary
     ids = p.argpartition(-LIKELIEST)[-LIKELIEST:]
     ids = ids[np.argsort(-p[ids])].tolist()
@@ -251,8 +264,8 @@ def next_words(view: Writing) -> None:
             font_size=view.font_size,
             height=int(230 * view.font_size / 12),
         ),
-        t("translation.read_next" if place == 1 else "translation.read_not_first", **said),
-        on_pick=lambda place, _: force((*beginning, ids[place])),
+        sentence or t("translation.read_next" if place == 1 else "translation.read_not_first", **said),
+        on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),
     )
 
 

@@ -1,0 +1,110 @@
+"""Which source word each written word comes from: the map of cross-attention, and how far it can be trusted."""
+
+import numpy as np
+import streamlit as st
+
+from model.tables import Role, head_roles
+from pages.ui.figures import Axis, heatmap
+from pages.ui.link import select
+from pages.ui.sections.cell_map import chosen_cell, draw_map
+from pages.ui.sections.roles import role_in_words
+from pages.ui.sections.writing import CROSS, Writing
+from pages.ui.text import literal, plain, t
+
+ALIGNED = ("aligned_next", "aligned")
+STRONG, WEAK = 0.3, 0.1  # shares of attention from which a source word is lit
+
+
+def alignment(view: Writing) -> None:
+    """The map of the chosen head, the sources of the chosen word, and all heads as they were measured."""
+    lit_words(view)
+    key = view.key(CROSS)
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        draw_map(view, key, sentence(view), cell=chosen_cell(view, key), title=plain("translation.map"))
+    with right:
+        measured(view)
+
+
+def lit_words(view: Writing) -> None:
+    """The source with the words lit that the chosen step takes most from; under it the target, to choose from."""
+    row = view.trace[view.key(CROSS)][view.choice.head, view.step]
+    words = []
+    for token, share in zip(view.trace.tokens, row, strict=True):
+        name = literal(token)
+        words.append(
+            f":orange-background[**{name}** {share:.0%}]"
+            if share >= STRONG
+            else f":orange-background[{name} {share:.0%}]"
+            if share >= WEAK
+            else f":gray[{name}]"
+        )
+    st.markdown(" ".join(words))
+    widget = "translation.word"
+    st.session_state[widget] = view.step
+    # The browser knows them by their wording only: the second ‘the’ gets an invisible sign more.
+    written = view.trace.written
+    names = [literal(piece) + "\u200b" * written[:i].count(piece) for i, piece in enumerate(written)]
+
+    def changed() -> None:
+        if st.session_state[widget] is not None:
+            select(step=st.session_state[widget])
+
+    look = {"key": widget, "label_visibility": "collapsed", "on_change": changed}
+    st.pills(plain("translation.target"), range(view.steps), format_func=names.__getitem__, **look)
+
+
+def sentence(view: Writing) -> str:
+    """What the chosen step looks at most, and what is known of such heads."""
+    row = view.trace[view.key(CROSS)][view.choice.head, view.step]
+    best = int(row.argmax())
+    said = {"piece": view.trace.written[view.step], "source": view.trace.tokens[best], "share": f"{row[best]:.0%}"}
+    return f"{t('translation.read_map', where=view.where(), **said)} {known(view)}"
+
+
+def known(view: Writing) -> str:
+    """What was measured of the chosen head over a corpus; nothing is claimed where it holds nothing."""
+    roles = head_roles("translation")
+    if roles is None:
+        return t("roles.not_measured")
+    role = roles.at(f"decoder.layers.{view.choice.layer}.cross", view.choice.head)
+    if role.name not in ALIGNED or not role.clear:
+        return t("translation.not_aligned", role=role_in_words(role))
+    return t("translation.known", role=role_in_words(role), count=f"{role.count:,}")
+
+
+def aligning(role: Role) -> float:
+    """In what share of places a head looks at the source of the piece just read or of the next one; NaN: not known."""
+    found = [one.share for one in (role, *role.others) if one.name in ALIGNED]
+    return max(found, default=np.nan)
+
+
+def measured(view: Writing) -> None:
+    """All heads of cross-attention: how often each looks where the aligned word stands. A click chooses one."""
+    roles, graph = head_roles("translation"), view.trace.graph
+    if roles is None:
+        st.caption(t("roles.not_measured"))
+        return
+    layers, heads = graph.layers("decoder."), graph.decoder.heads
+    paths = [f"decoder.layers.{layer}.cross" for layer in range(layers)]
+    shares = np.array([[aligning(roles.at(path, head)) for head in range(heads)] for path in paths])
+    layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
+    rows, columns = (
+        Axis(plain(f"translation.axis_{name}"), [str(i + 1) for i in range(n)])
+        for name, n in (("layer", layers), ("head", heads))
+    )
+    chosen = view.choice.layer, view.choice.head
+    view.picture(
+        "heads",
+        heatmap(
+            shares, rows, columns, scale="share", cell=chosen, clickable=True, square=False, font_size=view.font_size
+        ),
+        t(
+            "translation.read_heads",
+            where=plain("common.where", layer=layer + 1, head=head + 1),
+            role=role_in_words(roles.at(paths[layer], head)),
+        ),
+        on_pick=lambda row, column: select(layer=row, head=column),
+    )
+    best = {"layer": layer, "head": head}
+    st.button(plain("translation.take_best"), key="translation.best", on_click=select, kwargs=best)

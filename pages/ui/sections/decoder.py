@@ -1,0 +1,81 @@
+"""The inside of the decoder, part by part: each quantity as a map, beside it the arithmetic of its chosen cell."""
+
+import streamlit as st
+
+from model import Edit
+from model.graph import Quantity
+from pages.ui.changes_bar import quantity_in_words
+from pages.ui.glossary import name_of
+from pages.ui.link import select
+from pages.ui.pickers import either
+from pages.ui.sections.attention import STEPS, attention_step
+from pages.ui.sections.cell_map import cell_map
+from pages.ui.sections.working import working
+from pages.ui.sections.writing import Writing, next_words
+from pages.ui.text import plain, t
+
+SIDE = "decoder."
+BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
+
+
+def inside(view: Writing) -> None:
+    """One part of the decoder at a time, one quantity of it."""
+    block = view.choice.block if view.choice.block in BLOCKS else "cross"
+    words = [plain(f"translation.block_{name}") for name in BLOCKS]
+    either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")
+    if block == "next":
+        next_word(view)
+        return
+    quantities = quantities_of(view, block)
+    names = [quantity.key.rpartition(".")[2] for quantity in quantities]
+    usual = names.index("weights") if "weights" in names else len(names) - 1
+    number = names.index(view.choice.stage) if view.choice.stage in names else usual
+    labels = [title(view, quantity) for quantity in quantities]
+    look = {"label_visibility": "collapsed", "key": f"stage.{block}"}
+    either("stage", plain("translation.quantity"), names, labels, names[number], **look)
+    quantity = quantities[number]
+    if quantity.key.rpartition(".")[2] in STEPS:
+        attention_step(view, quantity.key.rpartition(".")[0] + ".", names[number])
+    else:
+        cell_map(view, quantity.key, meaning(view, quantity), title=labels[number])
+
+
+def quantities_of(view: Writing, block: str) -> list[Quantity]:
+    """The recorded quantities of a part of the decoder, in order; of a sub-layer with its sum and its LayerNorm."""
+    graph = view.trace.graph
+    if block == "embedding":
+        return [quantity for quantity in graph if quantity.traced and quantity.key.startswith(f"{SIDE}{block}.")]
+    (sub,) = (sub for sub in graph.sublayers(view.choice.layer, SIDE) if sub.name == block)
+    return [
+        quantity
+        for quantity in graph
+        if quantity.traced and (quantity.key.startswith(sub.prefix) or quantity.key in (sub.sum, sub.norm))
+    ]
+
+
+def title(view: Writing, quantity: Quantity) -> str:
+    return quantity_in_words(Edit(quantity.key, "zero"), view.trace.graph)
+
+
+def meaning(view: Writing, quantity: Quantity) -> str:
+    """What a quantity is, as the glossary has it, as a sentence. It knows one layer and one attention."""
+    graph = view.trace.graph
+    name = name_of(graph, graph[quantity.row.replace("{l}", "0")]).replace("cross_output", "attention_output")
+    said = t(f"glossary.{name}")
+    return f"{said[:1].upper()}{said[1:].rstrip('。.')}{plain('translation.stop')}"
+
+
+def next_word(view: Writing) -> None:
+    """From the last vector to the likeliest next pieces; a click works out another one."""
+    stages = ("logits", "answer")
+    stage = view.choice.stage if view.choice.stage in stages else "logits"
+    words = [plain(f"translation.stage_{name}") for name in stages]
+    look = {"label_visibility": "collapsed", "key": "stage.next"}
+    either("stage", plain("translation.quantity"), stages, words, stage, **look)
+    piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        next_words(view, lambda number: select(output=number), t("translation.read_logits"))
+        st.caption(t("translation.tied"))
+    with right:
+        working(view, stage, (view.step, piece))

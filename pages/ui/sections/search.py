@@ -1,0 +1,155 @@
+"""How the translation was found: the beginnings that the beam considered as a tree, and the sentences at its ends."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.search import Node, score
+from model.translator import Translation
+from pages.ui.figures import Branch, branches
+from pages.ui.link import select
+from pages.ui.pickers import either
+from pages.ui.sections.writing import Writing, force, share
+from pages.ui.text import literal, plain, t
+
+WIDE = 10  # steps that stand side by side
+
+
+def text(name: str, **values: object) -> str:
+    return t(f"translation.{name}", **values)
+
+
+def word(name: str, **values: object) -> str:
+    return plain(f"translation.{name}", **values)
+
+
+def search(view: Writing) -> None:
+    """The tree, and below it the translations that came of it."""
+    tree(view)
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        found(view)
+    with right:
+        st.markdown(greedy_or_beam(view))
+        penalty(view)
+
+
+def signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def window(view: Writing, last: int) -> range:
+    """The steps that are drawn: all, or some round the one that is looked at."""
+    first = max(0, min(view.step - WIDE // 2, last - WIDE + 1))
+    return range(first, min(first + WIDE, last + 1))
+
+
+def tree(view: Writing) -> None:
+    """Every candidate of every step. A click makes the decoder begin with that beginning."""
+    considered = view.found.search.nodes
+    by_ids = {node.ids: node for node in considered}
+    steps = window(view, max(len(node.ids) for node in considered) - 1)
+    nodes = [node for node in considered if len(node.ids) - 1 in steps]
+    vocabulary = view.pipeline.reader.vocabulary
+    lowest = {
+        step: min(node.log_probability for node in nodes if len(node.ids) == step + 1 and node.fate != "dropped")
+        for step in {len(node.ids) - 1 for node in nodes if node.fate != "dropped"}
+    }
+
+    def branch(node: Node) -> Branch:
+        step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
+        said = {
+            "beginning": " ".join(vocabulary[i] for i in node.ids),
+            "own": share(np.exp(node.own)),
+            "log_p": signed(node.log_probability),
+            "lowest": signed(lowest.get(step, node.log_probability)),
+            "score": signed(score(node.log_probability, len(node.ids))),
+        }
+        late = node.fate == "dropped" and vocabulary[node.ids[-1]] == "[SEP]"
+        return Branch(
+            column=step,
+            row=node.rank,
+            parent=None if parent is None else parent.rank,
+            text=vocabulary[node.ids[-1]],
+            hover=word(f"hover_{'late' if late else node.fate}", **said),
+            fate=node.fate,
+            on_path=node.ids == view.written.ids[: step + 1],
+        )
+
+    dropped = sum(node.fate == "dropped" for node in considered)
+    table = pd.DataFrame(
+        [
+            (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
+            for n in considered
+        ],
+        columns=["step", "beginning", "log p", "log P", "rank", "fate"],
+    ).set_index("step")
+
+    def pick(place: int, _: int) -> None:
+        beams = [translation.ids for translation in view.found.beams]
+        ids = nodes[place].ids
+        if ids in beams:
+            select(beam=beams.index(ids) + 1, step=None)
+        else:
+            force(ids[:-1] if vocabulary[ids[-1]] == "[SEP]" else ids)
+
+    view.picture(
+        "tree",
+        branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank"), font_size=view.font_size),
+        text("read_tree", considered=len(considered), dropped=dropped, beams=len(view.found.beams)),
+        table=table,
+        on_pick=pick,
+    )
+
+
+def found(view: Writing) -> None:
+    """The sentences that were found as a table, best score first under the penalty chosen, and which is on screen."""
+    alpha = view.choice.penalty / 100
+    named = [(plain("translation.greedy"), 0, view.found.greedy)]
+    named += [(str(number), number, one) for number, one in enumerate(view.found.beams, 1)]
+    shown = min(view.choice.beam, len(view.found.beams))
+    either(
+        "beam",
+        word("beam"),
+        [number for _, number, _ in named],
+        [name for name, _, _ in named],
+        shown,
+        label_visibility="collapsed",
+    )
+    columns = ["", word("column_translation"), "log P", word("column_pieces"), word("column_score")]
+    lines = ["| " + " | ".join(columns) + " |", "|:--|:--|--:|--:|--:|"]
+    for name, number, one in sorted(named, key=lambda row: -scored(row[2], alpha)):
+        mark = "**" if number == shown else ""
+        numbers = signed(one.log_probability), len(one.ids), signed(scored(one, alpha))
+        cells = [name, literal(one.text), *map(str, numbers)]
+        lines.append("| " + " | ".join(f"{mark}{cell}{mark}" if cell else "" for cell in cells) + " |")
+    with st.container(key="working.translation.found"):
+        st.markdown("\n".join(lines))
+
+
+def scored(one: Translation, alpha: float) -> float:
+    return score(one.log_probability, len(one.ids), alpha)
+
+
+def greedy_or_beam(view: Writing) -> str:
+    """What looking at several beginnings at once was good for, here."""
+    greedy, best = view.found.greedy, view.found.beams[0]
+    said = {"greedy": greedy.text, "best": best.text}
+    said |= {"greedy_p": signed(greedy.log_probability), "best_p": signed(best.log_probability)}
+    if greedy.ids == best.ids:
+        return text("greedy_same", **said)
+    return text("greedy_missed" if greedy.log_probability < best.log_probability else "greedy_likelier", **said)
+
+
+def penalty(view: Writing) -> None:
+    """A slider for the exponent of the length, and what it decides."""
+    widget = "translation.penalty"
+    st.session_state[widget] = view.choice.penalty / 100
+
+    def changed() -> None:
+        select(penalty=round(100 * st.session_state[widget]))
+
+    st.slider(word("penalty"), 0.0, 2.0, step=0.05, key=widget, on_change=changed)
+    alpha = view.choice.penalty / 100
+    first = max(view.found.beams, key=lambda one: scored(one, alpha))
+    st.markdown(text("read_penalty", alpha=f"{alpha:g}", first=first.text))

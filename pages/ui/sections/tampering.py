@@ -1,0 +1,102 @@
+"""Changes to the decoder: what it writes without a head, a mask or a word, and when it must look where we say."""
+
+import numpy as np
+import streamlit as st
+
+from model import Edit
+from model.translator import Task
+from pages.ui import session
+from pages.ui.changes_bar import toggled
+from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
+from pages.ui.link import select
+from pages.ui.sections.writing import Writing, likelihood
+from pages.ui.text import literal, plain, t
+
+MASK = "decoder.layers.{l}.attention.masked"
+SCALED = "cross.scaled"
+ALL = 1e4  # a score that takes all of a row
+
+
+def tampering(view: Writing) -> None:
+    """Switches, what is written now and before, and how likely the words from before are now."""
+    switches(view)
+    before, now = view.before.beams[0], view.found.beams[0]
+    for name, translation in (("before", before), ("now", now)):
+        said = likelihood(translation)
+        st.markdown(f"{plain(f'translation.{name}')}: **{literal(translation.text) or '∅'}** &ensp;:gray[{said}]")
+    if view.found.edits:
+        same_words(view)
+        leak(view)
+    else:
+        st.caption(t("translation.change_something"))
+
+
+def offered(view: Writing) -> list[tuple[str, Edit]]:
+    """The changes that make sense for the chosen layer, head and source word."""
+    layer, head, token = view.choice.layer, view.choice.head, view.token
+    name, where = view.trace.tokens[token], view.where()
+    here = f"decoder.layers.{layer}."
+    return [
+        (plain("translation.do_head", where=where), Edit(f"{here}cross.heads", "zero", head=head)),
+        (plain("translation.do_cross"), Edit("decoder.layers.{l}.cross.output", "zero")),
+        (plain("translation.do_mask"), Edit(MASK, "unmasked")),
+        (plain("translation.do_hide", token=name), Edit("embedding.sum", "remove", token=token)),
+        (
+            plain("translation.do_force", token=name, where=where),
+            Edit(here + SCALED, "set", ALL, head=head, looked_at=token),
+        ),
+        (
+            plain("translation.do_force_all", token=name),
+            Edit("decoder.layers.{l}." + SCALED, "set", ALL, looked_at=token),
+        ),
+    ]
+
+
+def switches(view: Writing) -> None:
+    with st.container(horizontal=True):
+        for number, (label, edit) in enumerate(offered(view)):
+            on = edit in view.choice.edits
+            look = {"icon": ":material/check:" if on else None, "type": "primary" if on else "secondary"}
+            edits = {"edits": toggled(view.choice, edit)}
+            st.button(literal(label), key=f"translation.do.{number}", on_click=select, kwargs=edits, **look)
+    st.caption(t("translation.do_help"))
+
+
+def of_each(view: Writing, edits: tuple[Edit, ...]) -> np.ndarray:
+    """The probability of each piece of the unchanged translation, after the pieces before it."""
+    ids = view.before.beams[0].ids
+    trace = session.run("translation", Task(view.subject, view.choice.into, written=ids), edits)
+    logits = trace["logits"].astype(np.float64)
+    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return (exponentials / exponentials.sum(axis=1, keepdims=True))[np.arange(len(ids)), list(ids)]
+
+
+def same_words(view: Writing) -> None:
+    """How likely the network finds each piece that it wrote before, without the changes and with them."""
+    before, now = of_each(view, ()), of_each(view, view.found.edits)
+    tokens = view.before.beams[0].tokens
+    place = int(np.abs(now - before).argmax())
+    said = {"piece": tokens[place], "before": f"{before[place]:.0%}", "now": f"{now[place]:.0%}"}
+    view.picture(
+        "same_words",
+        grouped_bars(
+            {plain("translation.before"): before, plain("translation.now"): now},
+            Axis(plain("translation.next_axis"), list(tokens)),
+            plain("translation.probability"),
+            (BEFORE, AFTER),
+            value_range=(0, 1),
+            font_size=view.font_size,
+        ),
+        t("translation.read_same", **said),
+    )
+
+
+def leak(view: Writing) -> None:
+    """Where the mask is off: how much is taken from words that are written later."""
+    if not any(edit.operation == "unmasked" for edit in view.found.edits):
+        return
+    ids = view.before.beams[0].ids
+    trace = session.run("translation", Task(view.subject, view.choice.into, written=ids), view.found.edits)
+    weights = trace.over_layers("attention.weights", "decoder.")
+    later = float(np.triu(weights, 1).sum(-1).mean())
+    st.markdown(t("translation.leak", share=f"{later:.0%}"))

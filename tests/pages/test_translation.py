@@ -1,0 +1,332 @@
+"""The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Edit
+from model.analysis import softmax
+from model.tables import head_roles
+from model.translator import Task, Translator
+from pages.ui import session
+from pages.ui.choice import Choice, edit_code
+from pages.ui.sections.decoder import BLOCKS, quantities_of
+from pages.ui.text import LANGUAGES, catalogue
+from tests.networks import untrained_translator
+from tests.pages.opening import assert_fine, figure, numbers, open_page, steps, texts
+
+ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
+PANELS = ("writing", "search", "alignment", "inside", "changes")
+SEVERAL = "今天天气很好，我们去公园玩吧。"  # greedy and the beam find different translations of it
+
+
+def opened(s: str = ENGLISH, **link: str) -> AppTest:
+    return open_page("translation", **({"depth": "numbers", "layer": "3", "head": "5", "s": s} | link))
+
+
+def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
+    return session.run("translation", Task(s, **task), edits)
+
+
+def said(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+def hovers(app: AppTest, which: int = 0) -> list[str]:
+    """What stands over the marks of a picture."""
+    return next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
+
+
+@pytest.mark.parametrize("source", [ENGLISH, CHINESE, "我 love 你 ."])
+@pytest.mark.parametrize("step", [0, 2])
+def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
+    trace, app = run_of(source), opened(source, step=str(step + 1))
+    p = softmax(trace["logits"][step])
+    shown = numbers(figure(app, 1)["data"][0]["x"])
+    np.testing.assert_allclose(shown[:5], np.sort(p)[::-1][:5], atol=1e-6)
+    weights = trace["decoder.layers.2.cross.weights"][4, step]
+    own = trace["decoder.layers.2.attention.weights"][4, step, : step + 1]
+    wanted = [f"{name}<br>{share:.4f}" for name, share in zip(trace.tokens, weights, strict=True)]
+    wanted += [f"{name}<br>{share:.4f}" for name, share in zip(trace.target_tokens, own, strict=False)]
+    assert hovers(app) == [*wanted, trace.written[step]]
+    assert f"the decoder writes “{trace.written[step]}”" in said(app)
+    assert f"“{trace.tokens[weights.argmax()]}”: {weights.max():.0%}" in said(app)
+
+
+def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(step="1")
+    first = hovers(app)
+
+    def never(*_: object) -> None:
+        raise AssertionError("a network was run")
+
+    monkeypatch.setattr(Translator, "_run", never)
+    monkeypatch.setattr(Translator, "_writer", never)
+    for step in (3, 5):
+        app.slider(key="translation.step").set_value(step).run()
+        assert_fine(app)
+        assert app.session_state["at.step"] == step
+    assert hovers(app) != first
+
+
+def test_play_begins_with_the_first_word() -> None:
+    app = opened(step="4")
+    app.button(key="translation.play").click().run()
+    assert_fine(app)
+    assert app.slider(key="translation.step").value == 1
+    app.button(key="translation.play").click().run()
+    assert not app.session_state["translation.playing"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("panel", ["story", *PANELS])
+def test_every_part_opens_in_both_directions(panel: str, language: str) -> None:
+    look = {"depth": "story"} if panel == "story" else {"depth": "code", "panel": panel}
+    source = ENGLISH if language == "en" else CHINESE
+    app = opened(source, lang=language, **look)
+    assert run_of(source).translation in said(app)
+    assert app.get("plotly_chart") or panel == "changes"
+
+
+def test_the_reader_may_ask_for_either_language() -> None:
+    app = opened("我 love 你 .", into="zh")
+    assert run_of("我 love 你 .", into="zh").translation in said(app)
+    app.segmented_control(key="translation.into").set_value("en").run()
+    assert run_of("我 love 你 .", into="en").translation in said(app)
+
+
+# -- the search ----------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
+    app, trace = opened(panel="search"), run_of()
+    marks = next(one for one in figure(app)["data"] if one.get("hovertemplate"))
+    assert len(marks["text"]) == len(trace.search.nodes)
+    for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
+        assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
+    for one in (trace.greedy, *trace.beams):
+        assert f"| {one.text} | {one.log_probability:.2f}".replace("-", "−") in said(app).replace("**", "")
+
+
+@pytest.mark.parametrize("beam", [0, 2, 4])
+def test_attention_is_that_of_the_translation_on_screen(beam: int) -> None:
+    found = run_of(SEVERAL)
+    written = (found.greedy, *found.beams)[beam]
+    assert written.ids != found.beams[0].ids
+    app, trace = opened(SEVERAL, beam=str(beam), step="3"), run_of(SEVERAL, written=written.ids)
+    assert f"**{written.text}**" in said(app)
+    weights = trace["decoder.layers.2.cross.weights"][4, 2]
+    assert hovers(app)[: len(weights)] == [f"{n}<br>{w:.4f}" for n, w in zip(trace.tokens, weights, strict=True)]
+
+
+def test_a_forced_beginning_is_written_and_can_be_let_go() -> None:
+    node = next(node for node in run_of().search.nodes if node.fate == "dropped" and len(node.ids) == 2)
+    app = opened(forced=".".join(map(str, node.ids)))
+    forced = run_of(forced=node.ids)
+    assert forced.beams[0].ids[:2] == node.ids and f"**{forced.translation}**" in said(app)
+    app.button(key="translation.free").click().run()
+    assert f"**{run_of().translation}**" in said(app) and app.session_state["at.forced"] == ()
+
+
+def test_a_larger_penalty_favours_the_longest() -> None:
+    beams = run_of().beams
+    longest = max(beams, key=lambda one: one.log_probability / len(one.ids) ** 2)
+    assert f"“{longest.text}”" in said(opened(panel="search", penalty="200"))
+    likeliest = max(beams, key=lambda one: one.log_probability)
+    assert f"“{likeliest.text}”" in said(opened(panel="search", penalty="0"))
+
+
+# -- inside the decoder --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trace", [run_of(), untrained_translator()(ENGLISH)], ids=["trained", "untrained"])
+def test_every_quantity_of_the_decoder_is_in_some_part(trace) -> None:
+    shown = {"logits"}
+    for layer in range(trace.graph.layers("decoder.")):
+        view = SimpleNamespace(trace=trace, choice=replace(Choice(), layer=layer))
+        shown |= {quantity.key for block in BLOCKS[:-1] for quantity in quantities_of(view, block)}
+    assert shown == {key for key in trace if key.startswith("decoder.") or key == "logits"}
+
+
+@pytest.mark.parametrize(
+    ("block", "stage", "key"),
+    [
+        ("embedding", "sum", "decoder.embedding.sum"),
+        ("attention", "weights", "decoder.layers.2.attention.weights"),
+        ("attention", "add_1", "decoder.layers.2.add_1"),
+        ("cross", "K", "decoder.layers.2.cross.K"),
+        ("cross", "heads", "decoder.layers.2.cross.heads"),
+        ("cross", "output", "decoder.layers.2.cross.output"),
+        ("ffn", "activation", "decoder.layers.2.ffn.activation"),
+        ("ffn", "norm_3", "decoder.layers.2.norm_3"),
+        ("next", "logits", "logits"),
+    ],
+)
+def test_the_arithmetic_comes_out_as_recorded(block: str, stage: str, key: str) -> None:
+    app = opened(panel="inside", block=block, stage=stage, step="4", component="7", part="3", neuron="11", token="3")
+    trace = run_of()
+    if block == "next":
+        recorded = trace[key][3, trace.written_ids[3]]
+    else:
+        place = {"target": 3, "query": 3, "token": 2, "key": 2, "head": 4, "d_k": 2, "d_model": 6, "d_ff": 10}
+        if stage == "weights":  # which key is looked at was not chosen
+            place["key"] = app_cell(app)
+        recorded = trace[key][tuple(place[axis] for axis in trace.axes(key))]
+        picture = numbers(figure(app)["data"][0]["z"])
+        np.testing.assert_array_equal(picture, trace[key][4] if trace[key].ndim == 3 else trace[key])
+    assert f"**{recorded:.4f}**".replace("-", "−") in said(app)
+    last = steps(app)[-1].rsplit("=", 1)[-1]
+    mantissa, _, power = last.partition(r" \times 10^{")
+    assert float(mantissa) * 10 ** int(power.strip("} ") or 0) == pytest.approx(float(recorded), rel=1e-3, abs=2e-5)
+
+
+def app_cell(app: AppTest) -> int:
+    """The column that is outlined in the first picture."""
+    return round(figure(app)["layout"]["shapes"][-1]["x0"] + 0.5)
+
+
+def test_masked_self_attention_is_a_triangle() -> None:
+    drawn = numbers(figure(opened(panel="inside", block="attention", stage="weights"))["data"][0]["z"])
+    assert np.all(np.triu(drawn, 1) == 0) and np.allclose(drawn.sum(1), 1, atol=1e-5)
+
+
+# -- alignment -----------------------------------------------------------------------------------------------------
+
+
+def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
+    roles = head_roles("translation")
+    for layer, head in ((3, 5), (1, 2)):
+        role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
+        told = said(opened(panel="alignment", layer=str(layer), head=str(head)))
+        assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
+        assert f"{role.share:.0%} of places" in told
+
+
+def test_a_chosen_target_word_lights_its_sources() -> None:
+    app, trace = opened(panel="alignment", step="1"), run_of()
+    app.pills(key="translation.word").set_value(4).run()
+    row = trace["decoder.layers.2.cross.weights"][4, 4]
+    best = row.argmax()
+    assert f":orange-background[**{trace.tokens[best]}** {row[best]:.0%}]" in said(app)
+    assert app.session_state["at.step"] == 5
+
+
+# -- changes -------------------------------------------------------------------------------------------------------
+
+CHANGES = [
+    Edit("decoder.layers.2.cross.heads", "zero", head=4),
+    Edit("decoder.layers.{l}.cross.output", "zero"),
+    Edit("decoder.layers.{l}.attention.masked", "unmasked"),
+    Edit("embedding.sum", "remove", token=2),
+    Edit("decoder.layers.2.cross.scaled", "set", 1e4, head=4, looked_at=2),
+    Edit("decoder.layers.{l}.cross.scaled", "set", 1e4, looked_at=2),
+]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_each_switch_shows_what_the_changed_network_writes(number: int) -> None:
+    app = opened(panel="changes", token="3")
+    app.button(key=f"translation.do.{number}").click().run()
+    assert_fine(app)
+    edit = CHANGES[number]
+    assert app.session_state["at.edits"] == (edit,)
+    changed, before = run_of(edits=(edit,)), run_of()
+    assert f"now: **{changed.translation}**" in said(app) and f"before: **{before.translation}**" in said(app)
+    ids = before.beams[0].ids
+    held = run_of(edits=(edit,), written=ids)
+    now = softmax(held["logits"])[range(len(ids)), ids]
+    np.testing.assert_allclose(numbers(figure(app)["data"][1]["y"]), now, atol=1e-6)
+
+
+def test_attention_that_is_forced_goes_where_it_must() -> None:
+    trace = run_of(edits=(CHANGES[4],))
+    np.testing.assert_allclose(trace["decoder.layers.2.cross.weights"][4, :, 2], 1)
+
+
+def test_without_the_mask_a_row_sees_what_comes_later() -> None:
+    ids = run_of().beams[0].ids
+    weights = run_of(edits=(CHANGES[2],), written=ids)["decoder.layers.0.attention.weights"]
+    later = np.triu(weights, 1).sum(-1)[:, :-1]
+    assert (later > 0).all()
+    other = (*ids[:-2], 77, ids[-1])
+    masked = [run_of(written=some)["logits"][0] for some in (ids, other)]
+    leaking = [run_of(edits=(CHANGES[2],), written=some)["logits"][0] for some in (ids, other)]
+    np.testing.assert_array_equal(*masked)
+    assert not np.allclose(*leaking)
+
+
+def test_a_difference_is_that_of_the_same_words() -> None:
+    edit = CHANGES[0]
+    app = opened(panel="inside", block="cross", stage="weights", shown="difference", edits=edit_code(edit), layer="3")
+    changed = run_of(edits=(edit,))
+    plain = run_of(written=changed.beams[0].ids)
+    assert changed["decoder.layers.2.cross.weights"].shape == plain["decoder.layers.2.cross.weights"].shape
+    difference = changed["decoder.layers.2.cross.weights"][4] - plain["decoder.layers.2.cross.weights"][4]
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), difference, atol=1e-7)
+
+
+def test_changes_of_the_decoder_wait_while_another_page_is_open() -> None:
+    app = open_page("attention", s=ENGLISH, edits=edit_code(CHANGES[0]))
+    assert not app.warning and app.session_state["choice"].edits == (CHANGES[0],)
+
+
+# -- what cannot be translated, or hardly --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"step": "99", "layer": "6", "head": "8", "token": "60", "key": "60"},
+        {"forced": "999999"},
+        {"forced": "3.3.3"},
+        {"forced": ".".join(["77"] * 80)},
+        {"beam": "4", "forced": "77", "panel": "search"},
+        {"panel": "inside", "block": "nothing", "stage": "nothing"},
+        {"panel": "inside", "block": "ffn", "stage": "Q"},
+        {"panel": "nothing"},
+        {"edits": "decoder.layers.9.norm_1~zero"},
+        {"edits": "decoder.layers.0.cross.weights~zero~looked_at.60"},
+        {"model": "paper"},
+    ],
+)
+def test_a_link_to_nowhere_opens_what_is_near(link: dict[str, str]) -> None:
+    app = opened(**link)
+    assert app.get("plotly_chart") or app.warning
+
+
+def test_a_long_sentence_is_cut_and_it_is_said() -> None:
+    app = opened("the cat runs " * 30)
+    assert any("64" in note.value for note in app.info) and app.get("plotly_chart")
+
+
+@pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
+def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
+    app = opened(CHINESE)
+    app.sidebar.text_input(key="s").set_value(typed).run()
+    assert_fine(app)
+    assert [warning.value for warning in app.warning] == [catalogue("en")[f"error.input_{reason}"]]
+    assert run_of(CHINESE).translation in said(app)
+
+
+def test_another_sentence_begins_afresh() -> None:
+    app = opened(forced="77.78", step="3", beam="2")
+    app.sidebar.text_input(key="s").set_value(CHINESE).run()
+    assert f"**{run_of(CHINESE).translation}**" in said(app)
+    choice = app.session_state["choice"]
+    assert (choice.forced, choice.step, choice.beam) == ((), None, 1)
+
+
+@pytest.mark.parametrize("source", [ENGLISH, CHINESE, "qwx zzt blorp ."])
+def test_the_page_says_how_likely_the_model_found_it(source: str) -> None:
+    best = run_of(source).beams[0]
+    assert f"{np.exp(best.log_probability / len(best.ids)):.0%}" in said(opened(source))
+
+
+def test_a_drawing_is_offered_a_sentence() -> None:
+    app = open_page("translation", input="digit")
+    app.button(key="translation.words").click().run()
+    assert_fine(app)
+    assert app.session_state["choice"].input == "sentence" and app.get("plotly_chart")
