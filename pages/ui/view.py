@@ -44,11 +44,6 @@ def shape(values: np.ndarray) -> str:
     return " × ".join(str(side) for side in values.shape)
 
 
-def quoted(token: str) -> str:
-    """A token inside a sentence: ‘it’, shown literally."""
-    return f"‘{literal(token)}’"
-
-
 class View:
     """One page on the screen: opened with its name, filled with pictures, closed with code and downloads.
 

@@ -41,7 +41,7 @@ def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     there = [place for place in range(len(tokens)) if place != extra]
     wanted = scores_of("she sat by the big river .")[np.ix_(there, there)] - scores_of("she sat by the river .")
     np.testing.assert_allclose(z[np.ix_(there, there)], wanted, atol=1e-5)
-    assert "‘big’" in texts(app)
+    assert "“big”" in texts(app)
 
 
 def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None:

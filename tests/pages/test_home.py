@@ -83,7 +83,7 @@ def test_a_click_hides_a_word_and_another_click_shows_it_again() -> None:
     click(app, 4)  # cat: of one piece, after chased of two
     choice, tokens = app.session_state["choice"], load("text")(SENTENCE).tokens
     assert [tokens[place] for place in choice.hidden] == ["cat"] and tokens[choice.token] == "cat"
-    assert "In place of ‘cat’" in shown(app) or "Right" in shown(app)
+    assert "In place of “cat”" in shown(app) or "Right" in shown(app)
     click(app, 4)
     assert app.session_state["choice"].hidden == () and app.session_state["words"] == []
     assert "Nothing is hidden" in shown(app)
@@ -252,7 +252,7 @@ def test_the_reading_sentence_is_made_of_the_numbers_on_screen() -> None:
     fired = (pictures["H"] > 0).mean()
     said = (
         f"In layer 2, head 3, the largest weight in A is {pictures['A'].max():.2f}: "
-        f"‘{tokens[query]}’ looks at ‘{tokens[key]}’. Of the {pictures['H'].size:,} activations in H, {fired:.0%}"
+        f"“{tokens[query]}” looks at “{tokens[key]}”. Of the {pictures['H'].size:,} activations in H, {fired:.0%}"
     )
     assert said in shown(app)
 

@@ -96,6 +96,7 @@ export default function({ data }) {
   watch.observe(main, watched)
   translate(main)
   soon()
+  document.fonts.ready.then(soon)               // words are wider once their fonts are there
 
   const size = new ResizeObserver(() => {
     document.querySelectorAll(CHART).forEach(chart => charts.add(chart))

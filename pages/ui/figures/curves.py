@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.ui.figures.base import ACCENT, AFTER, BEFORE, LEGEND, Axis, axis_layout, figure_of, label, look
+from pages.ui.numbers import written
 
 
 def bars(
@@ -33,7 +34,7 @@ def bars(
         **kind,
         marker={"color": colours},
         unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
-        text=[f"{value:.3f}" for value in values] if texts is None else list(texts),
+        text=[written(f"{value:.3f}") for value in values] if texts is None else list(texts),
         textposition="auto",
         hovertemplate=f"%{{{name_letter}}}: %{{{value_letter}:.4f}}<extra></extra>",
     )

@@ -19,6 +19,7 @@ from pages.ui.figures.base import (
     tile_markers,
     with_gap,
 )
+from pages.ui.numbers import written
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
@@ -102,7 +103,7 @@ def weight_bar(largest: float, font_size: int) -> dict:
         "title": {"side": "right"},  # above it, even no title takes a line
         "tickfont": {"size": font_size - 2, "color": "#ffffff"},
         "tickvals": [0.0, largest],
-        "ticktext": ["0", f"{largest:.2g}"],
+        "ticktext": ["0", written(f"{largest:.2g}")],
     }
 
 

@@ -27,6 +27,7 @@ from pages.ui.figures.base import (
     tile_markers,
     with_gap,
 )
+from pages.ui.numbers import written
 
 
 def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> go.Figure:
@@ -102,9 +103,10 @@ def heatmap_parts(
         # Plotly alone would now and then name nothing but the zero.
         unit = 10.0 ** np.floor(np.log10(largest))
         named = float(np.floor(largest / unit) * unit)
-        cells["colorbar"] |= {"tickvals": [-named, 0, named], "ticktext": [f"−{named:g}", "0", f"{named:g}"]}
+        ends = [-named, 0, named]
+        cells["colorbar"] |= {"tickvals": ends, "ticktext": [written(f"{end:g}") for end in ends]}
     else:  # the end is always named: 0.15 must not look like 1
-        cells["colorbar"] |= {"tickvals": [0, high], "ticktext": ["0", f"{high:.2g}"]}
+        cells["colorbar"] |= {"tickvals": [0, high], "ticktext": ["0", written(f"{high:.2g}")]}
     traces: list = [cells]
     if clickable:
         step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
@@ -193,7 +195,8 @@ def wide_heatmap(
         # Symmetric about 127, so that zero has a colour of its own.
         cells["z"] = np.rint(np.clip(np.asarray(values) / largest, -1, 1) * 127 + 127).astype(np.uint8)
         cells["zmin"], cells["zmax"] = 0, 254
-        cells["colorbar"] |= {"tickvals": [0, 127, 254], "ticktext": [f"−{largest:.3g}", "0", f"{largest:.3g}"]}
+        ends = [written(f"{end:.3g}") for end in (-largest, 0, largest)]
+        cells["colorbar"] |= {"tickvals": [0, 127, 254], "ticktext": ends}
         cells["hovertemplate"] = cells["hovertemplate"].replace("%{z:.4f}", "")
     return figure_of(traces, layout)
 
@@ -251,7 +254,7 @@ def tiles(
             "ypad": 4,
             "tickfont": {"size": font_size - 2},
             "tickvals": [1, 1 + STEPS / 2, 1 + STEPS],
-            "ticktext": [f"{value:g}".replace("-", "−") for value in (low, (low + largest) / 2, largest)],
+            "ticktext": [written(f"{value:.3g}") for value in (low, (low + largest) / 2, largest)],
         },
     )
     places = tile_markers(n_rows, n_columns, hover)

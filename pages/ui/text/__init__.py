@@ -2,11 +2,16 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.numbers import written
+
+#: A symbol with an index, such as W_O or d_model, that is not part of something longer.
+SYMBOL = re.compile(r"(?<![\w$`{\\])([WbdE])_(model|ff|[A-Za-z\d])(?![\w}`$])", re.ASCII)
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 
@@ -28,14 +33,35 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def plain(name: str, /, **values: object) -> str:
-    """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables."""
-    text = catalogue(st.session_state.get("lang") or "en")[name]
-    return re.sub(r"\{(\w+)\}", lambda hit: str(values.get(hit[1], hit[0])), text)
+    """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables.
+
+    Numbers are written as `numbers.written` has them; “{name}” gets other marks round a token that is such a mark.
+    """
+    return _filled(_text(name), values)
 
 
 def t(name: str, /, **values: object) -> str:
-    """Like `plain`, for Markdown: what is filled in is shown literally, whatever signs it holds."""
-    return plain(name, **{place: literal(str(value)) for place, value in values.items()})
+    """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
+    text = SYMBOL.sub(lambda hit: f"${hit[1]}_{hit[2] if len(hit[2]) == 1 else f'{{{hit[2]}}}'}$", _text(name))
+    return _filled(text, {place: literal(written(str(value))) for place, value in values.items()})
+
+
+def _text(name: str) -> str:
+    return catalogue(st.session_state.get("lang") or "en")[name]
+
+
+def _filled(text: str, values: Mapping[str, object]) -> str:
+    def filled(hit: re.Match) -> str:
+        opening, place, closing = hit.groups()
+        value = written(str(values[place])) if place in values else f"{{{place}}}"
+        return quoted(value) if opening and closing else opening + value + closing
+
+    return re.sub(r"(“?)\{(\w+)\}(”?)", filled, text)
+
+
+def quoted(text: str) -> str:
+    """“it”; but ‘”’, so that the marks still read where the token is itself such a mark."""
+    return f"‘{text}’" if set(text) & set('"“”') else f"“{text}”"
 
 
 def class_name(label: str) -> str:
@@ -56,4 +82,4 @@ def literal(text: str) -> str:
 def unmarked(text: str) -> str:
     """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
     without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;|(?<!\\)(:[\w-]+\[|\])", "", text)
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", re.sub(r"_\{(\w+)\}", r"_\1", without))

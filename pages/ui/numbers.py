@@ -1,0 +1,16 @@
+"""One way to write numbers wherever they stand: −0.5 with a minus sign, 9 × 10⁻⁵ and not 9e-05."""
+
+import re
+
+NUMBER = re.compile(r"([+-]?)([\d.,]*\d)(?:e([+-]?)0*(\d+))?( ?%)?")
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def written(text: str) -> str:
+    """What Python's formats make of a number, as people write it; any other text stays as it is."""
+    if not (parts := NUMBER.fullmatch(text)):
+        return text
+    sign, digits, below, power, share = (part or "" for part in parts.groups())
+    if power:
+        digits += f" × 10{below.replace('-', '⁻').replace('+', '')}{power.translate(RAISED)}"
+    return sign.replace("-", "−") + digits + share.strip()

@@ -1,0 +1,79 @@
+"""A phone in the hand: a thumb scrolls and taps, and the input stands at the top of the page."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import watch
+from tests.browser.test_journeys import MIDDLE, PHONE, asked, sentence_box, settle, slider, title, write
+
+SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
+AT_REST = f"() => new Promise(done => {{ const at = {SCROLLED}; setTimeout(() => done(at === {SCROLLED}), 150) }})"
+# Labels at an axis that lie on each other, by their boxes on the screen.
+TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
+    const labels = [...chart.querySelectorAll(side)].filter(label => label.style.visibility !== 'hidden')
+    const boxes = labels.map(label => label.getBoundingClientRect())
+    return labels.flatMap((label, i) => labels.slice(0, i).filter((_, j) =>
+        Math.min(boxes[i].right, boxes[j].right) - Math.max(boxes[i].left, boxes[j].left) > 2 &&
+        Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top) > 2
+    ).map(other => `${label.textContent} on ${other.textContent}`))
+})"""
+SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
+    .filter(label => /\p{Script=Han}/u.test(label.textContent))
+    .filter(label => /rotate\((?!0)/.test(label.getAttribute('transform')))
+    .map(label => label.textContent)"""
+
+
+@pytest.fixture
+def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
+    with browser.new_context(**PHONE) as context:
+        watch(context, requests)
+        yield context.new_page()
+
+
+def swipe(page: Page, chart: Locator, by: int) -> None:
+    """A thumb that comes down on the middle of a chart and moves up."""
+    box = chart.bounding_box()
+    place = {"x": box["x"] + box["width"] / 2, "y": min(box["y"] + box["height"] / 2, 700)}
+    thumb = page.context.new_cdp_session(page)
+    thumb.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+    for y in range(20, by + 20, 20):
+        finger = {"x": place["x"], "y": place["y"] - y}
+        thumb.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [finger]})
+    thumb.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/attention?depth=numbers&layer=1&head=1")
+    title(phone, "attention")
+    expect(sentence_box(phone)).to_be_in_viewport()
+    expect(slider(phone, "layer")).not_to_be_visible()
+    write(phone, "she gave the dog a book .")
+    expect(phone.get_by_test_id("InputInstructions")).not_to_be_visible()
+
+    chart = phone.locator(".js-plotly-plot").first
+    chart.locator(".ytick").first.wait_for()
+    before = phone.evaluate(SCROLLED)
+    swipe(phone, chart, by=200)
+    phone.wait_for_function(f"{SCROLLED} > {before} + 100")
+    expect(phone.locator(".modebar").first).not_to_be_visible()
+
+    chart.scroll_into_view_if_needed()
+    phone.wait_for_function(AT_REST)
+    phone.touchscreen.tap(*chart.evaluate(MIDDLE, [3, 5]))
+    phone.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("4", "6"))
+    settle(phone)
+
+
+def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
+    sentence = "我们今天去公园玩，明天在家里看书，后天再去学校。"
+    for link in (f"lang=zh&s={sentence}", f"lang=en&s={'the dog saw a cat ' * 8}", "lang=en&input=digit&as=map"):
+        phone.goto(f"{app_url}/attention?depth=numbers&{link}")
+        chart = phone.locator(".js-plotly-plot").first
+        expect(chart.locator(".xtick text").first).to_be_attached()
+        settle(phone)
+        expect(chart.locator(".xtick text[style*='visibility']").first).to_be_attached()
+        assert chart.evaluate(TOUCHING) == []
+        assert chart.evaluate(SIDEWAYS) == []
+        assert chart.locator(".xtick text[style*='visibility: visible']").count() > 5

@@ -1,0 +1,91 @@
+"""The words of the pages: how values are filled in, and what must not be written in either language."""
+
+import re
+
+import pytest
+import streamlit as st
+
+from pages.ui.numbers import written
+from pages.ui.text import LANGUAGES, catalogue, plain, t, unmarked
+
+#: What a Chinese teacher would not say, and why not in this catalogue.
+NOT_CHINESE = {
+    "网络读作": "识别为",
+    "学来的数": "可训练参数",
+    "一次几个输入": "批大小",
+    "写下的字节": "写入字节数",
+    "本头的一片": "本头对应的切片",
+    "这一弯": "非线性",
+    "最指向": "最推高",
+    "最背离": "最压低",
+    "按回答的分量": "权重",
+    "取走相应": "取来",
+    "给学的人": "供学生和教师使用",
+}
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"lang": "en"})
+
+
+@pytest.mark.parametrize(
+    ("python", "people"),
+    [
+        ("-6.39", "−6.39"),
+        ("9.2e-05", "9.2 × 10⁻⁵"),
+        ("2e+10", "2 × 10¹⁰"),
+        ("99.8 %", "99.8%"),
+        ("-1,234.5", "−1,234.5"),
+        ("12,000", "12,000"),
+        ("+3", "+3"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(python: str, people: str) -> None:
+    assert written(python) == people
+
+
+@pytest.mark.parametrize("token", ["-", "e-5", "un-", "[CLS]", "3-4", ",", ".", "##s", "−"])
+def test_what_is_no_number_stays_as_it_is(token: str) -> None:
+    assert written(token) == token
+
+
+def test_numbers_in_sentences_have_a_minus_sign_and_no_e() -> None:
+    said = t("attention.read_weights", query="it", key="cat", value="-0.25", where="layer 1")
+    assert "−0" in said
+    assert "-" not in said.replace("\\-", "")
+    assert "10⁻⁷" in plain("feed_forward.read_shuffled_one", gap="9.5e-07")
+
+
+@pytest.mark.parametrize("token", ['"', "“", "”"])
+def test_a_token_that_is_a_quotation_mark_stands_between_other_marks(token: str) -> None:
+    said = plain("attention.read_weights", query=token, key="it", value="1", where="")
+    assert said.startswith(f"‘{token}’")
+    assert "“it”" in said
+
+
+def test_symbols_in_sentences_are_set_as_symbols() -> None:
+    assert "$W_O$" in t("heads.read_output", token="it", value="1")
+    assert "W_O" in plain("heads.read_output", token="it", value="1")
+    assert "W_O" in t("error.link", name="W_O", value="1").replace("\\", "")  # what was typed is no symbol
+    assert "$" not in t("error.link", name="W_O", value="1")
+
+
+def test_what_is_read_aloud_has_no_marks() -> None:
+    assert unmarked(r"**a** “\$x\$” \* `b` :gray[c] \[CLS\] &ensp;$W_O$") == "a “$x$” * b c [CLS] W_O"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_kind_of_quotation_mark_one_minus_one_way_to_write_a_percentage(language: str) -> None:
+    for name, words in catalogue(language).items():
+        assert "‘" not in words, f"{name} has another kind of quotation mark: {words}"
+        assert not re.search(r"\d %", words), f"{name} writes a percentage with a space: {words}"
+        assert not re.search(r"(?<![\w`\-\d/])-\d", words), f"{name} has a hyphen for a minus: {words}"
+
+
+def test_chinese_says_it_as_a_teacher_does() -> None:
+    for name, words in catalogue("zh").items():
+        for wrong, right in NOT_CHINESE.items():
+            assert wrong not in words, f"{name}: {right}, not {wrong}"
+        assert not re.search(r"张(小?图(?!片))", words), f"{name}: 图 takes 幅 everywhere"
+    assert (catalogue("zh")["sidebar.input_digit"], catalogue("zh")["sidebar.depth_numbers"]) == ("手写数字", "数值")
