@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from unittest.mock import patch
 
+import psutil
 import torch
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
@@ -21,6 +22,7 @@ from model.heads import network_for
 from model.sweep import sweep
 from model.trace import record
 from pages.ui.frame import PAGES
+from tests.model.test_checkpoints import MINILM
 from tests.pages.opening import open_page
 
 STORY = "the small dog and the old cat sat near a big house and saw many people on their way home . "
@@ -55,6 +57,21 @@ def bench_tracing() -> None:
     text = load("text")
     bare, traced = alternate(lambda: None, lambda: text(sentence(32)), 30)
     print(f"  whole text pipeline at N = 32: {traced * 1e3:.1f} ms")
+
+
+def bench_checkpoint() -> None:
+    """A real checkpoint of six layers, twelve heads each, d_model 384: time, and memory beside its weights."""
+    print("\nA checkpoint, all-MiniLM-L6-v2 (one thread)")
+    torch.set_num_threads(1)
+    before = psutil.Process().memory_info().rss
+    pipeline = load(str(MINILM))
+    ids = pipeline.reader.read(sentence(32)).inputs
+    with torch.inference_mode():
+        bare, traced = alternate(lambda: pipeline.network(*ids), lambda: record(pipeline.network, *ids), 30)
+    print(f"  N = {len(ids[0][0]):3}: {traced / bare:.2f} ×   (bare {bare * 1e3:.1f} ms, traced {traced * 1e3:.1f} ms)")
+    weights = sum(weight.nbytes for weight in pipeline.network.parameters())
+    grown = psutil.Process().memory_info().rss - before
+    print(f"  memory: {grown / 1e6:.0f} MB more, of which {weights / 1e6:.0f} MB are its weights")
 
 
 def bench_sweeps() -> None:
@@ -111,6 +128,7 @@ def measure_pages() -> None:
 
 if __name__ == "__main__":
     bench_tracing()
+    bench_checkpoint()
     bench_sweeps()
     bench_pages()
     print(f"Largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
