@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.cost import shape_walk
 from model.edits import Edit
 from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
@@ -13,12 +14,36 @@ from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.text import class_name, plain, t
 from pages.ui.text.formulas import plain_math
-from pages.ui.view import View, shape
+from pages.ui.view import View
 
 ATTENTION = "layers.0.attention."
 #: What is disturbed, each with noise of this strength.
 DISTURBED = ("Q", "K", "scores", "V")
 NOISE = 5.0
+#: The sections of lecture note 003; None: what the note has not.
+SECTIONS = {
+    1: ("input",),
+    2: ("embedding.row",),
+    3: ("embedding.tokens",),
+    4: ("embedding.",),
+    5: ("attention.",),
+    6: ("add_1", "norm_1"),
+    7: ("ffn.",),
+    None: ("add_2", "norm_2"),
+    8: ("first", "logits"),
+    9: ("answer",),
+}
+#: Where the note does otherwise, or says more: the text that tells how.
+DIFFERS = {
+    "embedding.row": "row",
+    "embedding.positions": "positions",
+    "layers.0.add_1": "add_1",
+    "layers.0.norm_1": "norm_1",
+    "layers.0.add_2": "no_second",
+    "layers.0.norm_2": "no_second",
+    "first": "flatten",
+}
+MAX_LEN = 5000  # places in the note's table of positions
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 
 
@@ -36,7 +61,7 @@ def number(value: float, decimals: int = 2) -> str:
 
 def stages() -> None:
     """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
-    columns = view.columns([2, 3])
+    columns = view.columns([1, 3])
     with columns[0]:
         image = flat.picture
         view.picture(
@@ -47,16 +72,25 @@ def stages() -> None:
         )
     with columns[1]:
         rows = []
-        for quantity in flat.graph:
-            known = flat[quantity.key] if quantity.traced else None
-            low_high = "" if known is None else f"{number(known.min())} … {number(known.max())}"
-            sides = "" if known is None else shape(known)
-            rows.append((plain_math(quantity.symbol), plain_math(quantity.equation), sides, low_high))
-        names = [word(f"column_{name}") for name in ("symbol", "operation", "out", "values")]
+        for step in shape_walk(flat.config, len(flat.tokens)):
+            values = flat[step.key] if step.traced else None
+            low_high = "" if values is None else f"{number(values.min())} … {number(values.max())}"
+            sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
+            before, after = sides if step.inputs else ("", *sides)
+            operation, equation = word(f"step_{step.operation}"), plain_math(step.equation)
+            rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
+        names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
         table = pd.DataFrame(rows, columns=names, index=range(1, len(rows) + 1))
         st.dataframe(table, key="flat.stages", height=480)
     st.markdown(text("read_glance"))
     st.markdown(text("note_differs"))
+
+
+def in_the_note(key: str) -> str:
+    """The section of lecture note 003 in which a quantity stands, and where the note differs, how."""
+    section = next(number for number, keys in SECTIONS.items() if key.removeprefix("layers.0.").startswith(keys))
+    what = word(f"note_{DIFFERS[key]}", most=MAX_LEN) if key in DIFFERS else ""
+    return f"{section or ''} {what}".strip()
 
 
 def of_one_token() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from model.edits import Edit
 from pages.ui import digits, session
+from pages.ui.text import LANGUAGES
 from tests.pages.opening import figure, numbers, open_page, steps, texts
 
 INK = [digits.ink(digits.example(which)) for which in range(10)]
@@ -45,7 +46,31 @@ def test_the_table_names_every_quantity_of_the_graph_with_its_shape() -> None:
     table, trace = open_part("stages").dataframe[0].value, session.pipeline("flat")(INK[7])
     assert len(table) == len(list(trace.graph))
     for row, quantity in zip(table.itertuples(index=False), trace.graph, strict=True):
-        assert row[2] == (" × ".join(map(str, trace[quantity.key].shape)) if quantity.traced else "")
+        if quantity.traced:
+            assert row[3] == str(list(trace[quantity.key].shape))
+
+
+def test_the_table_goes_through_the_notes_sections_in_order() -> None:
+    rows = [tuple(row) for row in open_part("stages").dataframe[0].value.itertuples(index=False)]
+    shapes = [(before, after) for _, _, before, after, _, _ in rows]
+    # Q, K and V: a matrix, then the split into heads.
+    assert shapes.count(("[1, 64]", "[4, 1, 16]")) == 3
+    splits = [i for i, shape in enumerate(shapes) if shape == ("[1, 64]", "[4, 1, 16]")]
+    assert all(shapes[i - 1] == ("[1, 64]", "[1, 64]") for i in splits)
+    assert shapes[1] == ("[28, 28]", "[1, 784]")
+    assert ("[1, 64]", "[64]") in shapes  # Flatten
+    numbers_of = [int(note.split()[0]) for *_, note in rows if note[0].isdigit()]
+    assert numbers_of == sorted(numbers_of) and set(numbers_of) == set(range(1, 10))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_where_the_note_differs_is_named(language: str) -> None:
+    table = open_part("stages", lang=language).dataframe[0].value
+    notes = dict(zip([quantity.key for quantity in session.pipeline("flat").graph], table.iloc[:, -1], strict=True))
+    assert "x + x" in notes["layers.0.add_1"] and "norm1" in notes["layers.0.norm_1"]
+    assert notes["layers.0.add_2"] == notes["layers.0.norm_2"] and not notes["layers.0.add_2"][0].isdigit()
+    assert "[1, 5000, 64]" in notes["embedding.positions"]
+    assert "[1, 64] → [64]" in notes["first"]
 
 
 def test_scores_weights_and_what_is_left_of_attention() -> None:
