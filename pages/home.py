@@ -49,7 +49,8 @@ if view.story:
 else:
     match view.panel("whole", "shapes", "start"):
         case "whole":
-            columns = view.columns([5, 6], gap="large")
+            wide = view.choice.decoder and view.trace.picture is None  # encoder and decoder side by side
+            columns = [st.container(), st.container()] if wide else view.columns([5, 6], gap="large")
             with columns[0]:
                 whole(view, place)
             with columns[1]:

@@ -1,5 +1,6 @@
 """The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -330,3 +331,16 @@ def test_a_drawing_is_offered_a_sentence() -> None:
     app.button(key="translation.words").click().run()
     assert_fine(app)
     assert app.session_state["choice"].input == "sentence" and app.get("plotly_chart")
+
+
+def test_home_draws_the_decoder_when_asked() -> None:
+    app = open_page("home", s=ENGLISH, depth="numbers")
+    assert run_of().translation not in drawn_on(app)
+    app.toggle(key="home.decoder").set_value(True).run()
+    assert_fine(app)
+    assert run_of().translation in drawn_on(app) and "decoder.cross.Q" in drawn_on(app)
+
+
+def drawn_on(app: AppTest) -> str:
+    """What the components of the page are made of."""
+    return "".join(str(json.loads(element.proto.json or "null")) for element in app.get("bidi_component"))

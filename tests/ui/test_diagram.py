@@ -8,6 +8,8 @@ import pytest
 from model import load
 from pages.ui.components.diagram import Arrow, Diagram, diagram, kind_of, page_of
 from pages.ui.frame import PAGES
+from pages.ui.sections.decoder import BLOCKS
+from pages.ui.sections.overview import block_of
 from tests.networks import trace_of
 
 ENCODERS = ["000", "003", "004", "vit-b-16", "bert-base", "pre-norm words", "pre-norm patches", "trained text"]
@@ -186,7 +188,8 @@ def no_collision(drawing: Diagram) -> None:
 def test_every_quantity_has_a_page_and_a_box_opens_it(name: str) -> None:
     drawing, graph = drawn(name), trace_of(name).graph
     opened = {box.page for box in drawing.boxes}
-    assert {page_of(quantity) for quantity in graph} | {"layers"} == opened
+    own = {"answer"} if graph.decoder else set()  # the symbols are there, but the boxes open the decoder's page
+    assert {page_of(quantity) for quantity in graph} | {"layers"} == opened | own
     assert opened <= {row.name for row in PAGES}
 
 
@@ -195,3 +198,14 @@ def test_each_add_and_norm_box_opens_its_own_sublayer(name: str) -> None:
     for box in drawn(name).boxes:
         wanted = {"attention": 1, "ffn": 2}.get(box.name.rpartition(".")[0])
         assert box.sublayer == (wanted if box.kind in ("add", "norm") else None)
+
+
+def test_the_boxes_of_a_decoder_open_their_part_of_its_page() -> None:
+    opened = {}
+    for box in drawn("translation").boxes:
+        assert (box.page == "translation") == (box.name.startswith("decoder."))
+        if box.page == "translation":
+            opened[box.name.removeprefix("decoder.")] = block_of(box)
+    assert opened.pop("tokens") == "embedding" and opened.pop("answer") == "next"
+    assert all(block == name.split(".")[0] for name, block in opened.items() if "." in name)
+    assert set(opened.values()) == set(BLOCKS)

@@ -80,8 +80,8 @@ def kind_of(quantity: Quantity) -> str:
 
 
 def page_of(quantity: Quantity) -> str:
-    """The page on which a quantity is shown."""
-    return KINDS[kind_of(quantity)].page
+    """The page on which a quantity is shown; all of a decoder's layers is on one."""
+    return "translation" if quantity.key.startswith("decoder.") else KINDS[kind_of(quantity)].page
 
 
 @dataclass(frozen=True)
@@ -274,13 +274,15 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) ->
     height = 26 if kind == "sum" else 44 if note else BOX
     x = WIDTH - place.x - place.width if sublayer and sublayer.memory and kind in MIRRORED else place.x
     y += (BOX - height) / 2 if kind == "sum" else 0
-    return Box(name, kind, place.page, text, side.x + x, y, place.width, height, note, number)
+    page = "translation" if side.prefix else place.page
+    return Box(name, kind, page, text, side.x + x, y, place.width, height, note, number)
 
 
 def _times(side: _Side, frame: Frame) -> Box:
     """How often the block is passed."""
     text = plain("diagram.times", N=side.graph.layers(side.prefix))
-    return Box(f"{side.prefix}layers", "layers", "layers", text, frame.x + 12, frame.bottom - 14, 94, 28)
+    page = "translation" if side.prefix else "layers"
+    return Box(f"{side.prefix}layers", "layers", page, text, frame.x + 12, frame.bottom - 14, 94, 28)
 
 
 def _arrows(

@@ -5,8 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace, WeightsError
+from model.translator import Task
 from pages.ui import digits, session
-from pages.ui.components.diagram import diagram, show
+from pages.ui.components.diagram import Box, diagram, show
 from pages.ui.doubt import hedge
 from pages.ui.figures import ROLE_COLOURS, Thumbnail, drawing, thumbnails
 from pages.ui.figures.reads import INK
@@ -21,20 +22,44 @@ ATTENTION = "layers.{l}.attention."
 
 
 def whole(view: View, place: int) -> None:
-    """The network as a drawing; a box that is clicked opens its page."""
-    guess = ""
-    if "logits" in view.trace:
-        p = probabilities(view.trace, place)
-        guess = f"{output_names(view)[int(p.argmax())]}: {share(p.max())}"
-    words = {"layer": view.choice.layer + 1, "N": view.trace.graph.layers(), "n": len(view.trace.tokens)}
-    drawn = diagram(view.trace, view.choice.layer, guess)
+    """The network as a drawing; a box that is clicked opens its page. A sentence may have the decoder beside it."""
+    trace, layer = view.trace, view.choice.layer
+    if trace.picture is None and _decoder_switch(view):
+        sentence = st.session_state["last_good"].get(view.choice.pipeline, session.FIRST_SENTENCE)  # nothing hidden
+        trace = session.run("translation", Task(sentence, view.choice.into))
+        guess = trace.translation
+    else:
+        guess = ""
+        if "logits" in trace:
+            p = probabilities(trace, place)
+            guess = f"{output_names(view)[int(p.argmax())]}: {share(p.max())}"
+    words = {"layer": layer + 1, "N": trace.graph.layers(), "n": len(trace.tokens)}
+    drawn = diagram(trace, layer, guess)
     box = show(drawn, ROLE_COLOURS[view.mode], plain("diagram.label", **words), key="home.diagram")
     if box:
         if box.sublayer:
             select(sublayer=box.sublayer)
+        if box.page == "translation":
+            select(panel="inside", block=block_of(box))
         # Without query_params=, Streamlit refuses to go while widgets are bound to the URL; there they write it again.
         go_to(box.page)
     st.caption(t("home.diagram_help", **words))
+
+
+def _decoder_switch(view: View) -> bool:
+    """Whether the reader wants to see the decoder as well."""
+    widget = "home.decoder"
+    st.session_state[widget] = view.choice.decoder
+    st.toggle(plain(widget), key=widget, on_change=lambda: select(decoder=st.session_state[widget]))
+    return view.choice.decoder
+
+
+def block_of(box: Box) -> str:
+    """The part of the page of translations on which a box of the decoder is shown."""
+    _, *path = box.name.split(".")
+    if len(path) == 2:
+        return path[0]
+    return {"linear": "next", "answer": "next", "layers": "cross"}.get(path[-1], "embedding")
 
 
 def tensors(view: View) -> None:
