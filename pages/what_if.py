@@ -10,7 +10,13 @@ from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, signed, text, word
 from pages.ui.link import select
-from pages.ui.sections.hidden_words import clickable_words, guess_in_words, guesses, place_to_show
+from pages.ui.sections.hidden_words import (
+    clickable_words,
+    guess_in_words,
+    guesses,
+    place_to_show,
+    with_words_hidden,
+)
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.view import View
 
@@ -40,14 +46,15 @@ def number(view: View, lab: Experiment) -> None:
     """How far the one leads the other, before and now; and which changes can do nothing here, and why."""
     of, against = lab.names
     before, now = lab.lead(view.original), lab.lead(view.trace)
-    st.metric(word("lead", of=of, against=against), signed(now), signed(now - before) if view.trace.edits else None)
+    moved = f"{now - before:+.2f}" if view.trace.edits else None  # its arrow follows a plain minus only
+    st.metric(word("lead", of=of, against=against), signed(now), moved, delta_color="off")
     st.caption(text("number", of=of, against=against))
     for edit, why in view.trace.idle.items():
         where = edit_in_words(edit, view.trace.graph, view.trace.tokens)
         st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
 
 
-view = View("what_if")
+view = View("what_if", hides=with_words_hidden)
 if "logits" not in view.trace:
     head_laboratory(view)
     view.close()

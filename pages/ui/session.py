@@ -1,6 +1,7 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 import torch
@@ -72,7 +73,14 @@ def run(name: str, subject: str | bytes, edits: tuple[Edit, ...] = ()) -> Trace:
 
 
 def trace(choice: Choice) -> Trace:
-    """The trace of the reader's input with the reader's edits.
+    """The trace of the reader's input with the reader's edits: see `runs`."""
+    return runs(choice)[1]
+
+
+def runs(choice: Choice, instead: Callable[[Trace], Hashable | None] | None = None) -> tuple[Trace, Trace]:
+    """The runs of the reader's input without and with the reader's edits.
+
+    instead: what of the first run the second reads, such as the words with some of them hidden; None: the same input.
 
     For an input that cannot be read, says why and keeps the last good one; edits that do not fit are left out, and it
     says so. Those of a decoder wait for the page on which there is one.
@@ -86,15 +94,25 @@ def trace(choice: Choice) -> Trace:
         st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
         subject = last_good.get(choice.pipeline, FIRST_SENTENCE)
         result = run(choice.pipeline, subject)
+    changed = result
     if edits := tuple(edit for edit in choice.edits if not edit.key.startswith("decoder.")):
         try:
-            result = run(choice.pipeline, subject, edits)
+            changed = run(choice.pipeline, (instead and instead(result)) or subject, edits)
         except (EditError, InputError):  # a place that this run does not have; a patch from what cannot be read
             st.warning(t("error.edits"), icon=":material/healing:")
     for note in result.notes:
         values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
-    return result
+    return result, changed
+
+
+def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:
+    """The run of an input with these edits; without them, and it says so, where they do not fit."""
+    try:
+        return run(name, subject, edits)
+    except (EditError, InputError):
+        st.warning(t("error.edits"), icon=":material/healing:")
+        return run(name, subject)
 
 
 def other(choice: Choice) -> Trace | None:

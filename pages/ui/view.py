@@ -61,9 +61,11 @@ class View:
         rows: Sequence[str] = (),
         chips: bool = True,
         any_input: bool = False,
+        hides: Callable[[Choice, Trace], Hashable | None] | None = None,
     ) -> None:
         """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place. any_input: where
-        the weights that read the reader's input are damaged, the page has something to say of another one.
+        the weights that read the reader's input are damaged, the page has something to say of another one. hides: what
+        the page is going to `follow` instead of the reader's input, so that only that is run with the reader's edits.
 
         Raises WeightsError.
         """
@@ -71,7 +73,7 @@ class View:
         self.choice: Choice = choice()
         strip_place = st.container()
         try:
-            self.trace: Trace = session.trace(self.choice)
+            plain_run, own = session.runs(self.choice, partial(hides, self.choice) if hides else None)
         except WeightsError as error:
             if not any_input:
                 with strip_place:
@@ -79,18 +81,22 @@ class View:
                 raise
             session.name(error)
             self.choice = session.readable(self.choice)
-            self.trace = session.trace(self.choice)
+            plain_run, own = session.runs(self.choice)
+        self.trace: Trace = own if own.ids == plain_run.ids else plain_run
+        self._edits = own.edits
         self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
         #: The input on the screen, as the pipeline is given it.
         self.subject: Hashable = tuple(self.trace.ids) or self.choice.subject
         self._run = self.choice.pipeline, self.subject
-        own, rival = self.trace, session.other(self.choice)
+        rival = session.other(self.choice)
         self._rival = rival and (self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject)
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
         self.shows = self.choice.shown if self.choice.shown in ways_to_show(own, rival) else "changed"
         if self.differs and self.story:  # a story shows no differences of numbers
             self.shows = "changed"
+        if self.shows in ("original", "other"):
+            self._edits = ()
         if self.shows == "original":
             self.trace = session.run(*self._run)
         elif self.shows == "other":
@@ -323,7 +329,7 @@ class View:
         self.pipeline = session.pipeline(pipeline)
         if pipeline != self._run[0]:  # what another network made of the other input is no match
             self._rival, self.shows = None, "changed" if self.shows == "against" else self.shows
-        self._show((pipeline, subject), session.run(pipeline, subject, self.trace.edits))
+        self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
         for about_the_last in ("usual_token", "original", "pairs"):
             self.__dict__.pop(about_the_last, None)
         return self.trace

@@ -145,7 +145,8 @@ def effect_map(
         figure.layout.annotations = [
             {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
         ]
-        said = text("read_map", where=where(*strongest), value=signed(values[strongest]))
+        read = "read_story" if view.story else "read_map"
+        said = text(read, where=where(*strongest), value=signed(values[strongest]))
         if not np.isfinite(values).all():
             said += " " + text("read_blank")
         view.picture(name, figure, said, values=values, on_pick=change)

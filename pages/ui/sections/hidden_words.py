@@ -11,6 +11,8 @@ import streamlit as st
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, whole_words
 from model.telling import telling_head, telling_word
+from pages.ui import session
+from pages.ui.choice import Choice
 from pages.ui.doubt import hedge
 from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
 from pages.ui.figures.reads import INK
@@ -38,12 +40,7 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
     """
     trace = view.trace
     words = whole_words(trace.tokens)
-    typed = {place for place, token in enumerate(trace.tokens) if token == "[MASK]"}
-    chosen = view.choice.hidden
-    if chosen is None:
-        word = None if typed else _telling_word(view.pipeline, tuple(trace.ids))
-        chosen = () if word is None else (word,)
-    hidden = set(chosen) & {place for places in words for place in places} | typed
+    hidden, typed = _hidden(view.choice, trace)
     lit = [i for i, places in enumerate(words) if hidden & set(places)]
 
     def clicked() -> None:
@@ -71,6 +68,23 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
     if hidden - typed:
         view.follow(view.choice.pipeline, view.pipeline.reader.hide(trace.ids, sorted(hidden)))
     return {place: None if place in typed else trace.ids[place] for place in sorted(hidden)}
+
+
+def with_words_hidden(choice: Choice, trace: Trace) -> tuple[int, ...] | None:
+    """The sentence of a run as `clickable_words` will have it read: its ids; None where it stays as it is."""
+    says_words = trace.config.head == "masked-word"  # others have no use for a hidden word
+    hidden, typed = _hidden(choice, trace) if trace.ids and says_words else (set(), set())
+    return session.pipeline(choice.pipeline).reader.hide(trace.ids, sorted(hidden)) if hidden - typed else None
+
+
+def _hidden(choice: Choice, trace: Trace) -> tuple[set[int], set[int]]:
+    """The places that read [MASK], and those of them where the sentence itself says so."""
+    typed = {place for place, token in enumerate(trace.tokens) if token == "[MASK]"}
+    chosen = choice.hidden
+    if chosen is None:
+        word = None if typed else _telling_word(session.pipeline(choice.pipeline), tuple(trace.ids))
+        chosen = () if word is None else (word,)
+    return set(chosen) & {place for places in whole_words(trace.tokens) for place in places} | typed, typed
 
 
 def place_to_show(view: View, hidden: dict[int, int | None]) -> int:
