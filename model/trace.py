@@ -201,7 +201,10 @@ class Trace:
 
     @property
     def picture(self) -> np.ndarray | None:
-        """The input as a picture, ([channel,] height, width) in [0, 1]; None for words."""
+        """The input as a picture, ([channel,] height, width), as the network reads it; None for words.
+
+        Ours read numbers in [0, 1]; some checkpoints move and scale each channel first.
+        """
         return None if self.config.input == "words" else np.asarray(self.subject, dtype=np.float32)
 
     @property

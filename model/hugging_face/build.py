@@ -14,6 +14,7 @@ from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import FAMILIES, Family, Head
 from model.hugging_face.folder import Folder
+from model.hugging_face.images import CheckpointImageReader
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
@@ -185,6 +186,8 @@ def _their_name(key: str, family: Family, head: Head, prefix: str) -> str:
 
 
 def _reader(folder: Folder, config: EncoderConfig, labels: list[str]) -> Reader:
+    if config.input == "patches":
+        return CheckpointImageReader(config, folder.settings("preprocessor_config.json") or {}, labels)
     tokenizer = folder.tokenizer()
     if max(tokenizer.get_vocab().values(), default=config.vocab_size) >= config.vocab_size:
         raise CheckpointError("vocabulary", folder=folder.name)

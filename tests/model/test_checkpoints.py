@@ -1,5 +1,6 @@
 """Other people's encoders equal their own library's, number by number; and folders that cannot be read say why."""
 
+import io
 import itertools
 import json
 import pickle
@@ -15,10 +16,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from PIL import Image
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, Pipeline, Trace, load
+from model import Edit, InputError, Pipeline, Trace, load
 from model.examples import SENTENCES
 from model.hugging_face import CheckpointError
 
@@ -42,6 +44,13 @@ CHECKPOINTS = {
     }.items()
     for head in ("Model", "ForMaskedLM", "ForSequenceClassification")
 } | {"BertForPreTraining": ("Bert", "ForPreTraining", BERT)}  # fmt: skip
+VIT = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "image_size": 32,
+    "patch_size": 8, "num_labels": 5,
+}  # fmt: skip
+CHECKPOINTS |= {
+    f"{family}{head}": (family, head, VIT) for family in ("ViT", "DeiT") for head in ("Model", "ForImageClassification")
+}
 families = pytest.mark.parametrize("name", CHECKPOINTS)
 ONE, TWO = "the cat sat on a [MASK]", "the dog slept [SEP] it rained"
 
@@ -77,6 +86,12 @@ def theirs(name: str) -> tuple[transformers.PreTrainedModel, Path]:
             parameter.normal_(1.0 if parameter.ndim == 1 else 0.0, 0.3)
     folder = Path(mkdtemp(prefix="checkpoint-"))
     network.save_pretrained(folder)
+    if settings is VIT:
+        means, deviations = [0.5, 0.4, 0.3], [0.2, 0.3, 0.4]
+        transformers.ViTImageProcessor(
+            size={"height": 32, "width": 32}, image_mean=means, image_std=deviations
+        ).save_pretrained(folder)
+        return network, folder
     write_tokenizer(folder, family in ("Roberta", "XLMRoberta", "Camembert"))
     return network, folder
 
@@ -87,7 +102,9 @@ def ours(name: str) -> Pipeline:
 
 
 def answer_of(network: transformers.PreTrainedModel, trace: Trace):
-    given = {"input_ids": torch.tensor([trace.ids])}
+    given = (
+        {"input_ids": torch.tensor([trace.ids])} if trace.ids else {"pixel_values": torch.tensor(trace.picture)[None]}
+    )
     if "segments" in trace.graph:
         given["token_type_ids"] = torch.tensor([trace.segments])
     with torch.no_grad():
@@ -98,10 +115,16 @@ def close(a: object, b: object) -> None:
     np.testing.assert_allclose(np.asarray(a), np.asarray(b), atol=1e-4)
 
 
+def inputs_of(name: str) -> tuple[object, object]:
+    """Two inputs: a sentence and a pair of them, or two pictures."""
+    pictures = np.random.default_rng(0).random((2, 32, 32, 3), np.float32)
+    return tuple(pictures) if CHECKPOINTS[name][2] is VIT else (ONE, TWO)
+
+
 @families
-@pytest.mark.parametrize("sentence", [ONE, TWO])
-def test_every_hidden_state_every_weight_and_the_answer_are_theirs(name: str, sentence: str) -> None:
-    trace = ours(name)(sentence)
+@pytest.mark.parametrize("which", [0, 1])
+def test_every_hidden_state_every_weight_and_the_answer_are_theirs(name: str, which: int) -> None:
+    trace = ours(name)(inputs_of(name)[which])
     found = answer_of(theirs(name)[0], trace)
     close(trace.states(), torch.cat(found.hidden_states))
     close(trace.over_layers("attention.weights"), torch.cat(found.attentions))
@@ -113,15 +136,30 @@ def test_every_hidden_state_every_weight_and_the_answer_are_theirs(name: str, se
 
 @families
 def test_a_head_off_is_its_rows_of_W_O_at_zero(name: str) -> None:
-    whole = ours(name)
+    whole, given = ours(name), inputs_of(name)[1]
     without, d_k = deepcopy(whole.network), whole.config.d_k
     with torch.no_grad():
         without.layers[1].attention.W_O.weight[:, d_k : 2 * d_k] = 0
-        expected = without(*whole.reader.read(TWO).inputs)[0]
-    last = whole(TWO).keys()[-1]
-    off = whole(TWO, [Edit("layers.1.attention.heads", "zero", head=1)])
+        expected = without(*whole.reader.read(given).inputs)[0]
+    last = whole(given).keys()[-1]
+    off = whole(given, [Edit("layers.1.attention.heads", "zero", head=1)])
     close(off[last], expected)
-    assert not np.allclose(off[last], whole(TWO)[last], atol=1e-3)
+    assert not np.allclose(off[last], whole(given)[last], atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [(32, 32), (50, 41)])
+def test_a_picture_file_is_read_as_theirs(size: tuple[int, int]) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (*size, 3), np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(noise).save(file, "PNG")
+    pipeline, folder = ours("ViTModel"), theirs("ViTModel")[1]
+    processor = transformers.ViTImageProcessorPil.from_pretrained(folder)
+    expected = processor(Image.fromarray(noise), return_tensors="pt")["pixel_values"]
+    close(pipeline(file.getvalue()).picture, expected[0])
+    assert np.abs(pipeline.reader.shown(pipeline(file.getvalue()).picture)).max() <= 1
+    for broken in (b"", b"GIF89a", file.getvalue()[:200]):
+        with pytest.raises(InputError):
+            pipeline(broken)
 
 
 def test_two_sentences_are_cut_and_told_apart_as_theirs() -> None:

@@ -1,0 +1,80 @@
+"""Pictures for a checkpoint: brought to its size, and normalised as its preprocessor_config.json says."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from model.config import EncoderConfig
+from model.pipeline import InputError, Reading
+from model.trace import Guess
+
+MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
+#: The ways to resize, as Pillow numbers them and these files too.
+RESAMPLING = (0, 1, 2, 3, 4, 5)
+
+
+class CheckpointImageReader:
+    """Colour pictures: a file's bytes, or an array (height, width, channel) in [0, 1].
+
+    What the network reads, and a trace calls its picture, is (picture − mean) / deviation, channel by channel;
+    `shown` is the way back. `labels` are a classifier's classes.
+    """
+
+    def __init__(self, config: EncoderConfig, settings: Mapping[str, Any], labels: Sequence[str] = ()) -> None:
+        self.config, self.labels = config, tuple(labels)
+        normalised = settings.get("do_normalize", True)
+        self.mean = _of_channels(settings.get("image_mean"), config.channels, 0.5) if normalised else 0.0
+        self.deviation = _of_channels(settings.get("image_std"), config.channels, 0.5) if normalised else 1.0
+        self.resample = settings["resample"] if settings.get("resample") in RESAMPLING else Image.Resampling.BILINEAR
+
+    def read(self, x: object) -> Reading:
+        """Raises InputError("not_an_image") for what is no picture."""
+        pixels = self._unpacked(x) if isinstance(x, bytes) else np.asarray(x, dtype=np.float32)
+        side, channels = self.config.image_size, self.config.channels
+        if pixels.shape != (side, side, channels) or not np.isfinite(pixels).all():
+            raise InputError("not_an_image", shape=pixels.shape)
+        read = ((pixels - self.mean) / self.deviation).astype(np.float32).transpose(2, 0, 1)
+        rows = range(1, self.config.patches_per_side + 1)
+        in_front = ("[CLS]", "[DIST]")[: self.config.tokens_in_front]
+        tokens = [*in_front, *(f"r{row}c{column}" for row in rows for column in rows)]
+        return Reading(torch.from_numpy(read.copy())[None], tokens, [])
+
+    def _unpacked(self, file: bytes) -> np.ndarray:
+        """A file as (height, width, channel) in [0, 1], of the network's size."""
+        side = self.config.image_size
+        try:
+            with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as picture:
+                if picture.width * picture.height > MOST_PIXELS:
+                    raise InputError("not_an_image", shape=picture.size)
+                picture = picture.convert("RGB" if self.config.channels == 3 else "L")
+                picture = picture.resize((side, side), self.resample)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            raise InputError("not_an_image") from error
+        pixels = np.asarray(picture, dtype=np.float32) / 255
+        return pixels.reshape(side, side, -1)
+
+    def shown(self, picture: np.ndarray) -> np.ndarray:
+        """What the network reads, (channel, height, width), as it looks: (height, width, channel) in [0, 1]."""
+        return (picture.transpose(1, 2, 0) * self.deviation + self.mean).clip(0, 1)
+
+    def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
+        return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
+
+    def examples(self) -> tuple[object, ...]:
+        return ()
+
+
+def _of_channels(values: object, channels: int, usual: float) -> np.ndarray:
+    """One number for each channel; what is usual where the file says nothing of use."""
+    if (
+        isinstance(values, list)
+        and len(values) == channels
+        and all(isinstance(v, int | float) and v > 0 for v in values)
+    ):
+        return np.array(values, np.float32)
+    return np.full(channels, usual, np.float32)
