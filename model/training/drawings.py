@@ -1,4 +1,4 @@
-"""Digits, letters, smileys and scribbles drawn by a random hand with a round pen, as on the app's pad.
+"""Digits, letters, signs, smileys and scribbles drawn by a random hand with a round pen, as on the app's pad.
 
 A drawing is a list of strokes, a stroke a list of points (x, y) in a square from 0 to 1, y downwards.
 """
@@ -107,20 +107,54 @@ LETTERS: dict[str, Strokes] = {
     "y": [[(0.28, 0.4), (0.5, 0.66)], [(0.75, 0.4), (0.35, 0.95)]],
 }
 
+#: What else people draw to see what happens: shapes, and a few Chinese characters.
+SIGNS: dict[str, Strokes] = {
+    "square": [[(0.2, 0.2), (0.8, 0.2), (0.8, 0.8), (0.2, 0.8), (0.2, 0.2)]],
+    "triangle": [[(0.5, 0.15), (0.85, 0.8), (0.15, 0.8), (0.5, 0.15)]],
+    "star": [[(0.5, 0.1), (0.72, 0.85), (0.1, 0.4), (0.9, 0.4), (0.28, 0.85), (0.5, 0.1)]],
+    "heart": [
+        [(0.5, 0.85), *arc(0.32, 0.35, 0.18, 0.17, 150, 360), *arc(0.68, 0.35, 0.18, 0.17, 180, 390), (0.5, 0.85)]
+    ],
+    "house": [[(0.2, 0.85), (0.2, 0.45), (0.5, 0.15), (0.8, 0.45), (0.8, 0.85), (0.2, 0.85)]],
+    "plus": [[(0.5, 0.15), (0.5, 0.85)], [(0.15, 0.5), (0.85, 0.5)]],
+    "tick": [[(0.15, 0.5), (0.4, 0.8), (0.85, 0.2)]],
+    "arrow": [[(0.1, 0.5), (0.9, 0.5)], [(0.65, 0.25), (0.9, 0.5), (0.65, 0.75)]],
+    "spiral": [[(0.5 + r * np.cos(14 * r / 0.4), 0.5 + r * np.sin(14 * r / 0.4)) for r in np.linspace(0.02, 0.4, 60)]],
+    "人": [[(0.5, 0.15), (0.45, 0.5), (0.15, 0.85)], [(0.48, 0.45), (0.85, 0.85)]],
+    "大": [[(0.15, 0.4), (0.85, 0.4)], [(0.5, 0.12), (0.45, 0.5), (0.15, 0.88)], [(0.5, 0.42), (0.85, 0.88)]],
+    "中": [[(0.2, 0.3), (0.8, 0.3), (0.8, 0.6), (0.2, 0.6), (0.2, 0.3)], [(0.5, 0.1), (0.5, 0.9)]],
+    "山": [[(0.5, 0.15), (0.5, 0.8)], [(0.2, 0.4), (0.2, 0.8), (0.8, 0.8), (0.8, 0.4)]],
+    "木": [
+        [(0.15, 0.35), (0.85, 0.35)], [(0.5, 0.1), (0.5, 0.9)], [(0.5, 0.4), (0.15, 0.75)], [(0.5, 0.4), (0.85, 0.75)]
+    ],
+    "田": [
+        [(0.2, 0.2), (0.8, 0.2), (0.8, 0.8), (0.2, 0.8), (0.2, 0.2)], [(0.5, 0.2), (0.5, 0.8)], [(0.2, 0.5), (0.8, 0.5)]
+    ],
+    "王": [
+        [(0.2, 0.2), (0.8, 0.2)], [(0.25, 0.5), (0.75, 0.5)], [(0.15, 0.82), (0.85, 0.82)], [(0.5, 0.2), (0.5, 0.82)]
+    ],
+}  # fmt: skip
+
 
 def smiley(dice: np.random.Generator) -> Strokes:
     """A face: its outline, two eyes, a mouth, and now and then a nose."""
     apart, size, wide = dice.uniform(0.1, 0.18), dice.uniform(0.01, 0.06), dice.uniform(0.14, 0.24)
-    eyes = [arc(0.5 + side * apart, dice.uniform(0.35, 0.43), size, size, 0, 360) for side in (-1, 1)]
-    corner = dice.uniform(0, 30)
-    mouth = arc(0.5, 0.52, wide, dice.uniform(0.08, 0.22), corner, 180 - corner)
+    tall = size * dice.uniform(1, 2.5)
+    eyes = [arc(0.5 + side * apart, dice.uniform(0.35, 0.43), size, tall, 0, 360) for side in (-1, 1)]
+    if dice.random() < 0.4:  # filled
+        eyes += [[(0.5 + side * apart, 0.39), (0.5 + side * apart, 0.4)] for side in (-1, 1)]
+    corner = dice.uniform(-10, 30)
+    mouth = arc(0.5, dice.uniform(0.48, 0.6), wide, dice.uniform(0.03, 0.25), corner, 180 - corner)
     nose = [[(0.5, 0.46), (0.49, 0.55)]] if dice.random() < 0.3 else []
     return [arc(0.5, 0.5, 0.38, dice.uniform(0.34, 0.42), -90, 270), *eyes, mouth, *nose]
 
 
 def scribble(dice: np.random.Generator) -> Strokes:
-    """A line through random places, smooth (Catmull and Rom 1974) or with corners."""
+    """A line through random places, far apart or each near the last, smooth (Catmull and Rom 1974) or with corners."""
     places = dice.uniform(0.1, 0.9, (dice.integers(5, 15), 2))
+    if dice.random() < 0.4:
+        steps = np.cumsum(dice.normal(0, 1, (dice.integers(8, 25), 2)), axis=0)
+        places = 0.1 + 0.8 * (steps - steps.min(0)) / np.ptp(steps, axis=0).max()
     if dice.random() < 0.3:
         return [list(map(tuple, places))]
     before, start, end, after = (places[i : len(places) - 3 + i] for i in range(4))
@@ -182,6 +216,11 @@ def drawn_digits(each: int, dice: np.random.Generator) -> Tensor:
 def drawn_letters(each: int, dice: np.random.Generator) -> Tensor:
     """Each letter `each` times."""
     return prepared(picture(by_hand(way, dice), dice.uniform(*PENS)) for way in LETTERS.values() for _ in range(each))
+
+
+def drawn_signs(each: int, dice: np.random.Generator) -> Tensor:
+    """Each of the other signs `each` times."""
+    return prepared(picture(by_hand(way, dice), dice.uniform(*PENS)) for way in SIGNS.values() for _ in range(each))
 
 
 def drawn_smileys(count: int, dice: np.random.Generator) -> Tensor:

@@ -49,7 +49,7 @@ LEGIBLE = """
 .katex-display:focus-visible,[data-testid="stVerticalBlock"]:focus-visible,a:focus-visible,button:focus-visible{
 outline:2px solid currentColor!important;outline-offset:1px}
 .st-key-strip a[aria-current="page"] p{font-weight:700;text-decoration:underline;text-underline-offset:.3em}
-[data-testid="InputInstructions"],.st-key-surroundings{display:none}
+[data-testid="InputInstructions"],[data-testid="stFileUploaderDropzoneInstructions"],.st-key-surroundings{display:none}
 @media (hover:none){.modebar{display:none!important}}
 """
 #: On a phone the sidebar is the top of the page: the sentence or the pad, and behind a button with a name all the rest.

@@ -170,7 +170,7 @@ def _drawing(pipeline: str) -> bytes:
         with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
             st.file_uploader(plain("sidebar.upload_help"), key="upload", on_change=_take_upload)
     if problem := st.session_state.pop("upload_problem", None):
-        st.warning(t(problem), icon=":material/broken_image:")
+        verdict_place.warning(t(problem), icon=":material/broken_image:")
 
     try:
         ink = digits.ink(drawing)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 JS = """
-const CHART = '.js-plotly-plot', OURS = CHART + ', [data-testid=stMarkdownContainer], [role=option]'
+const CHART = '.js-plotly-plot', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
+const OURS = CHART + `, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
 const SPOKEN = ['aria-label', 'title', 'placeholder']
 const SCROLLS = '.katex-display, [data-testid=stMain] [data-testid=stVerticalBlock][overflow=auto]'
 
