@@ -34,6 +34,8 @@ class CheckpointImageReader:
 
     def read(self, x: object) -> Reading:
         """Raises InputError("not_an_image") for what is no picture."""
+        if isinstance(x, str):
+            raise InputError("not_an_image")
         pixels = self._unpacked(x) if isinstance(x, bytes) else np.asarray(x, dtype=np.float32)
         side, channels = self.config.image_size, self.config.channels
         if pixels.shape != (side, side, channels) or not np.isfinite(pixels).all():
@@ -48,11 +50,11 @@ class CheckpointImageReader:
         """A file as (height, width, channel) in [0, 1], of the network's size."""
         side = self.config.image_size
         try:
-            with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as picture:
-                if picture.width * picture.height > MOST_PIXELS:
-                    raise InputError("not_an_image", shape=picture.size)
-                picture = picture.convert("RGB" if self.config.channels == 3 else "L")
-                picture = picture.resize((side, side), self.resample)
+            with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as opened:
+                if opened.width * opened.height > MOST_PIXELS:
+                    raise InputError("not_an_image", shape=opened.size)
+                picture = opened.convert("RGB" if self.config.channels == 3 else "L")
+            picture = picture.resize((side, side), self.resample)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError("not_an_image") from error
         pixels = np.asarray(picture, dtype=np.float32) / 255
