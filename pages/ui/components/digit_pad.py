@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0" role="application"></canvas>
-<div class="bar"><button data-do="undo"></button><button data-do="clear"></button></div></div>"""
+HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0"></canvas></div>"""
 
 CSS = """.pad { font-family: var(--st-font); max-width: 336px }
 canvas { width: 100%; aspect-ratio: 1; background: #000; border-radius: var(--st-base-radius);
@@ -139,6 +138,8 @@ export default function({ data, parentElement, setStateValue }) {
     pad.cursor = null
     draw()
   }
+  const bar = '<div class="bar"><button data-do="undo"></button><button data-do="clear"></button></div>'
+  if (!pad.querySelector('.bar')) pad.insertAdjacentHTML('beforeend', bar)  // here, where they get their names as well
   for (const button of pad.querySelectorAll('button')) button.textContent = data[button.dataset.do]
   pad.querySelector('[data-do=undo]').onclick = () => { pad.strokes.pop(); draw(); send() }
   pad.querySelector('[data-do=clear]').onclick = () => {
@@ -146,6 +147,7 @@ export default function({ data, parentElement, setStateValue }) {
     draw()
     send()
   }
+  canvas.setAttribute('role', 'application')
   canvas.setAttribute('aria-label', data.label)
   draw()
   drawCursor()

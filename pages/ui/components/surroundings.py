@@ -13,7 +13,7 @@ import streamlit as st
 JS = """
 const CHART = '.js-plotly-plot', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
 const OURS = CHART + `, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
-const SPOKEN = ['aria-label', 'title', 'placeholder']
+const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, [data-testid=stMain] [data-testid=stVerticalBlock][overflow=auto]'
 
 /* Hide what would lie on the label before it. */
@@ -61,6 +61,7 @@ export default function({ data }) {
       else link.removeAttribute('aria-current')
     }
     for (const part of document.querySelectorAll(SCROLLS)) {
+      size.observe(part)
       const scrolls = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1
       if (scrolls === part.hasAttribute('tabindex')) continue
       if (scrolls) {
@@ -76,6 +77,7 @@ export default function({ data }) {
     waiting = 0
     mark()
     charts.forEach(thin)
+    charts.forEach(chart => chart.querySelectorAll('.modebar').forEach(translate))
     charts = new Set()
   }
   function soon() { waiting ||= requestAnimationFrame(tend) }
@@ -97,7 +99,7 @@ export default function({ data }) {
   watch.observe(main, watched)
   translate(main)
   soon()
-  document.fonts.ready.then(soon)               // words are wider once their fonts are there
+  document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
 
   const size = new ResizeObserver(() => {
     document.querySelectorAll(CHART).forEach(chart => charts.add(chart))
@@ -109,6 +111,7 @@ export default function({ data }) {
   return () => {
     watch.disconnect()
     size.disconnect()
+    document.fonts.removeEventListener('loadingdone', soon)
     cancelAnimationFrame(waiting)
     document.removeEventListener('touchstart', touch, { capture: true })
   }

@@ -1,0 +1,102 @@
+"""For everybody: what a screen reader, a keyboard and weak eyes need, on every page, in both languages and themes."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from pages.ui.frame import PAGES
+from pages.ui.text import catalogue
+from tests.browser.conftest import watch
+from tests.browser.test_journeys import link_to, title
+
+# The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
+FAINT = r"""() => {
+    const channels = colour => colour.match(/[\d.]+/g).slice(0, 3).map(Number)
+    const light = colour => channels(colour).map(c => c / 255)
+        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
+    const ground = light(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor)
+    const words = ':is(.xtick, .ytick, .colorbar) text, .xtitle, .ytitle, .legendtext'
+    return [...document.querySelectorAll('.js-plotly-plot')].flatMap(chart => [...chart.querySelectorAll(words)])
+        .filter(word => {
+            const own = word.closest('.colorbar')?.querySelector('.cbbg'), bar = own && getComputedStyle(own)
+            const under = bar && bar.fillOpacity > 0 ? light(bar.fill) : ground
+            const [low, high] = [light(getComputedStyle(word).fill), under].sort((a, b) => a - b)
+            return word.textContent && (high + 0.05) / (low + 0.05) < 4.5
+        }).map(word => `too faint: ${word.textContent}`)
+}"""
+NAMELESS = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
+    .filter(chart => !chart.closest('[aria-label]')?.getAttribute('aria-label') && !chart.querySelector('[aria-label]'))
+    .map(chart => `a chart without a name: ${chart.textContent.slice(0, 80)}`)"""
+
+
+@pytest.fixture
+def page(browser: Browser, requests: list[str]) -> Iterator[Page]:
+    """One window for a walk through all pages."""
+    with browser.new_context(locale="en-US", viewport={"width": 1440, "height": 900}) as context:
+        watch(context, requests)
+        yield context.new_page()
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:150]} {node['failureSummary']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
+def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{app_url}/?lang={language}&depth=formula")
+    wrong = {}
+    for row in PAGES:
+        if row.name != "home":
+            link_to(page, row.name, language).click()
+        title(page, row.name, language)
+        name, home = (catalogue(language)[f"{which}.title"] for which in (row.name, "home"))
+        expect(page).to_have_title(name if row.name == "home" else f"{name} · {home}")
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        if row.group == "stage":
+            here = page.locator(".st-key-strip a[aria-current=page]")
+            expect(here).to_contain_text(catalogue(language)[f"{row.name}.short"])
+        wrong[row.name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+    assert not any(wrong.values()), wrong
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_address_that_leads_nowhere_is_answered_by_a_page_with_a_way_back(
+    page: Page, app_url: str, language: str
+) -> None:
+    page.goto(f"{app_url}/nowhere?lang={language}&s=hello")
+    heading = page.get_by_test_id("stMain").get_by_role("heading").first
+    expect(heading).to_have_text(catalogue(language)["frame.lost_title"])
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("link", name=catalogue(language)["frame.lost_home"]).click()
+    title(page, "home", language)
+    expect(page.locator(".st-key-s input")).to_have_value("hello")
+
+
+def test_a_digit_can_be_drawn_and_taken_back_with_the_keyboard(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/answer?input=digit&lang=en&depth=numbers")
+    title(page, "answer")
+    pad = page.get_by_role("application", name=catalogue("en")["sidebar.pad"])
+    undo, clear = (page.get_by_role("button", name=catalogue("en")[f"sidebar.{name}"]) for name in ("undo", "clear"))
+    expect(undo).to_be_disabled()
+    clear.press("Enter")
+    expect(page.get_by_text(catalogue("en")["error.digit_blank"])).to_be_visible()
+    pad.focus()
+    for key in (" ", *["ArrowDown"] * 14, " "):
+        pad.press(key)
+    expect(page.locator(".st-key-at_hand").get_by_text("1", exact=True)).to_be_visible()
+    undo.press("Enter")
+    expect(page.get_by_text(catalogue("en")["error.digit_blank"])).to_be_visible()
+    undo.press("Enter")  # what was there before it was cleared
+    expect(page.get_by_text(catalogue("en")["error.digit_blank"])).not_to_be_visible()
+    expect(undo).to_be_disabled()
