@@ -8,7 +8,7 @@ from model.sweep import align
 from pages.ui import digits
 from pages.ui.choice import MOST_CHARACTERS, Choice
 from pages.ui.link import select
-from pages.ui.text import literal, plain, t
+from pages.ui.text import class_label, literal, plain, t
 
 #: Which field of Choice holds the other input.
 OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing"}
@@ -47,6 +47,9 @@ def compare_bar(own: Trace, rival: Trace) -> None:
         if missing:
             names = ", ".join(plain("common.quoted", token=literal(token)) for token in missing)
             st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
+    else:
+        there, here = (class_label(run.answer[0].best) for run in (rival, own))
+        st.markdown(t("compare.drawings", there=there, here=here), width="content")
     look = {"icon": ":material/close:", "help": plain("compare.stop")}
     nothing = dict.fromkeys(OTHER.values())
     st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=nothing, **look)

@@ -26,8 +26,10 @@ DEPTH = "story"  # where a new visitor begins
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 MODELS = ("trained", "paper")
 #: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
-#: input also the run of that, and by how much this run differs from it.
-SHOWN = ("changed", "original", "difference", "other", "against")
+#: input also both beside each other, the run of that, and by how much this run differs from it.
+SHOWN = ("changed", "original", "difference", "beside", "other", "against")
+#: From which of two sentences to which attention is shown: A looks at A, A at B, …
+BETWEEN = ("all", "AA", "AB", "BA", "BB")
 MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link

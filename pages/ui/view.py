@@ -188,6 +188,10 @@ class View:
             value = value if blank else np.nan_to_num(value, nan=0.0)
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
 
+    def beside(self, key: str) -> bool:
+        """Whether the other input's value of a quantity shall stand beside this one."""
+        return self.shows == "beside" and key in self.other
+
     @property
     def differs(self) -> bool:
         """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
@@ -328,7 +332,7 @@ class View:
         """Make the rest of the page, and its downloads, about another run than the reader's input."""
         self.pipeline = session.pipeline(pipeline)
         if pipeline != self._run[0]:  # what another network made of the other input is no match
-            self._rival, self.shows = None, "changed" if self.shows == "against" else self.shows
+            self._rival, self.shows = None, "changed" if self.shows in ("beside", "against") else self.shows
         self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
         for about_the_last in ("usual_token", "original", "pairs"):
             self.__dict__.pop(about_the_last, None)
@@ -464,7 +468,8 @@ class View:
 
 def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
     """Which runs, and differences of two, there are to be shown."""
-    with_edits, with_rival = ["original", "difference"] * bool(own.edits), ["other", "against"] * (rival is not None)
+    with_edits = ["original", "difference"] if own.edits else []
+    with_rival = ["beside", "other", "against"] if rival else []
     return ["changed", *with_edits, *with_rival]
 
 

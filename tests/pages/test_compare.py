@@ -52,10 +52,18 @@ def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), scores_of(RIVER))
 
 
-@pytest.mark.parametrize("shown", ["other", "against"])
+def test_both_stand_beside_each_other_in_the_same_colours() -> None:
+    app = attention(s=RIVER, other=MONEY, shown="beside")
+    here, there = (figure(app, which)["data"][0] for which in (0, 1))
+    np.testing.assert_array_equal(numbers(here["z"]), scores_of(RIVER))
+    np.testing.assert_array_equal(numbers(there["z"]), scores_of(MONEY))
+    assert (here["zmin"], here["zmax"]) == (there["zmin"], there["zmax"])
+
+
+@pytest.mark.parametrize("shown", ["beside", "other", "against"])
 @pytest.mark.parametrize("name", STAGES)
 def test_every_page_compares_sentences_of_any_length(name: str, shown: str) -> None:
-    link = {"s": RIVER, "other": MONEY, "shown": shown, "lang": "zh" if shown == "other" else "en"}
+    link = {"s": RIVER, "other": MONEY, "shown": shown, "lang": "en" if shown == "against" else "zh"}
     app = open_page(name, depth="numbers", **link)
     assert "nan" not in texts(app)
     open_page(name, depth="story", **link)

@@ -139,6 +139,32 @@ def draw_map(
     )
 
 
+def draw_other(view: View, key: str, height: int | None = None) -> None:
+    """The same map of the other input's run, in the same colours, to stand beside this one."""
+    quantity, values = view.trace.quantity(key), view.other[key]
+    values = values[view.choice.head] if quantity.axes[0] == "head" else values
+    values = values[None] if values.ndim == 1 else values
+    kinds, names = ("", *quantity.axes)[-2:], (None, *view.other.names(key))[-2:]
+    rows, columns = (
+        Axis(plain(f"axis.{kind}") if kind else "", labels or ()) for kind, labels in zip(kinds, names, strict=True)
+    )
+    figure = figures.heatmap(
+        values,
+        rows,
+        columns,
+        scale=quantity.scale,
+        limit=limit(view, key) or None,
+        square=quantity.axes[-1] == "key",
+        font_size=view.font_size,
+        height=height,
+    )
+    seen = np.where(np.isfinite(values), np.abs(values), 0)
+    place = np.unravel_index(seen.argmax(), seen.shape)
+    strongest = {"place": _place_in_words(rows, columns, place), "value": f"{values[place]:.2f}".replace("-", "−")}
+    title = plain("compare.there")
+    view.picture(f"other_{_name(key)}", figure, t("compare.read_there", **strongest), values=values, title=title)
+
+
 def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
     """One map, and beside it, from Numbers on, the arithmetic of its chosen cell. look: as for `draw_map`."""
     cell = chosen_cell(view, key)
@@ -151,7 +177,10 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
     with right:
-        working(view, key, cell)
+        if view.beside(key):
+            draw_other(view, key, look.get("height"))
+        else:
+            working(view, key, cell)
 
 
 def cell_maps(
@@ -172,6 +201,8 @@ def cell_maps(
     for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
         with place:
             draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
+            if view.beside(key):
+                draw_other(view, key, look.get("height"))
     if not view.story:
         with places[-1]:
             working(view, focused, cell)
@@ -184,12 +215,17 @@ def _largest_difference(values: np.ndarray, rows: Axis, columns: Axis) -> str:
     place = np.unravel_index(apart.argmax(), apart.shape)
     if not apart[place]:
         return t("change.read_same")
+    value = f"{values[place]:+.2f}".replace("-", "−")
+    return t("change.read_difference", place=_place_in_words(rows, columns, place), value=value)
+
+
+def _place_in_words(rows: Axis, columns: Axis, place: Sequence[int]) -> str:
+    """ "it → animal": a cell by its row and column."""
     names = [
         axis.labels[i] if axis.labels else f"{axis.title} {i + 1}"
         for axis, i in zip((rows, columns), place, strict=True)
     ]
-    value = f"{values[place]:+.2f}".replace("-", "−")
-    return t("change.read_difference", place=" → ".join(filter(None, names)), value=value)
+    return " → ".join(name for name, axis in zip(names, (rows, columns), strict=True) if axis.title)
 
 
 def _name(key: str) -> str:
