@@ -208,6 +208,14 @@ class Trace:
         return None if self.config.input == "words" else np.asarray(self.subject, dtype=np.float32)
 
     @property
+    def sentences(self) -> list[int]:
+        """Which sentence each token stands in: 0 up to the first [SEP], 1 behind it."""
+        if self.picture is not None or "[SEP]" not in self.tokens:
+            return [0] * len(self.tokens)
+        first = self.tokens.index("[SEP]")
+        return [int(place > first) for place in range(len(self.tokens))]
+
+    @property
     def patches(self) -> np.ndarray | None:
         """The patches of a picture as rows, as the network projects them: (patch, pixel); None for words."""
         if (picture := self.picture) is None:

@@ -10,6 +10,7 @@ from pages.ui.figures import Axis, heatmap, scatter, tiles
 from pages.ui.link import select
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.roles import show_role
+from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
@@ -41,10 +42,12 @@ def in_words(role: Role) -> str:
 
 def all_heads() -> None:
     """Every head of every layer as a tile; a click chooses one."""
-    shown = weights[..., kept, :][..., kept]
-    names = [tokens[place] for place in kept]
+    which_sentences(view)
+    looks, looked_at = of_sentences(view, kept, kept)
+    shown = weights[..., looks, :][..., looked_at]
+    names = [tokens[place] for place in looked_at]
     levels = [range(1, count + 1) for count in weights.shape[:2]]
-    rows = pd.MultiIndex.from_product([*levels, range(1, len(kept) + 1)])
+    rows = pd.MultiIndex.from_product([*levels, range(1, len(looks) + 1)])
     view.picture(
         "all",
         tiles(
@@ -56,9 +59,11 @@ def all_heads() -> None:
             font_size=view.font_size,
             height=int(min(560, 66 + len(weights) * 78) * view.font_size / 12),
         ),
-        text("read_all", count=len(name_of), n=len(kept), where=view.where(), role=roles[layer, head]),
+        text(
+            "read_all", count=len(name_of), n=len(looks), m=len(looked_at), where=view.where(), role=roles[layer, head]
+        ),
         values=shown,
-        table=pd.DataFrame(shown.reshape(-1, len(kept)), index=rows, columns=names),
+        table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
         on_pick=lambda row, column: select(layer=row, head=column),
     )
 

@@ -30,6 +30,8 @@ MODELS = ("trained", "paper")
 SHOWN = ("changed", "original", "difference", "beside", "other", "against")
 #: From which of two sentences to which attention is shown: A looks at A, A at B, …
 BETWEEN = ("all", "AA", "AB", "BA", "BB")
+#: From which of two sentences to which attention is shown: A looks at A, A at B, …
+BETWEEN = ("all", "AA", "AB", "BA", "BB")
 MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
@@ -118,6 +120,7 @@ class Choice:
     range: str = "head"  # what a colour scale covers: this head, this layer, all layers
     as_: str | None = None  # attention as a map, a row, or lines
     least: int = 2  # hundredths: as lines, what gets less is not drawn
+    between: str = "all"  # of BETWEEN: which part of attention is shown where there are two sentences
     hide_special: bool = False  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = 1  # of Add & Norm: 1 after attention, 2 after the FFN
     order: str = "most"  # which neurons: the most active, all, all sorted
@@ -433,6 +436,7 @@ FIELDS: tuple[Field, ...] = (
     Field("range", "range", one_of("head", "layer", "all")),
     Field("as_", "as", one_of("map", "row", "lines")),
     Field("least", "least", up_to(100, least=0)),
+    Field("between", "between", one_of(*BETWEEN)),
     Field("hide_special", "hide_special", FLAG),
     Field("sublayer", "sublayer", up_to(2)),
     Field("order", "order", one_of("most", "all", "sorted")),

@@ -29,6 +29,12 @@ def offer(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> list[str]:
     return list(offered())
 
 
+def maps(app: AppTest) -> list[np.ndarray]:
+    """The numbers of every map on the page."""
+    traces = [trace for i in range(len(app.get("plotly_chart"))) for trace in figure(app, i)["data"]]
+    return [numbers(trace["z"]) for trace in traces if trace["type"] == "heatmap"]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("page", [row.name for row in PAGES])
 def test_every_page_opens_with_a_real_checkpoint(page: str, lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,11 +70,22 @@ def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatc
     (name,) = offer(monkeypatch, MINILM)
     app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12")
     weights = load(str(MINILM))(PAIR)["layers.5.attention.weights"][11]
-    maps = [
-        numbers(trace["z"]) for i in range(len(app.get("plotly_chart"))) for trace in figure(app, i)["data"]
-        if trace["type"] == "heatmap"
-    ]  # fmt: skip
-    assert any(shown.shape == weights.shape and np.allclose(shown, weights, atol=1e-6) for shown in maps)
+    assert any(shown.shape == weights.shape and np.allclose(shown, weights, atol=1e-6) for shown in maps(app))
+
+
+@pytest.mark.parametrize(
+    ("between", "looks", "looked_at"), [("AB", slice(0, 8), slice(8, None)), ("BB", slice(8, None), slice(8, None))]
+)
+def test_attention_from_one_sentence_to_the_other(
+    between: str, looks: slice, looked_at: slice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    weights = load(str(MINILM))(PAIR).over_layers("attention.weights")[..., looks, looked_at]
+    app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12", between=between)
+    assert any(np.allclose(shown, weights[5, 11]) for shown in maps(app) if shown.shape == weights[5, 11].shape)
+    app = open_page("heads", model=name, depth="numbers", s=PAIR, between=between)
+    n, m = weights.shape[2:]
+    assert f"6 × 12 × {n} × {m}" in said_on(app)
 
 
 def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pages.ui.pickers import either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.overlay import over_one, patch_pair
 from pages.ui.sections.player import player
+from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.sections.working import working
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -36,6 +37,8 @@ def attention_steps(view: View, prefix: str) -> None:
         way = _way(view) if step == "weights" else "map"
         if _has_special(view, prefix):
             _hide_special(view)
+        if prefix.startswith("layers."):
+            which_sentences(view)
         if way == "lines":
             _threshold(view)
         elif way == "map":
@@ -120,7 +123,8 @@ def shown(view: View, names: list[str]) -> list[int]:
 def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
     """The queries and the keys that are shown; all where nothing else would be left."""
     queries, keys = view.trace.names(key)[-2:]
-    return shown(view, queries) or list(range(len(queries))), shown(view, keys) or list(range(len(keys)))
+    rows, columns = shown(view, queries) or list(range(len(queries))), shown(view, keys) or list(range(len(keys)))
+    return of_sentences(view, rows, columns) if key.startswith("layers.") else (rows, columns)
 
 
 def sentence(view: View, prefix: str, step: str) -> str:
