@@ -76,9 +76,10 @@ def standalone(figure: go.Figure) -> str:
 
 
 def npz(trace: Trace) -> bytes:
-    """The whole run: one array under each key of the trace, and the tokens."""
+    """The whole run: one array under each key of the trace, and the tokens; of a translation also the target's."""
     file = io.BytesIO()
-    np.savez_compressed(file, tokens=np.array(trace.tokens), **{key: trace[key] for key in trace})
+    names = {name: np.array(getattr(trace, name)) for name in ("tokens", "target_tokens") if hasattr(trace, name)}
+    np.savez_compressed(file, **names, **{key: trace[key] for key in trace})
     return file.getvalue()
 
 

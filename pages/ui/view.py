@@ -107,7 +107,7 @@ class View:
         with st.sidebar:
             compare_box(self.choice)
             st.caption(t(self.KEYS))
-            glossary_button(self.trace, self.mode)
+            glossary_button(self._explained(), self.mode)
         self.font_size = 18 if self.choice.big else 12
         self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
@@ -150,6 +150,10 @@ class View:
     def place(self, key: str) -> int:
         """The selected place along the tokens of a quantity, for scores and weights of those that look."""
         return self.token
+
+    def _explained(self) -> Trace:
+        """The run whose symbols the glossary lists."""
+        return self.trace
 
     def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
         """What the places along each axis of a quantity are called in pictures; None where they are counted."""

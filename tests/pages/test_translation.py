@@ -1,5 +1,6 @@
 """The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
 
+import io
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from model import Edit
 from model.analysis import softmax
 from model.tables import head_roles
 from model.translator import Task, Translator
-from pages.ui import session
+from pages.ui import exports, session, view
 from pages.ui.choice import Choice, edit_code
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.text import LANGUAGES, catalogue
@@ -147,8 +148,8 @@ def test_a_larger_penalty_favours_the_longest() -> None:
 def test_every_quantity_of_the_decoder_is_in_some_part(trace) -> None:
     shown = {"logits"}
     for layer in range(trace.graph.layers("decoder.")):
-        view = SimpleNamespace(trace=trace, choice=replace(Choice(), layer=layer))
-        shown |= {quantity.key for block in BLOCKS[:-1] for quantity in quantities_of(view, block)}
+        there = SimpleNamespace(trace=trace, choice=replace(Choice(), layer=layer))
+        shown |= {quantity.key for block in BLOCKS[:-1] for quantity in quantities_of(there, block)}
     assert shown == {key for key in trace if key.startswith("decoder.") or key == "logits"}
 
 
@@ -344,3 +345,17 @@ def test_home_draws_the_decoder_when_asked() -> None:
 def drawn_on(app: AppTest) -> str:
     """What the components of the page are made of."""
     return "".join(str(json.loads(element.proto.json or "null")) for element in app.get("bidi_component"))
+
+
+def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    explained = []
+    monkeypatch.setattr(view, "glossary_button", lambda trace, _: explained.append(trace))
+    opened()
+    assert [trace.graph.decoder is not None for trace in explained[-1:]] == [True]
+
+
+def test_the_npz_holds_the_translation_on_screen() -> None:
+    found = run_of(SEVERAL)
+    saved = np.load(io.BytesIO(exports.npz(run_of(SEVERAL, written=found.greedy.ids))))
+    assert saved["target_tokens"].tolist() == ["[EN]", *found.greedy.tokens[:-1]]
+    assert len(saved["decoder.layers.0.cross.weights"][0]) == len(found.greedy.tokens)

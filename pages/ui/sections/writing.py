@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import EditError
+from model import Trace
 from model.analysis import rank, softmax
 from model.config import EncoderConfig
 from model.tables import head_roles
@@ -44,17 +44,20 @@ class Writing(View):
         if self.translates:
             self._translate()
 
+    def _task(self) -> Task:
+        """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
+        vocabulary = session.pipeline("translation").config.vocab_size
+        forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
+        return Task(self.trace.subject, self.choice.into, forced)
+
+    def _explained(self) -> Trace:
+        return self.trace if self.trace.picture is not None else session.run("translation", self._task())
+
     def _translate(self) -> None:
-        self.pipeline = session.pipeline("translation")
-        sentence, choice = self.trace.subject, self.choice
-        forced = choice.forced if all(i < self.pipeline.config.vocab_size for i in choice.forced) else ()
-        self.task = Task(sentence, choice.into, forced)
-        self.before = self.found = session.run("translation", self.task)
-        if choice.edits:
-            try:
-                self.found = session.run("translation", self.task, choice.edits)
-            except EditError:
-                st.warning(t("error.edits"), icon=":material/healing:")
+        self.pipeline, self.task, choice = session.pipeline("translation"), self._task(), self.choice
+        sentence = self.task.sentence
+        self.before = session.run("translation", self.task)
+        self.found = session.changed("translation", self.task, choice.edits) if choice.edits else self.before
         found = self.found
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)
