@@ -64,7 +64,7 @@ def lengths_picture() -> None:
             font_size=view.font_size,
         ),
         text(
-            "read_lengths",
+            "read_lengths_story" if view.story else "read_lengths",
             token=tokens[moved],
             found=f"{lengths['found'][moved]:.2f}",
             before=f"{lengths['in'][moved]:.2f}",

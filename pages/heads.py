@@ -48,6 +48,7 @@ def all_heads() -> None:
     names = [tokens[place] for place in looked_at]
     levels = [range(1, count + 1) for count in weights.shape[:2]]
     rows = pd.MultiIndex.from_product([*levels, range(1, len(looks) + 1)])
+    said = {"count": len(name_of), "where": view.where(), "role": roles[layer, head]}
     view.picture(
         "all",
         tiles(
@@ -59,9 +60,7 @@ def all_heads() -> None:
             font_size=view.font_size,
             height=int(min(560, 66 + len(weights) * 78) * view.font_size / 12),
         ),
-        text(
-            "read_all", count=len(name_of), n=len(looks), m=len(looked_at), where=view.where(), role=roles[layer, head]
-        ),
+        text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said),
         values=shown,
         table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
         on_pick=lambda row, column: select(layer=row, head=column),

@@ -16,6 +16,7 @@ from pages.ui.figures import Axis, bars, heatmap, tiles, waves
 from pages.ui.link import select
 from pages.ui.patches import how_it_is_prepared, position_maps
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.order import order_matters
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
 
@@ -297,7 +298,7 @@ if view.story:
         patches()
     view.tell(text("story_seats"))
 else:
-    panels = ["pieces", "vectors", *["neighbours"] * words, "waves", "compare", *["prepared", "maps"] * cut]
+    panels = ["pieces", "vectors", *["order", "neighbours"] * words, "waves", "compare", *["prepared", "maps"] * cut]
     match view.panel(*panels):
         case "pieces" if words:
             pieces()
@@ -306,6 +307,8 @@ else:
             patches()
         case "vectors":
             vectors()
+        case "order":
+            order_matters(view)
         case "neighbours":
             next_door()
         case "waves":

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from model.analysis import cosine_similarity, nearest_rows
+from model.order import likeness, same_words
 from pages.ui import digits, session
+from pages.ui.sections.order import PAIRS
 from pages.ui.text import LANGUAGES
-from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -121,3 +123,24 @@ def test_what_is_read_otherwise_than_typed_is_said(language: str, depth: str) ->
     (said,) = [note.value for note in app.info]
     assert "Paris → paris" in said and "café → cafe" in said
     assert not open_page("tokens", s="paris and the cafe .", lang=language, depth=depth).info
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_order_shows_what_differs_and_that_without_positions_nothing_does(lang: str) -> None:
+    one, other = PAIRS[lang][0]
+    app = open_part("order", lang=lang, s=one, other=other)
+    words, bare, *_ = figure(app)["data"]
+    runs = [session.run("text", sentence) for sentence in (one, other)]
+    pairs = same_words(*(run.tokens for run in runs))
+    assert numbers(words["y"])[-1] == pytest.approx(likeness(*runs, pairs)[-1, 1:-1].min(), abs=1e-6)
+    np.testing.assert_allclose(numbers(bare["y"]), 1, atol=1e-5)
+    table = app.dataframe[0].value
+    assert table.iloc[:, 3].astype(float).max() < 1e-3 < table.iloc[:, 2].astype(float).min()
+
+
+def test_a_pair_is_put_on_every_page_to_be_compared() -> None:
+    app = open_part("order")  # the reader's sentence has no other: an example stands there
+    app.button(key="order.compare").click().run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.other, choice.shown) == (*PAIRS["en"][0], "against")

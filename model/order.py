@@ -1,0 +1,43 @@
+"""The same words in another order: what becomes of each of them, on the way through the encoder."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.analysis import cosine_similarity
+from model.edits import Edit
+from model.sweep import Pair, in_place_of
+from model.trace import Trace
+
+#: The change that takes away all that an encoder knows of order.
+WITHOUT_POSITIONS = Edit("embedding.positions", "zero")
+
+
+def same_words(one: Sequence[str], other: Sequence[str]) -> list[Pair] | None:
+    """Where each token stands in the other list; None unless both hold the same tokens.
+
+    Of a token that stands there twice the first goes with the first.
+    """
+    if sorted(one) != sorted(other):
+        return None
+    left = {token: [place for place, name in enumerate(other) if name == token] for token in set(other)}
+    return [Pair(place, left[token].pop(0), True) for place, token in enumerate(one)]
+
+
+def likeness(one: Trace, other: Trace, pairs: Sequence[Pair]) -> np.ndarray:
+    """The cosine of each word's two vectors, (2 + layers, token): as a word, with its place, after each layer."""
+    here, there = [pair.one for pair in pairs], [pair.other for pair in pairs]
+    steps = [(run["embedding.tokens"], *run.states()) for run in (one, other)]
+    return np.array(
+        [
+            [cosine_similarity(a[[i]], b[[j]])[0, 0] for i, j in zip(here, there, strict=True)]
+            for a, b in zip(*steps, strict=True)
+        ]
+    )
+
+
+def difference(one: Trace, other: Trace, pairs: Sequence[Pair], key: str) -> float:
+    """The largest difference of a quantity between the two runs, word by word, wherever each word stands."""
+    there = in_place_of(other[key], other.axes(key), pairs, len(pairs))
+    both = np.isfinite(one[key]) & np.isfinite(there)
+    return float(np.abs(np.subtract(one[key], there, where=both, out=np.zeros_like(there))).max())

@@ -1,0 +1,107 @@
+"""Two sentences of the same words: what differs on each page, and that without positions nothing does."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model import Trace
+from model.order import WITHOUT_POSITIONS, difference, likeness, same_words
+from pages.ui import session
+from pages.ui.figures import Axis, lines
+from pages.ui.link import select
+from pages.ui.text import plain, t
+from pages.ui.text.formulas import plain_math
+from pages.ui.view import View
+
+PAIRS = {
+    "en": (
+        ("the dog chased the cat .", "the cat chased the dog ."),
+        ("the man ate the apple .", "the apple ate the man ."),
+    ),
+    "zh": (("我爱你。", "你爱我。"), ("我吃苹果。", "苹果吃我。")),
+}
+MOST_LINES = 3  # words with a line of their own
+#: Page -> what of it is compared.
+PAGES = {
+    "tokens": "embedding.sum",
+    "queries_keys_values": "layers.{l}.attention.Q",
+    "attention": "layers.{l}.attention.weights",
+    "heads": "layers.{l}.attention.output",
+    "feed_forward": "layers.{l}.ffn.activation",
+    "answer": "answer",
+}
+
+
+def order_matters(view: View) -> None:
+    """The reader's sentence and the one it is compared with, if they hold the same words; else an example."""
+    one, other = chosen_pair(view)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for number, pair in enumerate(PAIRS["zh"] + PAIRS["en"]):
+            label = f"{pair[0].rstrip('。. ')} ↔ {pair[1].rstrip('。. ')}"
+            kind = "primary" if pair == (one, other) else "secondary"
+            st.button(label, key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
+    name = view.choice.pipeline
+    here, there = session.run(name, one), session.run(name, other)
+    bare = [session.run(name, sentence, (WITHOUT_POSITIONS,)) for sentence in (one, other)]
+    pairs = same_words(here.tokens, there.tokens)
+    left, right = view.columns([3, 2], gap="medium")
+    with left:
+        draw(view, here, likeness(here, there, pairs), likeness(*bare, pairs))
+    with right:
+        rows = []
+        for page, row in PAGES.items():
+            key = view.key(row)
+            if key in here:
+                both = [difference(*runs, pairs, key) for runs in ((here, there), bare)]
+                symbol = plain_math(here.graph[key].symbol)
+                rows.append((plain(f"{page}.short"), symbol, *(f"{gap:.2g}" for gap in both)))
+        names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
+        st.markdown(f"**{plain('order.on_each_page')}**")
+        st.dataframe(pd.DataFrame(rows, columns=names), key="order.pages", hide_index=True)
+        st.markdown(t("order.read_pages", layer=view.choice.layer + 1))
+        st.button(
+            plain("order.compare"),
+            icon=":material/compare_arrows:",
+            key="order.compare",
+            on_click=show_pair,
+            args=(one, other),
+            kwargs={"shown": "against"},
+        )
+
+
+def chosen_pair(view: View) -> tuple[str, str]:
+    own, other = view.choice.sentence, view.choice.other
+    if own and other and own != other:
+        tokens = [view.pipeline.reader.read(sentence).tokens for sentence in (own, other)]
+        if same_words(*tokens):
+            return own, other
+    return PAIRS[view.choice.lang][0]
+
+
+def show_pair(one: str, other: str, shown: str = "changed") -> None:
+    select(sentence=one, other=other, shown=shown, token=None, key=None, hidden=None)
+
+
+def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None:
+    """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
+    words = [place for place, token in enumerate(here.tokens) if token not in ("[CLS]", "[SEP]")]
+    moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
+    steps = [plain("order.word"), plain("order.place"), *(str(layer + 1) for layer in range(len(cosines) - 2))]
+    names = [here.tokens[place] for place in moved]
+    names.insert(1, plain("order.without"))
+    series = np.insert(cosines[:, moved].T, 1, bare[:, words].min(axis=1), axis=0)
+    first = moved[0]
+    view.picture(
+        "order",
+        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), font_size=view.font_size),
+        t(
+            "order.read",
+            token=here.tokens[first],
+            start=f"{cosines[1, first]:.3f}",
+            end=f"{cosines[-1, first]:.3f}",
+            layers=len(cosines) - 2,
+            bare=f"{bare[:, words].min():.6f}",
+        ),
+        title=plain("order.title"),
+        table=pd.DataFrame(series.T, index=steps, columns=names),
+    )

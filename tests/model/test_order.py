@@ -1,0 +1,30 @@
+"""Two sentences of the same words: order is told by the positions, and by nothing else."""
+
+import numpy as np
+import pytest
+
+from model import load
+from model.order import WITHOUT_POSITIONS, difference, likeness, same_words
+
+PAIRS = [("我爱你。", "你爱我。"), ("the dog chased the cat .", "the cat chased the dog .")]
+
+
+@pytest.mark.parametrize("sentences", PAIRS)
+def test_without_positions_nothing_differs_and_with_them_all_does(sentences: tuple[str, str]) -> None:
+    text = load("text")
+    runs, bare = [text(s) for s in sentences], [text(s, edits=(WITHOUT_POSITIONS,)) for s in sentences]
+    pairs = same_words(*(run.tokens for run in runs))
+    for key in runs[0]:
+        gaps = difference(*runs, pairs, key), difference(*bare, pairs, key)
+        assert gaps[1] < 2e-4
+        assert gaps[0] > 0.01 or key == "embedding.tokens"
+    np.testing.assert_allclose(likeness(*bare, pairs), 1, atol=1e-5)
+    alike = likeness(*runs, pairs)
+    np.testing.assert_allclose(alike[0], 1, atol=1e-6)
+    assert alike[1:].min() < 0.99
+
+
+def test_words_are_matched_wherever_they_stand_and_only_if_they_are_the_same() -> None:
+    pairs = same_words(["the", "dog", "saw", "the", "cat"], ["the", "cat", "saw", "the", "dog"])
+    assert [(pair.one, pair.other) for pair in pairs] == [(0, 0), (1, 4), (2, 2), (3, 3), (4, 1)]
+    assert same_words(["a", "b"], ["a", "a"]) is None
