@@ -1,6 +1,7 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and the proof that the formulas hold."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -51,13 +52,22 @@ def either(name: str, options: list[str]) -> bool:
 
 
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
-    """A table with all its rows; whole numbers with their thousands apart."""
-    whole = values.select_dtypes("integer").columns
-    look = {"height": "content", "hide_index": True} | look
-    look["column_config"] = dict.fromkeys(whole, st.column_config.NumberColumn(format="localized")) | {
-        word("column_in"): st.column_config.Column(width=150)
+    """A table with all its rows; whole numbers with their thousands apart, and room for the longest of each column."""
+    numbers = {
+        column: st.column_config.NumberColumn(
+            format="localized", width=room(column, map("{:,}".format, values[column]))
+        )
+        for column in values.select_dtypes("integer").columns
     }
+    look = {"height": "content", "hide_index": True} | look
+    look["column_config"] = numbers | {word("column_in"): st.column_config.Column(width=150)}
     st.dataframe(values, key=f"shapes_and_cost.{name}", **look)
+
+
+def room(column: str, cells: Iterable[str]) -> int:
+    """How wide a column of a table must be, in pixels. Left to itself it would be as wide as its first rows need."""
+    name = sum(2 if sign >= "\u2e80" else 1 for sign in column)  # Chinese is twice as wide
+    return 24 + 8 * max(name, *map(len, cells))
 
 
 def paper_base() -> None:

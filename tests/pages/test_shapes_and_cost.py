@@ -1,5 +1,6 @@
 """Shapes and cost: tables that add up, formulas that give their numbers, notes checked, and the paper's base size."""
 
+import json
 import re
 
 import numpy as np
@@ -352,3 +353,13 @@ def test_note_002_runs_to_the_shape_that_it_promises() -> None:
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("shapes_and_cost", depth="story", lang=lang)
     assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("panel", ["walk", "parameters"])
+def test_no_number_of_a_table_is_wider_than_its_column(panel: str) -> None:
+    app = open_page("shapes_and_cost", panel=panel)
+    for table in app.dataframe:
+        looks = json.loads(table.proto.columns)
+        for column in table.value.select_dtypes("integer"):
+            digits = max(len(f"{value:,}") for value in table.value[column])
+            assert looks[column]["width"] >= 7 * digits + 16, f"{column} cuts a number of {digits} signs"

@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.ui.numbers import written
 
-#: A symbol with an index, such as W_O or d_model, that is not part of something longer.
-SYMBOL = re.compile(r"(?<![\w$`{\\])([WbdE])_(model|ff|[A-Za-z\d])(?![\w}`$])", re.ASCII)
+#: A matrix or a bias with its index, such as W_O, that is not part of something longer.
+SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 
@@ -42,7 +42,7 @@ def plain(name: str, /, **values: object) -> str:
 
 def t(name: str, /, **values: object) -> str:
     """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
-    text = SYMBOL.sub(lambda hit: f"${hit[1]}_{hit[2] if len(hit[2]) == 1 else f'{{{hit[2]}}}'}$", _text(name))
+    text = SYMBOL.sub(r"$\1$", _text(name))
     return _filled(text, {place: literal(written(str(value))) for place, value in values.items()})
 
 
@@ -82,4 +82,4 @@ def literal(text: str) -> str:
 def unmarked(text: str) -> str:
     """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
     without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;|(?<!\\)(:[\w-]+\[|\])", "", text)
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", re.sub(r"_\{(\w+)\}", r"_\1", without))
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
