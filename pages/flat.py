@@ -80,8 +80,10 @@ def stages() -> None:
             operation, equation = word(f"step_{step.operation}"), plain_math(step.equation)
             rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
         names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
-        table = pd.DataFrame(rows, columns=names, index=range(1, len(rows) + 1))
-        st.dataframe(table, key="flat.stages", height=480)
+        table = pd.DataFrame(rows, columns=names)
+        operation, equation, *shapes_and_values, note = names
+        order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
+        st.dataframe(table, key="flat.stages", height=480, hide_index=True, column_order=order)
     st.markdown(text("read_glance"))
     st.markdown(text("note_differs"))
 

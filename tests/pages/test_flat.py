@@ -5,7 +5,7 @@ import pytest
 
 from model.edits import Edit
 from pages.ui import digits, session
-from pages.ui.text import LANGUAGES
+from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import figure, numbers, open_page, steps, texts
 
 INK = [digits.ink(digits.example(which)) for which in range(10)]
@@ -48,6 +48,12 @@ def test_the_table_names_every_quantity_of_the_graph_with_its_shape() -> None:
     for row, quantity in zip(table.itertuples(index=False), trace.graph, strict=True):
         if quantity.traced:
             assert row[3] == str(list(trace[quantity.key].shape))
+
+
+def test_a_narrow_screen_shows_shapes_and_values_before_equations_and_notes() -> None:
+    table = open_part("stages").dataframe[0]
+    shapes_and_values = [catalogue("en")[f"flat.column_{name}"] for name in ("in", "out", "values")]
+    assert list(table.proto.column_order)[1:4] == shapes_and_values
 
 
 def test_the_table_goes_through_the_notes_sections_in_order() -> None:
