@@ -10,6 +10,8 @@ from torch import Tensor
 #: How much a longer translation is favoured; the paper's value (section 6.1).
 LENGTH_PENALTY = 0.6
 
+Fate = Literal["forced", "kept", "ended", "dropped", "left"]
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -43,7 +45,7 @@ class Node:
     own: float  # log-probability of this id, given those before it
     log_probability: float  # of the beginning
     rank: int
-    fate: Literal["forced", "kept", "ended", "dropped", "left"]
+    fate: Fate
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def beam_search(
     It stops by itself: when `beams` hypotheses have ended, or after `longest` ids.
     """
     nodes: list[Node] = []
-    alive, scores, steps = torch.tensor([[start]]), torch.zeros(1), [()]
+    alive, scores = torch.tensor([[start]]), torch.zeros(1)
+    steps: list[tuple[float, ...]] = [()]
     for number in forced:
         own = step(alive)[0, number]
         scores, steps = scores + own, [(*steps[0], float(own))]
@@ -81,7 +84,7 @@ def beam_search(
         going = [rank for rank, number in enumerate(ids) if number != end][:beams]
         found: list[Node] = []
         for rank, (row, number, total) in enumerate(zip(rows, ids, best.values.tolist(), strict=True)):
-            fate = "kept" if rank in going else "ended" if number == end and rank < beams else "dropped"
+            fate: Fate = "kept" if rank in going else "ended" if number == end and rank < beams else "dropped"
             node = Node((*alive[row, 1:].tolist(), number), float(own[row, number]), total, rank, fate)
             found.append(node)
             if fate == "ended":
