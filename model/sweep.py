@@ -203,7 +203,14 @@ class Pair(NamedTuple):
 
 
 def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
-    """Two lists of tokens, side by side: what they share in one line, and what differs as far as it goes."""
+    """Two lists of tokens, side by side: what they share in one line, and what differs as far as it goes.
+
+    Lists of one length stay place by place, unless more is shared when one of them is shifted.
+    """
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    together = [here == there for here, there in zip(one, other, strict=False)]
+    if len(one) == len(other) and sum(together) >= sum(block.size for block in blocks):
+        return [Pair(place, place, same) for place, same in enumerate(together)]
     pairs = []
     for kind, start, end, there, there_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         for step in range(max(end - start, there_end - there)):

@@ -45,7 +45,7 @@ def compare_bar(own: Trace, rival: Trace) -> None:
         missing = [own.tokens[pair.one] for pair in pairs if pair.other is None]
         st.markdown(" ".join(words), width="content")
         if missing:
-            names = ", ".join(plain("common.quoted", token=literal(token)) for token in missing)
+            names = plain("compare.and").join(plain("common.quoted", token=literal(token)) for token in missing)
             st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
     else:
         there, here = (class_label(run.answer[0].best) for run in (rival, own))
@@ -115,9 +115,8 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     if edit.source is not None:
         said["source"] = edit.source if isinstance(edit.source, str) else plain("change.another")
     operation = plain(f"change.{edit.operation}", **said)
-    return plain(
-        "change.sentence", where=", ".join(filter(None, places)), what=quantity_in_words(edit, graph), done=operation
-    )
+    where = plain("compare.and").join(filter(None, places))
+    return plain("change.sentence", where=where, what=quantity_in_words(edit, graph), done=operation)
 
 
 def layer_in_words(edit: Edit) -> str:

@@ -146,6 +146,12 @@ def test_words_are_aligned_and_differences_marked() -> None:
     assert align(["a", "b"], ["a", "c"]) == [Pair(0, 0, True), Pair(1, 1, False)]
 
 
+def test_sentences_of_one_length_stay_place_by_place_unless_one_is_shifted() -> None:
+    assert [pair.same for pair in align("我爱你。", "你爱我。")] == [False, True, False, True]
+    assert [(pair.one, pair.other) for pair in align("我爱你。", "你爱我。")] == [(place, place) for place in range(4)]
+    assert [pair[:2] for pair in align("abcd", "bcde")] == [(0, None), (1, 0), (2, 1), (3, 2), (None, 3)]
+
+
 @pytest.mark.parametrize(
     ("edits", "wanted", "token", "reason"),
     [

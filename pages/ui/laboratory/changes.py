@@ -78,7 +78,7 @@ def layer_named(key: str) -> str:
 
 def of_layer(names: Sequence[str], keys: Sequence[str]) -> Where:
     """ "no attention, layer 3": a row by its name, a column by its layer."""
-    return lambda row, column: f"{names[row]}, {layer_named(keys[column])}"
+    return lambda row, column: word("where_layer", what=names[row], layer=layer_named(keys[column]))
 
 
 def heads(lab: Experiment) -> None:
