@@ -318,6 +318,17 @@ def test_weights_in_shards_are_one(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(str(tmp_path))(ONE)["logits"], ours("BertForMaskedLM")(ONE)["logits"])
 
 
+def test_weights_are_mapped_from_disk(tmp_path: Path) -> None:
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        pytest.skip("only Linux lists what a process has mapped")
+    folder = tmp_path / "mapped"
+    shutil.copytree(theirs("BertModel")[1], folder)
+    kept = load(str(folder))
+    assert str(folder / "model.safetensors") in maps.read_text()
+    assert kept.network.embedding.E.weight.dtype == torch.float32
+
+
 def test_a_shard_that_is_missing_or_elsewhere_is_named(tmp_path: Path) -> None:
     network, folder = theirs("BertForMaskedLM")
     network.save_pretrained(tmp_path, max_shard_size="20KB")
