@@ -158,10 +158,10 @@ class Translator(Pipeline):
             here = [(change.key, change.apply) for change, last in decoder if last < y.size(1)]
             inputs = y, Z.expand(len(y), -1, -1)
             if here:
-                logits, _ = record(self.network, *inputs, edits=here, run=self.network.decode)
-            else:  # nothing to change, and nobody asks for what is on the way
-                logits = self.network.decode(*inputs)
-            return logits[:, -1].log_softmax(-1)
+                logits = record(self.network, *inputs, edits=here, run=self.network.decode)[0][:, -1]
+            else:  # nothing to change, and nobody asks for what is on the way or for the rows before
+                logits = self.network.logits(self.network.decoder(*inputs)[:, -1])
+            return logits.log_softmax(-1)
 
         return step
 
