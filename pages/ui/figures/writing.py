@@ -44,7 +44,7 @@ def writing(
         for j, share in enumerate(back[: step + 1])
         if share >= least
     ]
-    size = font_size + 1 if most <= 24 else max(8, font_size - 3)
+    size = font_size + 1 if most <= 24 else font_size - 1
     names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])
     names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
     said = [f"{label(name)}<br>{share:.4f}" for name, share in zip(source.labels, across, strict=True)]
