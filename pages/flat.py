@@ -82,7 +82,7 @@ def stages() -> None:
         names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
         table = pd.DataFrame(rows, columns=names)
         operation, equation, *shapes_and_values, note = names
-        order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
+        order = [operation, *shapes_and_values, note, equation]  # on a phone only the first ones are in sight
         st.dataframe(table, key="flat.stages", height=480, hide_index=True, column_order=order)
     st.markdown(text("read_glance"))
     st.markdown(text("note_differs"))
