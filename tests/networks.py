@@ -35,7 +35,8 @@ CONFIGS: dict[str, EncoderConfig] = {
     ),
     "distilled patches": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
-        positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier", classes=10,
+        positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
+        classes=10,
     ),
 }  # fmt: skip
 
