@@ -20,10 +20,19 @@ class Sheet:
         self.trace, self.pipeline = trace_of(name), pipeline(name)
         self.choice = Choice(**chosen).fitted(self.trace.config, len(self.trace.tokens))
         self.token = self.choice.token or 0
-        self.font_size, self.mode, self.story = 12, "light", False
+        self.font_size, self.mode, self.story, self.differs = 12, "light", False, False
         self.pictures: dict[str, tuple] = {}
 
-    def shown(self, key: str, every_head: bool = False) -> np.ndarray:
+    def place(self, key: str) -> int:
+        return self.token
+
+    def names(self, key: str) -> tuple:
+        return self.trace.names(key)
+
+    def beside(self, key: str) -> bool:
+        return False
+
+    def shown(self, key: str, every_head: bool = False, blank: bool = False) -> np.ndarray:
         value = self.trace[key]
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
 
