@@ -30,8 +30,6 @@ MODELS = ("trained", "paper")
 SHOWN = ("changed", "original", "difference", "beside", "other", "against")
 #: From which of two sentences to which attention is shown: A looks at A, A at B, …
 BETWEEN = ("all", "AA", "AB", "BA", "BB")
-#: From which of two sentences to which attention is shown: A looks at A, A at B, …
-BETWEEN = ("all", "AA", "AB", "BA", "BB")
 MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
