@@ -298,3 +298,58 @@ def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: 
     markdown = page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer")
     expect(markdown.locator("b")).to_have_count(0)
     assert not {"x", "$", "`"} & set(markdown.locator(".katex .mathnormal, code").all_inner_texts())
+
+
+def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}&as=map")
+    title(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    page.mouse.click(*chart.evaluate(MIDDLE, [4, 6]))  # ‘dog’ looks at ‘book’
+    page.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("5", "7"))
+    settle(page)
+    working = page.locator("[class*=st-key-working]").first
+    expect(working).to_contain_text("book")
+    page.locator(".st-key-lang").get_by_text("中文").click()
+    title(page, "attention", "zh")
+    expect(working).to_contain_text("book")
+    assert (asked(page.url)["token"], asked(page.url)["key"]) == ("5", "7")
+    write(page, "i love you .")  # six pieces: the seventh is no more
+    expect(page.locator(".st-key-chips").get_by_role("radio", checked=True)).to_have_text(".")
+    expect(working).to_contain_text("[SEP]")
+
+
+def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&{FORMULA}&hidden=none")
+    title(page, "answer")
+    page.locator(".st-key-words").get_by_role("button", name="gave").click()
+    page.wait_for_url(lambda url: asked(url).get("hidden") == "3")
+    settle(page)
+    expect(sentence_box(page)).to_have_value(SENTENCE)
+    ticks = page.locator(".js-plotly-plot .yaxislayer-above .ytick text")
+    expect(ticks.filter(has_text="[MASK]").first).to_be_attached()
+    bars = page.locator(".js-plotly-plot").first
+    second = bars.evaluate("chart => chart._fullLayout.yaxis.ticktext[1]")
+    box = bars.locator(".barlayer path").nth(1).bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("chart => chart._hoverdata?.length", arg=bars.element_handle())
+    page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
+    page.wait_for_url(lambda url: "output" in asked(url))
+    expect(page.locator("[class*=st-key-working]").first).to_contain_text(second)
+
+
+def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}?s={quote(SENTENCE)}&{FORMULA}")
+    title(page, "home")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText").startswith(catalogue("en")["attention.short"]):
+            break
+    page.keyboard.press("Enter")
+    title(page, "attention")
+    page.locator(".st-key-keys").first.wait_for(state="attached")
+    page.wait_for_function("() => Boolean(document.pressOnPage)")
+    page.keyboard.press("Shift+ArrowDown")
+    page.wait_for_url(lambda url: asked(url).get("token") == "3")
+    settle(page)
+    expect(page.locator("[class*=st-key-working]").first).to_contain_text("gave")

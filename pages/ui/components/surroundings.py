@@ -34,6 +34,7 @@ function thin(chart) {
 }
 
 export default function({ data }) {
+  document.untend?.()  // in another language than the last time: two observers would translate back and forth for ever
   const root = document.documentElement, main = document.body
   const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
   root.lang = data.language
@@ -108,7 +109,7 @@ export default function({ data }) {
   size.observe(main)
   const touch = event => { if (event.target.closest?.(CHART)) event.stopPropagation() }
   document.addEventListener('touchstart', touch, { capture: true, passive: true })
-  return () => {
+  return document.untend = () => {
     watch.disconnect()
     size.disconnect()
     document.fonts.removeEventListener('loadingdone', soon)

@@ -1,0 +1,52 @@
+"""The mouse on one bar of each bar chart: what stands there is that bar's, and a click chooses that one."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.test_journeys import SENTENCE, asked, settle
+from tests.browser.test_journeys import title as wait_for_title
+
+QUERY = "lang=en&input=sentence&layer=2&head=3&token=6&depth=numbers&s=" + SENTENCE.replace(" ", "+")
+#: page, link, and for each of its charts the field of the link that a clicked bar changes
+CHARTS = [
+    ("feed_forward", "panel=neuron", ("neuron", "token")),
+    ("add_and_norm", "panel=ways", ("token", "token")),
+    ("tokens", "panel=neighbours", (None,)),
+    ("add_and_norm", "panel=values", (None,)),
+    ("answer", "hidden=5", ("output",)),
+    ("flat", "panel=answer", (None, None)),
+]
+# The middle of a bar (or box) of a chart, the wanted one or the last: which it is, and where on the screen.
+BAR = """(chart, wanted) => {
+    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+    const trace = chart._fullData.find(trace => trace.type === 'bar' || trace.type === 'box');
+    const all = chart.calcdata[trace.index], place = Math.min(wanted, all.length - 1), bar = all[place];
+    const along = trace.type === 'box' ? bar.pos ?? bar.x : (bar.p0 + bar.p1) / 2;
+    const far = trace.type === 'box' ? bar.med : (bar.s0 + bar.s1) / 2;
+    const [x, y] = trace.orientation === 'h' ? [far, along] : [along, far];
+    return {place, x: left + xaxis._offset + xaxis.l2p(x), y: top + yaxis._offset + yaxis.l2p(y)};
+}"""
+HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? point.pointIndex)"
+
+
+@pytest.mark.parametrize(("name", "link", "fields"), CHARTS)
+def test_the_mouse_on_a_bar_gives_that_bar(page: Page, app_url: str, name: str, link: str, fields: tuple) -> None:
+    page.goto(f"{app_url}/{name}?{QUERY}&{link}")
+    wait_for_title(page, name)
+    for which, field in enumerate(fields):
+        charts = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path, .boxlayer path"))
+        chart = charts.nth(which)
+        chart.locator(".barlayer path, .boxlayer path").first.wait_for(state="attached")
+        chart.scroll_into_view_if_needed()
+        bar = chart.evaluate(BAR, 2 + which)
+        page.mouse.move(bar["x"], bar["y"])
+        over = [chart.element_handle(), bar["place"]]
+        page.wait_for_function(f"([chart, place]) => ({HOVERED})(chart).includes(place)", arg=over)
+        if field == "token":
+            page.mouse.click(bar["x"], bar["y"])
+            page.wait_for_url(lambda url, wanted=str(bar["place"] + 1): asked(url).get("token") == wanted)
+        elif field:
+            before = asked(page.url).get(field)
+            page.mouse.click(bar["x"], bar["y"])
+            page.wait_for_url(lambda url, field=field, before=before: asked(url).get(field) not in (None, before))
+        settle(page)
