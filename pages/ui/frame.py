@@ -61,7 +61,10 @@ NARROW = """
 [data-testid="stSidebar"]{position:static!important;width:100%!important;min-width:0!important;max-width:none!important;
 transform:none!important;visibility:visible;margin:0!important;box-shadow:none;background:none;border:none}
 [data-testid="stSidebarContent"]{overflow:visible;padding:0;height:auto}
-[data-testid="stSidebarHeader"]{height:2.6rem;min-height:0;margin:0;padding:.3rem 1rem}
+[data-testid="stSidebarHeader"]{height:2.6rem;min-height:0;margin:0;padding:.3rem 1rem;
+flex-direction:row-reverse;justify-content:flex-end}
+[data-testid="stHeader"] :is(div,span){pointer-events:none}
+[data-testid="stHeader"] :is(button,button *){pointer-events:auto}
 [data-testid="stSidebarUserContent"]{padding:0 1rem .3rem}
 [data-testid="stSidebar"][data-collapsed="true"] .st-key-pad_tools{display:none}
 [data-testid="stSidebar"][data-collapsed="true"] [data-testid="stSidebarUserContent"] > div > div >
