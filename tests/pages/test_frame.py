@@ -1,6 +1,7 @@
 """What all pages share: the catalogues, links, hostile input, broken files."""
 
 import gc
+import json
 import re
 
 import pytest
@@ -256,3 +257,33 @@ def test_a_page_that_is_drawn_keeps_no_run_in_the_visitors_session(name: str) ->
 def traces_alive() -> set[int]:
     gc.collect()
     return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
+
+
+@pytest.mark.parametrize("name", [row.name for row in PAGES if row.group == "stage" and row.name != "translation"])
+def test_a_story_is_told_in_ninety_words_without_symbols(name: str) -> None:
+    app = open_page(name, s="the dog chased the cat .", depth="story")
+    said = " ".join(str(element.value) for element in [*app.main.subheader, *app.main.markdown])
+    words = [word for word in re.sub(r":\S+?-badge\[[^\]]*\]", "", said).split() if re.search(r"\w", word)]
+    assert len(words) <= 90, said
+    assert not re.search(r"W_|γ|lecture note", said)
+
+
+@pytest.mark.parametrize(
+    ("name", "panel"),
+    [
+        ("feed_forward", "neuron"),
+        ("add_and_norm", "ways"),
+        ("add_and_norm", "values"),
+        ("answer", ""),
+        ("tokens", "neighbours"),
+    ],
+)
+def test_bars_and_boxes_answer_with_what_is_under_the_mouse_and_can_be_saved_as_a_picture(
+    name: str, panel: str
+) -> None:
+    app = open_page(name, s="the dog chased the cat .", panel=panel, depth="numbers")
+    for chart in app.get("plotly_chart"):
+        figure = json.loads(chart.proto.spec)
+        if {trace["type"] for trace in figure["data"]} & {"bar", "box"}:
+            assert figure["layout"].get("hoverdistance", 20) > 0  # -1 would answer with the last of them
+        assert json.loads(chart.proto.config)["modeBarButtons"] == [["toImage"]]
