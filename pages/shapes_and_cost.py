@@ -101,7 +101,7 @@ def show_walk(now: Settings) -> None:
         view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows)
     with columns[1]:
         st.markdown(f"**{word('walk_table')}**")
-        show_table("steps", rows, hide_index=False)
+        show_table("steps", rows, hide_index=False, height=420)
         st.markdown(
             t(
                 "shapes_and_cost.read_steps",

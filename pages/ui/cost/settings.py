@@ -78,18 +78,21 @@ def encoder_settings(view: View) -> Settings:
                 st.text_input(plain("shapes_and_cost.n"), str(now.n), disabled=True)
         with columns[3]:
             _number("batch", MOST_INPUTS, cost.batch, cost)
-        for column, (name, most) in zip(st.columns(len(SIZES)), SIZES.items(), strict=True):
-            with column:
-                value = getattr(cost, name) or getattr(base, name)
-                _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
-        with st.container(horizontal=True, gap="large"):
-            for name, options, value in (
-                ("activation", ("relu", "gelu"), cost.activation or base.activation),
-                ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
-            ):
-                words = {option: plain(f"shapes_and_cost.{name}_{option}") for option in options}
-                _either(name, words, value, cost)
-        st.caption(t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
+        with view.more():
+            for column, (name, most) in zip(st.columns(len(SIZES)), SIZES.items(), strict=True):
+                with column:
+                    value = getattr(cost, name) or getattr(base, name)
+                    _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
+            with st.container(horizontal=True, gap="large"):
+                for name, options, value in (
+                    ("activation", ("relu", "gelu"), cost.activation or base.activation),
+                    ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
+                ):
+                    words = {option: plain(f"shapes_and_cost.{name}_{option}") for option in options}
+                    _either(name, words, value, cost)
+            st.caption(
+                t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size)
+            )
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
