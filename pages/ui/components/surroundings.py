@@ -16,16 +16,16 @@ const OURS = CHART + `, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=optio
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, [data-testid=stMain] [data-testid=stVerticalBlock][overflow=auto]'
 
-/* Hide what would lie on the label before it. */
+/* Hide what would lie on the label before it, or, of labels in a row, so close that they would read as one. */
 function thin(chart) {
-  for (const [ticks, from, to] of [['.xtick text', 'left', 'right'], ['.ytick text', 'top', 'bottom']]) {
+  for (const [ticks, from, to, gap] of [['.xtick text', 'left', 'right', 3], ['.ytick text', 'top', 'bottom', -1]]) {
     for (const layer of chart.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
       const labels = [...layer.querySelectorAll(ticks)]
       const boxes = labels.map(label => label.getBoundingClientRect())
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       let end = -Infinity
       for (const i of order) {
-        const stands = boxes[i][from] >= end - 1
+        const stands = boxes[i][from] >= end + gap
         if (stands) end = boxes[i][to]
         labels[i].style.visibility = stands ? 'visible' : 'hidden'
       }
