@@ -4,9 +4,9 @@ import streamlit as st
 
 from model.analysis import likeliest, softmax, whole_words
 from model.heads import ClassifierNetwork, MaskedWordNetwork
+from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
-from pages.ui.patches import first_to_know
 from pages.ui.pickers import either
 from pages.ui.sections.hidden_words import (
     bars_with_numbers,

@@ -9,7 +9,8 @@ from model.edits import Edit
 from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
 from model.heads import ClassifierNetwork
-from pages.ui import digits, session
+from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.text import class_name, plain, t
@@ -245,7 +246,7 @@ view = View("flat", ONE, any_input=True)
 ink = view.choice.ink if view.choice.drawing else None
 if ink is None:
     st.info(text("borrowed"), icon=":material/draw:")
-    ink = digits.ink(digits.example())
+    ink = sketch.ink(sketch.example())
 flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
 view.choice = view.choice.fitted(flat.config, len(flat.tokens))
 if view.story:

@@ -12,9 +12,9 @@ from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import session
+from pages.ui.drawing.patches import how_it_is_prepared, position_maps
 from pages.ui.figures import Axis, bars, heatmap, tiles, waves
 from pages.ui.link import select
-from pages.ui.patches import how_it_is_prepared, position_maps
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.text import literal, plain, t

@@ -5,8 +5,8 @@ import streamlit as st
 from model import Edit, Trace
 from model.graph import Graph
 from model.sweep import align
-from pages.ui import digits
 from pages.ui.choice import MOST_CHARACTERS, Choice
+from pages.ui.drawing import sketch
 from pages.ui.link import select
 from pages.ui.text import class_label, literal, plain, t
 
@@ -89,7 +89,7 @@ def other_input(choice: Choice, name: str) -> None:
         look["on_change"] = lambda: select(other=st.session_state[widget] or None)
         st.text_input(plain("compare.sentence"), key=widget, **look)
         return
-    examples = [digits.example(digit) for digit in range(10)]
+    examples = [sketch.example(digit) for digit in range(10)]
     st.session_state[widget] = examples.index(choice.other_drawing) if choice.other_drawing in examples else None
 
     def changed() -> None:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from model import Edit
 from model.config import PRESETS, EncoderConfig
-from pages.ui import digits
+from pages.ui.drawing import sketch
 from pages.ui.offered import offered, sizes
 
 LANGUAGES = ("en", "zh")
@@ -88,7 +88,7 @@ class Choice:
     input: str = "sentence"
     model: str = "trained"  # who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name
     sentence: str = ""
-    drawing: bytes | None = None  # digit and flat: what was drawn, as digits.grey reads it
+    drawing: bytes | None = None  # digit and flat: what was drawn, as sketch.grey reads it
     edits: tuple[Edit, ...] = ()
     into: str | None = None  # the language to translate into
     other: str | None = None  # a second sentence to compare with, and to take vectors from
@@ -246,8 +246,8 @@ class Choice:
 def ink_of(drawing: bytes | None) -> bytes | None:
     """A drawing as 28 × 28 grey values; None where there is no digit."""
     try:
-        return digits.ink(drawing) if drawing else None
-    except digits.DigitError:
+        return sketch.ink(drawing) if drawing else None
+    except sketch.DigitError:
         return None
 
 
@@ -326,8 +326,8 @@ def read_name(text: str) -> str:
 def read_drawing(code: str) -> bytes:
     """A drawing of its code."""
     try:
-        return digits.from_code(code)
-    except digits.DrawingError as error:
+        return sketch.from_code(code)
+    except sketch.DrawingError as error:
         raise LinkError("drawing_code") from error
 
 
@@ -375,7 +375,7 @@ IDS = Kind(lambda ids: ".".join(map(str, ids)), read_ids)
 PAIRS = Kind(
     lambda pairs: "_".join(map(PLACES.write, pairs)), lambda text: different(map(read_pair, text.split("_"))), 1
 )
-DRAWING = Kind(digits.to_code, read_drawing)
+DRAWING = Kind(sketch.to_code, read_drawing)
 EDITS = Kind(lambda edits: "~~".join(map(edit_code, edits)), read_edits)
 
 

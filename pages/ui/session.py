@@ -9,9 +9,9 @@ import torch
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
 from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
-from pages.ui import digits
 from pages.ui.cache import traces_up_to
 from pages.ui.choice import Choice
+from pages.ui.drawing import sketch
 from pages.ui.offered import offered
 from pages.ui.text import t
 
@@ -57,7 +57,7 @@ def name(error: WeightsError) -> None:
 
 def readable(choice: Choice) -> Choice:
     """The same choice with an input whose network can be read. Raises WeightsError where none can."""
-    drawing = digits.example()
+    drawing = sketch.example()
     for kind in ("digit", "flat"):
         instead = choice.with_(input=kind, drawing=drawing, edits=())
         try:

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from model.config import DECODER
-from pages.ui import digits, link, session
+from pages.ui import link, session
 from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
-from pages.ui.doubt import verdict
+from pages.ui.drawing import sketch
+from pages.ui.drawing.doubt import verdict
 from pages.ui.first_sight import first_picture
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, plain, t
@@ -140,7 +141,7 @@ def _take_example() -> None:
 def _drawing(pipeline: str) -> bytes:
     """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
     if st.session_state["drawing"] is None:
-        st.session_state["drawing"] = digits.example()
+        st.session_state["drawing"] = sketch.example()
     drawing = st.session_state["drawing"]
     if drawing != st.session_state.get("drawing.on_pad"):  # it comes from a link, an example or a file
         st.session_state["drawing.epoch"] = st.session_state.get("drawing.epoch", 0) + 1
@@ -173,11 +174,11 @@ def _drawing(pipeline: str) -> bytes:
         verdict_place.warning(t(problem), icon=":material/broken_image:")
 
     try:
-        ink = digits.ink(drawing)
+        ink = sketch.ink(drawing)
         st.session_state["last_drawing"] = drawing
-    except digits.DigitError as error:
+    except sketch.DigitError as error:
         st.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
-        return st.session_state.get("last_drawing", digits.example())  # not on the pad, and so without a verdict
+        return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
     with verdict_place:
         verdict(pipeline, ink)
     return drawing
@@ -189,7 +190,7 @@ def _take_drawing(drawing: bytes) -> None:
 
 def _take_example_digit() -> None:
     if (which := st.session_state["example_digit"]) is not None:
-        link.select(drawing=digits.example(which))
+        link.select(drawing=sketch.example(which))
         st.session_state["example_digit"] = None  # so that the same one may be taken again
 
 
@@ -197,9 +198,9 @@ def _take_upload() -> None:
     if (file := st.session_state["upload"]) is None:
         return
     try:
-        link.select(drawing=digits.from_file(file.getvalue()))
-    except digits.DrawingError as error:
+        link.select(drawing=sketch.from_file(file.getvalue()))
+    except sketch.DrawingError as error:
         st.session_state["upload_problem"] = f"error.drawing_{error.reason}"
-    except digits.DigitError as error:
+    except sketch.DigitError as error:
         blank = error.reason == "blank"
         st.session_state["upload_problem"] = "error.upload_blank" if blank else f"error.digit_{error.reason}"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pages.ui import digits
+from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from pages.ui.text import catalogue
 from tests.browser.conftest import PATIENCE
@@ -79,12 +79,12 @@ def pad(page: Page) -> Locator:
 
 def places(page: Page) -> bytes:
     """What stands on the pad."""
-    return digits.pack(np.array(pad(page).evaluate(PLACES)))
+    return sketch.pack(np.array(pad(page).evaluate(PLACES)))
 
 
 def drawing_in(url: str) -> bytes | None:
     code = parse_qs(urlsplit(url).query).get("ink")
-    return digits.from_code(code[0]) if code else None
+    return sketch.from_code(code[0]) if code else None
 
 
 def settle(page: Page) -> None:
@@ -176,21 +176,21 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
 
 
 def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> None:
-    open_pad(page, app_url, ink=digits.to_code(digits.example(6)))
-    assert places(page) == digits.example(6)
+    open_pad(page, app_url, ink=sketch.to_code(sketch.example(6)))
+    assert places(page) == sketch.example(6)
     draw(page, 1)
     settle(page)
-    assert places(page) != digits.example(6)
+    assert places(page) != sketch.example(6)
     press(page, "undo")
     settle(page)
-    assert places(page) == digits.example(6)
+    assert places(page) == sketch.example(6)
     for _ in range(2):  # the same picture twice: cleared, an example, cleared again
         press(page, "clear")
         settle(page)
         assert not any(places(page))
         expect(page.get_by_text(catalogue("en")["error.digit_blank"])).to_be_visible()
         page.locator(".st-key-example_digit button").filter(has_text="6").click()
-        page.wait_for_url(lambda url: drawing_in(url) == digits.example(6))
+        page.wait_for_url(lambda url: drawing_in(url) == sketch.example(6))
         settle(page)
         assert verdict(page) == "6"
 

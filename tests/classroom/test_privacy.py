@@ -7,7 +7,7 @@ import numpy as np
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from model.loading import load_tokenizer
-from pages.ui import digits
+from pages.ui.drawing import sketch
 from pages.ui.text import catalogue
 from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor, visit
@@ -32,8 +32,8 @@ async def words_of_their_own(server: Server) -> list[list[str]]:
 def codes_of_their_own() -> list[str]:
     """A drawing for every drawer, as it stands in a link: one of the examples, with dots of chance."""
     dice = np.random.default_rng(0)
-    pictures = [digits.example_digits()[number % 10] / 255 for number in range(DRAWERS)]
-    return [digits.to_code(digits.from_picture(np.maximum(one, dice.random((28, 28)) > 0.98))) for one in pictures]
+    pictures = [sketch.example_digits()[number % 10] / 255 for number in range(DRAWERS)]
+    return [sketch.to_code(sketch.from_picture(np.maximum(one, dice.random((28, 28)) > 0.98))) for one in pictures]
 
 
 async def write(visitor: Visitor, words: list[str]) -> None:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pages.ui import digits, session
+from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
 
@@ -71,14 +72,14 @@ def test_every_page_compares_sentences_of_any_length(name: str, shown: str) -> N
 
 @pytest.mark.parametrize("name", STAGES)
 def test_every_page_compares_digits(name: str) -> None:
-    five, three = (digits.to_code(digits.example(digit)) for digit in (5, 3))
+    five, three = (sketch.to_code(sketch.example(digit)) for digit in (5, 3))
     app = open_page(name, input="digit", depth="numbers", ink=five, other_ink=three, shown="against")
     assert "nan" not in texts(app)
 
 
 def test_two_digits_differ_by_their_numbers() -> None:
-    five, three = digits.example(5), digits.example(3)
-    link = {"ink": digits.to_code(five), "other_ink": digits.to_code(three), "as": "map", "shown": "against"}
+    five, three = sketch.example(5), sketch.example(3)
+    link = {"ink": sketch.to_code(five), "other_ink": sketch.to_code(three), "as": "map", "shown": "against"}
     app = attention(input="digit", **link)
-    one, other = (session.run("digits", digits.ink(drawing))[SCORES][0] for drawing in (five, three))
+    one, other = (session.run("digits", sketch.ink(drawing))[SCORES][0] for drawing in (five, three))
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), one - other, atol=1e-5)

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from model.edits import Edit
-from pages.ui import digits, session
+from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import figure, numbers, open_page, steps, texts
 
-INK = [digits.ink(digits.example(which)) for which in range(10)]
+INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 ATTENTION = "layers.0.attention."
 PANELS = ("stages", "attention", "hand", "answer", "why", "beside")
 
 
 def open_part(panel: str, **link: str):
-    seven = {"input": "flat", "ink": digits.to_code(digits.example(7))}
+    seven = {"input": "flat", "ink": sketch.to_code(sketch.example(7))}
     return open_page("flat", **{**seven, "depth": "formula", "panel": panel, **link})
 
 

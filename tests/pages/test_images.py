@@ -5,13 +5,14 @@ import pytest
 
 from model import pipeline
 from model.analysis import cosine_similarity, rollout
-from pages.ui import digits, session
+from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import APP, AppTest, assert_fine, figure, numbers, open_page
 
-FOUR = digits.example(4)
-INK = digits.ink(FOUR)
+FOUR = sketch.example(4)
+INK = sketch.ink(FOUR)
 
 
 def code(app: AppTest) -> str:
@@ -31,7 +32,7 @@ def begin(**link: str) -> AppTest:
 
 def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
     """As if a person had drawn this (112 × 112 values 0 to 3)."""
-    app.session_state["drawing"] = digits.pack(drawing)
+    app.session_state["drawing"] = sketch.pack(drawing)
     app.session_state["drawing_epoch"] = 99
     return app.run()
 
@@ -40,7 +41,7 @@ def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
 @pytest.mark.parametrize("kind", ["digit", "flat"])
 @pytest.mark.parametrize("name", [row.name for row in PAGES])
 def test_every_page_takes_a_drawing(name: str, kind: str, language: str) -> None:
-    app = open_page(name, input=kind, lang=language, ink=digits.to_code(FOUR))
+    app = open_page(name, input=kind, lang=language, ink=sketch.to_code(FOUR))
     assert app.session_state["choice"].ink == INK
     assert catalogue(language)[f"{name}.title"] in [heading.value for heading in app.subheader]
 
@@ -59,7 +60,7 @@ def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, que
 
 
 def attention(panel: str, **link: str) -> AppTest:
-    drawn = {"input": "digit", "ink": digits.to_code(FOUR), "depth": "numbers", "token": "1"}
+    drawn = {"input": "digit", "ink": sketch.to_code(FOUR), "depth": "numbers", "token": "1"}
     return open_page("attention", **{**drawn, "panel": panel, **link})
 
 
@@ -106,7 +107,7 @@ def test_the_copies_lie_where_their_weights_lie() -> None:
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
-    app = open_page("tokens", input="digit", ink=digits.to_code(FOUR), depth="numbers", panel="prepared")
+    app = open_page("tokens", input="digit", ink=sketch.to_code(FOUR), depth="numbers", panel="prepared")
     raw, scaled, centred, cut, rows, projected = (figure(app, i)["data"][0] for i in range(6))
     assert numbers(raw["z"]).shape == (112, 112)
     assert max(numbers(scaled["z"]).shape) == 20
@@ -144,16 +145,16 @@ def cells(stitched: dict, rows: int, columns: int) -> np.ndarray:
 def test_a_damaged_code_gets_a_sentence_and_a_picture(kind: str, language: str) -> None:
     app = begin(lang=language, input=kind, ink="eNrt-not-a-drawing")
     assert [warning.value for warning in app.warning] == [catalogue(language)["error.drawing_code"]]
-    assert app.session_state["choice"].drawing == digits.example()
+    assert app.session_state["choice"].drawing == sketch.example()
 
 
-@pytest.mark.parametrize("stale", [digits.to_code(digits.example(2)), "eNrt-not-a-drawing"])
+@pytest.mark.parametrize("stale", [sketch.to_code(sketch.example(2)), "eNrt-not-a-drawing"])
 def test_an_older_address_in_the_middle_of_a_visit_does_not_bring_an_older_drawing_back(stale: str) -> None:
-    app = begin(ink=digits.to_code(FOUR))
+    app = begin(ink=sketch.to_code(FOUR))
     app.query_params["ink"] = stale
     assert_fine(app.run())
     assert app.session_state["choice"].drawing == FOUR
-    assert code(app) == digits.to_code(FOUR)
+    assert code(app) == sketch.to_code(FOUR)
 
 
 def dot() -> np.ndarray:
@@ -179,40 +180,40 @@ def specks() -> np.ndarray:
 def test_what_is_no_digit_gets_a_sentence_and_the_last_picture_stays(
     drawing: np.ndarray, reason: str, language: str
 ) -> None:
-    app = open_page("attention", input="digit", lang=language, ink=digits.to_code(FOUR))
+    app = open_page("attention", input="digit", lang=language, ink=sketch.to_code(FOUR))
     before = [chart.proto.spec for chart in app.get("plotly_chart")]
     put_on_the_pad(app, drawing)
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.digit_{reason}"]]
     assert [chart.proto.spec for chart in app.get("plotly_chart")] == before
     assert app.session_state["choice"].drawing == FOUR
-    put_on_the_pad(app, digits.unpack(digits.example(1)))
-    assert not app.warning and app.session_state["choice"].drawing == digits.example(1)
+    put_on_the_pad(app, sketch.unpack(sketch.example(1)))
+    assert not app.warning and app.session_state["choice"].drawing == sketch.example(1)
 
 
 def test_a_blank_pad_on_a_cold_link_shows_an_example() -> None:
-    app = begin(ink=digits.to_code(digits.pack(np.zeros((112, 112)))))
+    app = begin(ink=sketch.to_code(sketch.pack(np.zeros((112, 112)))))
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.digit_blank"]]
-    assert app.session_state["choice"].drawing == digits.example()
+    assert app.session_state["choice"].drawing == sketch.example()
 
 
 def test_a_drawing_survives_other_pages_and_other_kinds_of_input() -> None:
-    app = open_page("attention", input="digit", ink=digits.to_code(FOUR))
+    app = open_page("attention", input="digit", ink=sketch.to_code(FOUR))
     for page, kind in (("tokens", "digit"), ("home", "sentence"), ("layers", "flat"), ("answer", "digit")):
         app.session_state["input"] = kind
         app.switch_page(f"pages/{page}.py").run()
         assert_fine(app)
     assert app.session_state["choice"].drawing == FOUR
-    assert code(app) == digits.to_code(FOUR)
+    assert code(app) == sketch.to_code(FOUR)
 
 
 def test_the_same_example_may_be_taken_again_after_drawing_over_it() -> None:
-    app = begin(ink=digits.to_code(FOUR))
+    app = begin(ink=sketch.to_code(FOUR))
     for _ in range(2):
         app.sidebar.button_group(key="example_digit").set_value(7).run()
         assert_fine(app)
-        assert app.session_state["choice"].drawing == digits.example(7)
-        put_on_the_pad(app, digits.unpack(FOUR))
+        assert app.session_state["choice"].drawing == sketch.example(7)
+        put_on_the_pad(app, sketch.unpack(FOUR))
 
 
 def test_choosing_who_looks_runs_no_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ import pytest
 
 from model.analysis import cosine_similarity, nearest_rows
 from model.order import likeness, same_words
-from pages.ui import digits, session
+from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.sections.order import PAIRS
 from pages.ui.text import LANGUAGES
 from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
@@ -83,8 +84,8 @@ def test_two_ways_to_make_places_stand_side_by_side() -> None:
 
 
 def test_a_drawing_shows_its_patches_and_the_selected_one_as_numbers() -> None:
-    app = open_part("pieces", input="digit", token="26", ink=digits.to_code(digits.example(3)))
-    patches = session.run("digits", digits.ink(digits.example(3))).patches
+    app = open_part("pieces", input="digit", token="26", ink=sketch.to_code(sketch.example(3)))
+    patches = session.run("digits", sketch.ink(sketch.example(3))).patches
     np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), patches[24:25])
 
 

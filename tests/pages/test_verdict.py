@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pages.ui import digits
+from pages.ui.drawing import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import open_page, texts
 from tests.ui.test_uploads import READ, REFUSED
@@ -18,7 +18,7 @@ def smiley() -> bytes:
     for x in (40, 72):
         draw.ellipse([x - 4, 38, x + 4, 48], fill=255)
     draw.arc([34, 42, 78, 82], 20, 160, 255, 6)
-    return digits.from_picture(np.asarray(sheet) / 255)
+    return sketch.from_picture(np.asarray(sheet) / 255)
 
 
 def sidebar(app) -> str:
@@ -30,20 +30,20 @@ def sidebar(app) -> str:
 def test_a_smiley_is_called_no_digit(kind: str, language: str) -> None:
     unsure = catalogue(language)["doubt.strange"]
     link = {"input": kind, "lang": language}
-    app = open_page("home", ink=digits.to_code(smiley()), **link)
+    app = open_page("home", ink=sketch.to_code(smiley()), **link)
     assert unsure in sidebar(app)
     assert texts(app).count(unsure) == 2, "under the pad, and under the bars"
     for which in (2, 7):
-        assert unsure not in texts(open_page("home", ink=digits.to_code(digits.example(which)), **link))
+        assert unsure not in texts(open_page("home", ink=sketch.to_code(sketch.example(which)), **link))
 
 
 @pytest.mark.parametrize("kind", ["digit", "flat"])
 def test_an_empty_pad_has_no_verdict(kind: str) -> None:
     words = catalogue("en")
     said = words["sidebar.verdict"].partition("**")[0], words["doubt.forced"].partition("{")[0]
-    app = open_page("answer", input=kind, ink=digits.to_code(digits.example(3)))
+    app = open_page("answer", input=kind, ink=sketch.to_code(sketch.example(3)))
     assert said[0] in sidebar(app)
-    app.session_state["drawing"] = app.session_state["drawing.on_pad"] = digits.pack(np.zeros((112, 112)))
+    app.session_state["drawing"] = app.session_state["drawing.on_pad"] = sketch.pack(np.zeros((112, 112)))
     app.run()
     assert [warning.value for warning in app.warning] == [words["error.digit_blank"]]
     assert not any(words in sidebar(app) for words in said)
@@ -51,9 +51,9 @@ def test_an_empty_pad_has_no_verdict(kind: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not(language: str, monkeypatch) -> None:
-    app = open_page("answer", input="digit", lang=language, ink=digits.to_code(digits.example(3)))
+    app = open_page("answer", input="digit", lang=language, ink=sketch.to_code(sketch.example(3)))
     app.sidebar.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
-    assert app.session_state["choice"].drawing == digits.from_file(READ["HEIC"][1]())
+    assert app.session_state["choice"].drawing == sketch.from_file(READ["HEIC"][1]())
     drawn = app.session_state["choice"].drawing
     for name, key in (("a PDF", "drawing_file"), ("1 × 1", "digit_too_small"), ("white", "upload_blank")):
         app.sidebar.file_uploader(key="upload").upload("file", REFUSED[name][1](), "application/octet-stream").run()

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from model import Edit
 from model.config import PRESETS
 from model.graph import graph
-from pages.ui import digits
 from pages.ui.choice import (
     DEPTHS,
     FIELDS,
@@ -26,6 +25,7 @@ from pages.ui.choice import (
     edit_from_code,
     moved,
 )
+from pages.ui.drawing import sketch
 
 CONFIG = PRESETS["text"]
 KEYS = [quantity.key for quantity in graph(CONFIG) if quantity.traced]
@@ -114,7 +114,7 @@ def test_a_choice_comes_back_from_its_link(choice: Choice) -> None:
 @pytest.mark.parametrize("kind", PIPELINES)
 def test_each_input_comes_back_in_the_last_layer_and_head_of_its_network(kind: str) -> None:
     config = PRESETS[PIPELINES[kind]]
-    choice = Choice(input=kind, layer=config.layers - 1, head=config.heads - 1, drawing=digits.example(3))
+    choice = Choice(input=kind, layer=config.layers - 1, head=config.heads - 1, drawing=sketch.example(3))
     assert Choice.from_link(choice.to_link()) == (choice, ())
     beyond, problems = Choice.from_link(replace(choice, layer=config.layers).to_link())
     assert beyond == replace(choice, layer=0) and [problem.name for problem in problems] == ["layer"]
@@ -228,7 +228,7 @@ def test_the_session_counts_from_1_and_back() -> None:
 
 
 def test_a_digit_is_given_as_ink_and_a_blank_pad_as_none() -> None:
-    drawn = Choice(input="digit", drawing=digits.example(4))
-    assert drawn.subject == drawn.ink == digits.ink(digits.example(4))
+    drawn = Choice(input="digit", drawing=sketch.example(4))
+    assert drawn.subject == drawn.ink == sketch.ink(sketch.example(4))
     assert Choice(input="digit", drawing=bytes(3136)).ink is None
     assert Choice(input="digit").subject == b"" and drawn.with_(input="sentence", sentence="hi").subject == "hi"

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 from model import load
 from model.digits import DigitError
-from pages.ui import digits
+from pages.ui.drawing import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
 ORIENTATION = 0x0112  # of EXIF
@@ -19,7 +19,7 @@ DICE = np.random.default_rng(0)
 
 def sheet(which: int, side: int = 600, ink: int = 20, paper: int = 250) -> Image.Image:
     """A handwritten digit on paper, as a scanner would show it."""
-    drawn = Image.fromarray(digits.example_digits()[which]).resize((side // 2, side // 2), Image.Resampling.BICUBIC)
+    drawn = Image.fromarray(sketch.example_digits()[which]).resize((side // 2, side // 2), Image.Resampling.BICUBIC)
     drawn = drawn.filter(ImageFilter.GaussianBlur(side / 150)).point(lambda v: 255 if v > 110 else 0)
     page = Image.new("L", (side, side), paper)
     page.paste(ink, (side // 4, side // 5), drawn.filter(ImageFilter.GaussianBlur(side / 300)))
@@ -104,7 +104,7 @@ READ: dict[str, tuple[int, Callable[[], bytes]]] = {
     "PNG of a palette": (4, lambda: saved(sheet(4).quantize(8), "PNG")),
     "PNG of black and white": (5, lambda: saved(sheet(5).convert("1"), "PNG")),
     "PNG, white on black": (6, lambda: saved(sheet(6, 600, 240, 10), "PNG")),
-    "PNG as small as MNIST": (7, lambda: saved(Image.fromarray(digits.example_digits()[7]), "PNG")),
+    "PNG as small as MNIST": (7, lambda: saved(Image.fromarray(sketch.example_digits()[7]), "PNG")),
     "PNG, faint": (7, lambda: saved(sheet(7, 600, 170, 250), "PNG")),
     "PNG of 20 megapixels": (0, lambda: saved(sheet(0, 4472), "PNG")),
     "PNG, wide": (1, lambda: saved(ImageOps.expand(sheet(1), (900, 0), 250), "PNG")),
@@ -162,17 +162,17 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
 @pytest.mark.parametrize("name", READ)
 def test_it_is_read_as_the_digit_that_it_shows(name: str) -> None:
     digit, make = READ[name]
-    drawing = digits.from_file(make())
-    assert load("digits")(digits.ink(drawing)).answer[0].best == str(digit)
+    drawing = sketch.from_file(make())
+    assert load("digits")(sketch.ink(drawing)).answer[0].best == str(digit)
 
 
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_it_is_refused_in_a_sentence(name: str) -> None:
     reason, make = REFUSED[name]
-    with pytest.raises((digits.DrawingError, DigitError)) as refusal:
-        digits.from_file(make())
+    with pytest.raises((sketch.DrawingError, DigitError)) as refusal:
+        sketch.from_file(make())
     assert refusal.value.reason == reason
-    kind = "drawing" if isinstance(refusal.value, digits.DrawingError) else "upload" if reason == "blank" else "digit"
+    kind = "drawing" if isinstance(refusal.value, sketch.DrawingError) else "upload" if reason == "blank" else "digit"
     for language in LANGUAGES:
         assert len(catalogue(language)[f"error.{kind}_{reason}"]) > 15

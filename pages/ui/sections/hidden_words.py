@@ -13,7 +13,7 @@ from model.analysis import rank, softmax, whole_words
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.choice import Choice
-from pages.ui.doubt import hedge
+from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
 from pages.ui.figures.reads import INK
 from pages.ui.link import select

@@ -6,9 +6,10 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.translator import Task
-from pages.ui import digits, session
+from pages.ui import session
 from pages.ui.components.diagram import Box, diagram, show
-from pages.ui.doubt import hedge
+from pages.ui.drawing import sketch
+from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import ROLE_COLOURS, Thumbnail, drawing, thumbnails
 from pages.ui.figures.reads import INK
 from pages.ui.frame import go_to
@@ -109,7 +110,7 @@ def side_by_side(view: View) -> None:
     st.markdown(t("home.side_by_side_purpose"))
     given, kind = st.session_state["last_good"], view.choice.pipeline
     sentence = given.get(kind if view.trace.ids else "text", session.FIRST_SENTENCE)
-    ink = given.get("digits") or given.get("flat") or digits.ink(digits.example())
+    ink = given.get("digits") or given.get("flat") or sketch.ink(sketch.example())
     try:
         words, digit = session.run("text", sentence), session.run("digits", ink)
     except WeightsError as error:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from model.analysis import cosine_similarity
 from model.digits import BOX, SIZE
-from pages.ui import digits, session
+from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, drawing, heatmap, tiles
 from pages.ui.sections.overlay import inked
 from pages.ui.text import plain, t
@@ -22,7 +23,7 @@ def how_it_is_prepared(view: View) -> None:
         return
     config = view.trace.config
     size, side = config.patch_size, config.patches_per_side
-    steps = digits.steps(view.choice.drawing)
+    steps = sketch.steps(view.choice.drawing)
     raw, cropped, scaled = steps.raw, steps.cropped, steps.scaled
     image, patches = view.trace.picture, view.trace.patches
     top, left = np.flatnonzero(raw.any(1))[0], np.flatnonzero(raw.any(0))[0]
