@@ -27,6 +27,7 @@ train: $(VENV)/train
 
 bench: $(VENV)/test
 	$(SHARED) $(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.browser.bench
 
 class: $(VENV)/test
 	$(BIN)/python -m tests.classroom class $(CLASS)

@@ -1,0 +1,173 @@
+"""`python -m tests.browser.bench`: how long a click takes until the picture is settled, in a real Chromium.
+
+Each page is measured turn by turn with a bare Streamlit page with as many heatmaps as large, in one run, so that both
+see the same weather. No test depends on these times.
+"""
+
+import statistics
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
+from tests.classroom.server import serve
+
+BARE = Path(__file__).parent / "bare.py"
+SENTENCE = "the animal did not cross the street because it was too tired ."
+LINK = {"lang": "en", "input": "sentence", "layer": 1, "head": 1, "depth": "numbers", "s": SENTENCE}
+DIGIT = {"lang": "en", "input": "digit", "layer": 1, "head": 1, "depth": "numbers"}
+TIMES, COLD = 10, 5
+SCREEN = {"viewport": {"width": 1440, "height": 900}, "locale": "en-US"}
+
+# Since the last key or button pressed: when the main part of the page changed last. It is settled once a chart has
+# been redrawn, the script has ended, and nothing has changed for so long that nothing more is on its way.
+WATCH = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const now = () => performance.now();
+    const watch = window.bench = {start: Infinity, last: 0, redrawn: false};
+    const begin = () => Object.assign(watch, {start: now(), last: 0, redrawn: false});
+    for (const event of ['keydown', 'pointerdown']) document.addEventListener(event, begin, true);
+    const plot = '.js-plotly-plot';
+    const chart = node => node.nodeType === 1 && (node.closest(plot) || node.querySelector(plot));
+    new MutationObserver(changes => {
+        watch.last = now();
+        watch.redrawn ||= changes.some(({target, addedNodes}) => chart(target) || [...addedNodes].some(chart));
+    }).observe(main, {subtree: true, childList: true, attributes: true, characterData: true});
+}"""
+SETTLED = """quiet => {
+    const {start, last, redrawn} = window.bench;
+    const state = document.querySelector('[data-testid=stApp]').dataset.testScriptState;
+    return redrawn && state === 'notRunning' && performance.now() - last > quiet && last - start;
+}"""
+QUIET_FOR = 150  # milliseconds
+# What a page shows: how many charts, and how large its largest map is.
+SHOWN = """() => {
+    const charts = [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')];
+    const maps = charts.flatMap(chart => chart.calcdata).map(([first]) => first.z).filter(Array.isArray);
+    const largest = maps.sort((one, other) => other.length * other[0].length - one.length * one[0].length)[0];
+    return {charts: charts.length, nodes: document.querySelectorAll('[data-testid=stMain] svg *').length,
+        rows: largest?.length ?? 14, columns: largest?.[0].length ?? 14};
+}"""
+# When the first chart had something in it, since the address was asked for.
+PAINTED = """() => new MutationObserver((_, observer) => {
+    if (!document.querySelector('.js-plotly-plot :is(.heatmaplayer image, .barlayer path, .scatterlayer path)')) return;
+    observer.disconnect();
+    requestAnimationFrame(() => { window.painted ??= performance.now(); });
+}).observe(document, {subtree: true, childList: true})"""
+
+
+def along(page: Page, turn: int) -> None:
+    """The layer, by keyboard: there and back."""
+    page.locator(".st-key-layer input[type=range]").press("ArrowLeft" if turn % 2 else "ArrowRight")
+
+
+def word(keys: str) -> Callable[[Page, int], None]:
+    """A click on one word, then on another."""
+
+    def click(page: Page, turn: int) -> None:
+        page.locator(f"{keys} button").nth(3 + turn % 3).click()
+
+    return click
+
+
+def digit(page: Page, turn: int) -> None:
+    """A click on another example digit."""
+    page.locator(".st-key-example_digit button").nth(turn % 10).click()
+
+
+def step(page: Page, turn: int) -> None:
+    """The step of a translation's writing: there and back."""
+    page.locator("[class*=st-key-translation] input[type=range]").first.press("ArrowLeft" if turn % 2 else "ArrowRight")
+
+
+#: Page -> its link, and the gesture; the bare page answers a gesture of the same kind.
+CLICKS: dict[str, tuple[str, dict, Callable[[Page, int], None], Callable[[Page, int], None]]] = {
+    "Attention": ("attention", LINK, along, along),
+    "Attention, a token": ("attention", LINK, word(".st-key-chips"), word(".st-key-chips")),
+    "Heads": ("heads", LINK, along, along),
+    "Feed-forward": ("feed_forward", LINK, along, along),
+    "Add & Norm": ("add_and_norm", LINK, along, along),
+    "Layers, a token": ("layers", LINK, word(".st-key-chips"), word(".st-key-chips")),
+    "Answer, a word": ("answer", LINK, word(".st-key-words"), word(".st-key-chips")),
+    "What if, a word": ("what_if", LINK, word(".st-key-words"), word(".st-key-chips")),
+    "Translation, a step": ("translation", LINK | {"into": "zh"}, step, along),
+    "Attention, a digit": ("attention", DIGIT, digit, word(".st-key-chips")),
+}
+
+
+def opened(browser: Browser, address: str) -> Page:
+    """A page with its charts drawn, and watched."""
+    page = browser.new_context(**SCREEN).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.locator("[data-testid=stMain] .js-plotly-plot .main-svg").first.wait_for(state="attached")
+    page.wait_for_timeout(2000)
+    page.evaluate(WATCH)
+    return page
+
+
+def settled(page: Page, gesture: Callable[[Page, int], None], turn: int) -> float:
+    """Milliseconds from a gesture until the picture was settled."""
+    gesture(page, turn)
+    return page.wait_for_function(SETTLED, arg=QUIET_FOR, polling=20).json_value()
+
+
+def click(browser: Browser, app: str, bare: str, name: str) -> str:
+    """A line of the table: medians of a page and of the bare one, and their ratio."""
+    path, link, gesture, same = CLICKS[name]
+    page = opened(browser, f"{app}/{path}?{urlencode(link)}")
+    shown = page.evaluate(SHOWN)
+    size = {field: shown[field] for field in ("charts", "rows", "columns")}
+    floor = opened(browser, f"{bare}/?{urlencode(size)}")
+    times: list[list[float]] = [[], []]
+    for turn in range(TIMES + 2):
+        for kept, one, what in zip(times, (page, floor), (gesture, same), strict=True):
+            kept.append(settled(one, what, turn))
+    for one in (page, floor):
+        one.context.close()
+    mine, least = (statistics.median(kept[2:]) for kept in times)
+    maps = f"{shown['charts']} × ({shown['rows']}, {shown['columns']})"
+    return f"{name:22}{mine:7.0f} ms {least:7.0f} ms  {mine / least:5.2f} ×   {maps:18} {shown['nodes']:6} SVG nodes"
+
+
+def cold(browser: Browser, address: str) -> float:
+    """Milliseconds until the first chart is painted for somebody who was never here."""
+    context = browser.new_context(**SCREEN)
+    page = context.new_page()
+    page.add_init_script(f"({PAINTED})()")
+    page.goto(address)
+    painted = page.wait_for_function("() => window.painted", timeout=PATIENCE).json_value()
+    context.close()
+    return painted
+
+
+def first_picture(browser: Browser, app: str, bare: str) -> str:
+    times: list[list[float]] = [[], []]
+    for _ in range(COLD + 1):
+        for kept, address in zip(times, (app, f"{bare}/?charts=1&rows=14&columns=14"), strict=True):
+            kept.append(cold(browser, address))
+    mine, least = (statistics.median(kept[1:]) for kept in times)
+    return f"{'Home, first picture':22}{mine:7.0f} ms {least:7.0f} ms  {mine / least:5.2f} ×   each in a new context"
+
+
+def main(names: list[str]) -> None:
+    """The lines of the table that are called `names`, or all."""
+    with serve() as app, serve(BARE) as bare, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        at, floor = f"http://{app.address}", f"http://{bare.address}"
+        print(
+            f"In Chromium, median of {TIMES} (cold: {COLD}): the page, a bare one, their ratio, and what the page shows"
+        )
+        if not names or "Home" in names:
+            print(first_picture(browser, at, floor), flush=True)
+        for name in CLICKS:
+            if not names or name in names:
+                print(click(browser, at, floor, name), flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
