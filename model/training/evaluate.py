@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from model.files import seal
 from model.loading import WEIGHTS, load
 from model.pipeline import Pipeline
 from model.tables import Role, head_roles
@@ -235,5 +236,6 @@ def evaluate(data: Path) -> None:
     head_table(pipeline, observed, pairs)
     neuron_table(pipeline, observed)
     draw_heads(pipeline, DRAWN, WEIGHTS / "heads.png")
+    seal(WEIGHTS / "heads.png")
     translations(data)
     sizes()

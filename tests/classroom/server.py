@@ -76,8 +76,8 @@ def _wait_for(health: str, process: subprocess.Popen) -> None:
 
 
 def _free_ports(number: int) -> int:
-    """The first of so many ports in a row that nobody uses."""
-    for first in range(9000, 20_000, 101):
+    """The first of so many ports in a row that nobody uses; processes that look at the same time look elsewhere."""
+    for first in range(9000 + os.getpid() % 100 * 101, 30_000, 101):
         with ExitStack() as probes:
             try:
                 for port in range(first, first + number):

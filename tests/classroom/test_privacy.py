@@ -17,10 +17,12 @@ WRITERS, DRAWERS, EDITORS = 35, 15, 10
 
 async def words_of_their_own(server: Server) -> list[list[str]]:
     """Two words for every writer: each one token, in no other word, and on no page for any other reason."""
-    neutral = Visitor(server.address, listen=True)
-    await neutral.open("attention", "s=the+cat+sat+.")
-    said = b"".join(neutral.heard).decode(errors="ignore") + " ".join(catalogue("en").values())
-    await neutral.close()
+    said = " ".join(catalogue("en").values())
+    for link in ("s=the+cat+sat+.", "input=digit"):
+        neutral = Visitor(server.address, listen=True)
+        await neutral.open("attention", link)
+        said += b"".join(neutral.heard).decode(errors="ignore")
+        await neutral.close()
     vocabulary = load_tokenizer().get_vocab()
     rarest_first = sorted(vocabulary, key=vocabulary.get, reverse=True)
     words = [word for word in rarest_first if re.fullmatch("[a-z]{7,}", word)]
