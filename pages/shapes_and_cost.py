@@ -36,8 +36,8 @@ from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
 
 
-def either(name: str, options: list[str]) -> bool:
-    """A choice between two ways to show the same; True for the first."""
+def either(name: str, options: list[str], **look: str) -> bool:
+    """A choice between two ways to show the same; True for the first. look: of the buttons."""
     cost, key = view.choice.cost, f"cost.{name}"
     st.session_state[key] = getattr(cost, name)
     st.segmented_control(
@@ -47,6 +47,7 @@ def either(name: str, options: list[str]) -> bool:
         format_func=lambda option: word(f"{name}_{option}"),
         key=key,
         on_change=lambda: select(cost=replace(cost, **{name: st.session_state[key]})),
+        **look,
     )
     return getattr(cost, name) == options[0]
 
@@ -92,15 +93,16 @@ def switch_paper(on: bool) -> None:
 def show_walk(now: Settings) -> None:
     config, size = now.config, (now.config, now.n, now.batch)
     steps = cost_tables.steps_of(*size)
-    numbers = either("written", ["numbers", "letters"])
-    rows = cost_tables.steps_table(*size, numbers, view.choice.lang)
     columns = st.columns([1, 1] if view.choice.big else [2, 3], gap="medium")
+    with columns[1], st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{word('walk_table')}**", width="content")
+        numbers = either("written", ["numbers", "letters"], label_visibility="collapsed")
+    rows = cost_tables.steps_table(*size, numbers, view.choice.lang)
     with columns[0]:
         font_size = min(view.font_size, 15)  # as much as a box holds
         figure = cost_tables.walk_picture(*size, view.mode, font_size, view.choice.lang)
         view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows)
     with columns[1]:
-        st.markdown(f"**{word('walk_table')}**")
         show_table("steps", rows, hide_index=False, height=420)
         st.markdown(
             t(
@@ -330,6 +332,7 @@ def show_properties() -> None:
             rows.append((number, " → ".join(shapes), sums, *places, f"{A[i, j]:.4f}", f"{A[j, i]:.4f}"))
         st.markdown(f"**{word('properties_table')}**")
         show_table("properties", table(rows, "layer in_out row_sums head i j A_ij A_ji"))
+        paper_base()
 
 
 def show_claims() -> None:
@@ -361,7 +364,7 @@ def run_note() -> None:
     st.markdown(t("shapes_and_cost.read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))
 
 
-view = View("shapes_and_cost", any_input=True)
+view = View("shapes_and_cost", chips=False, any_input=True)
 if view.story:
     base = PRESETS["004"]
     figure = cost_tables.parameters_picture(base, view.font_size, view.choice.lang)
@@ -381,7 +384,6 @@ else:
         case "note":
             run_note()
         case "properties":
-            paper_base()
             show_properties()
         case "claims":
             show_claims()

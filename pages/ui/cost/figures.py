@@ -31,9 +31,9 @@ def short(number: int) -> str:
 
 # -- the shape walk ------------------------------------------------------------------------------------------
 
-_MIDDLE, _WIDTH, _HALF_HEIGHT = (0.5, 1.5, 2.5), 0.86, 0.38
+_MIDDLE, _WIDTH, _HALF_HEIGHT = (0.5, 1.5, 2.5), 0.86, 0.39
 _MARGIN = 0.03  # where residual lines run
-_ROW = 66  # pixels from one row of boxes to the next
+_ROW = 59  # pixels from one row of boxes to the next
 _INK = {"light": "#172033", "dark": "#e8edf6"}
 _GREY = "#8a8f98"
 

@@ -55,44 +55,42 @@ def encoder_settings(view: View) -> Settings:
     except ConfigError as error:
         problem = error
         now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), tokens)
-    with st.container(border=True):
-        columns = st.columns([6, 5, 3, 3], vertical_alignment="bottom")
-        with columns[0]:
-            options = [*PRESETS, OWN]
-            _widget(
-                st.selectbox,
-                "preset",
-                OWN if problem else now.name,
-                lambda name: select(cost=CostSettings(name)) if name != OWN else None,
-                options=options,
-                format_func={name: plain(f"shapes_and_cost.preset_{name}") for name in options}.get,
-            )
-        with columns[1]:
-            if base.input == "words":
-                words = {name: plain(f"shapes_and_cost.length_{name}", n=tokens) for name in ("this", "any")}
-                _either("length", words, cost.length, cost)
-        with columns[2]:
-            if base.input == "words" and cost.length == "any":
-                _number("n", MOST_TOKENS, cost.n or tokens, cost)
-            else:
-                st.text_input(plain("shapes_and_cost.n"), str(now.n), disabled=True)
-        with columns[3]:
-            _number("batch", MOST_INPUTS, cost.batch, cost)
-        with view.more():
-            for column, (name, most) in zip(st.columns(len(SIZES)), SIZES.items(), strict=True):
-                with column:
-                    value = getattr(cost, name) or getattr(base, name)
-                    _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
-            with st.container(horizontal=True, gap="large"):
-                for name, options, value in (
-                    ("activation", ("relu", "gelu"), cost.activation or base.activation),
-                    ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
-                ):
-                    words = {option: plain(f"shapes_and_cost.{name}_{option}") for option in options}
-                    _either(name, words, value, cost)
-            st.caption(
-                t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size)
-            )
+    columns = st.columns([6, 5, 3, 3, 2], vertical_alignment="bottom")
+    with columns[0]:
+        options = [*PRESETS, OWN]
+        _widget(
+            st.selectbox,
+            "preset",
+            OWN if problem else now.name,
+            lambda name: select(cost=CostSettings(name)) if name != OWN else None,
+            options=options,
+            format_func={name: plain(f"shapes_and_cost.preset_{name}") for name in options}.get,
+        )
+    with columns[1]:
+        if base.input == "words":
+            words = {name: plain(f"shapes_and_cost.length_{name}", n=tokens) for name in ("this", "any")}
+            _either("length", words, cost.length, cost)
+    with columns[2]:
+        if base.input == "words" and cost.length == "any":
+            _number("n", MOST_TOKENS, cost.n or tokens, cost)
+        else:
+            st.text_input(plain("shapes_and_cost.n"), str(now.n), disabled=True)
+    with columns[3]:
+        _number("batch", MOST_INPUTS, cost.batch, cost)
+    with columns[4], st.popover(plain("common.more"), icon=":material/tune:", width="stretch"):
+        sides = st.columns(3)
+        for place, (name, most) in enumerate(SIZES.items()):
+            with sides[place % 3]:
+                value = getattr(cost, name) or getattr(base, name)
+                _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
+        with st.container(horizontal=True, gap="large"):
+            for name, ways, value in (
+                ("activation", ("relu", "gelu"), cost.activation or base.activation),
+                ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
+            ):
+                words = {option: plain(f"shapes_and_cost.{name}_{option}") for option in ways}
+                _either(name, words, value, cost)
+        st.caption(t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
@@ -124,7 +122,8 @@ def _explained(error: ConfigError) -> str:
     """Why a setting is impossible, and what would be possible next to it."""
     values = dict(error.values)
     if error.reason == "heads_do_not_divide":
-        d_model, h = values["d_model"], values["heads"]
+        d_model, h = error.values["d_model"], error.values["heads"]
+        assert isinstance(d_model, int) and isinstance(h, int)
         fitting = [heads for heads in range(1, SIZES["heads"] + 1) if d_model % heads == 0]
         values |= {
             "quotient": f"{d_model / h:.2f}",
