@@ -54,6 +54,9 @@ class Reading:
 class Reader(Protocol):
     """Turns an input into a Reading, and logits into guesses."""
 
+    vocabulary: Sequence[str]  # the words that ids and masked-word logits stand for; of pictures none
+    labels: tuple[str, ...]  # the classes that a classifier's logits stand for; none without one
+
     def read(self, x: object) -> Reading: ...
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]: ...
@@ -64,6 +67,9 @@ class Reader(Protocol):
 
 class TextReader:
     """Sentences: WordPiece pieces between [CLS] and [SEP], at most `max_len` of them."""
+
+    vocabulary: Sequence[str]
+    labels: tuple[str, ...] = ()
 
     def __init__(self, tokenizer: Tokenizer, max_len: int) -> None:
         self.tokenizer = tokenizer
@@ -137,6 +143,8 @@ class TextReader:
 
 class ImageReader:
     """Drawings: a (28, 28) float array in [0, 1] with bright ink, or its 784 bytes."""
+
+    vocabulary: Sequence[str] = ()
 
     def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
         self.config = config

@@ -25,6 +25,8 @@ class CheckpointImageReader:
     `shown` is the way back. `labels` are a classifier's classes.
     """
 
+    vocabulary: Sequence[str] = ()
+
     def __init__(self, config: EncoderConfig, settings: Mapping[str, Any], labels: Sequence[str] = ()) -> None:
         self.config, self.labels = config, tuple(labels)
         normalised = settings.get("do_normalize", True)
