@@ -3,7 +3,9 @@
 import streamlit as st
 
 from model import Edit, Trace
+from model.config import DECODER, PRESETS
 from model.graph import Graph
+from model.graph import graph as graph_of
 from model.sweep import align
 from pages.ui.choice import MOST_CHARACTERS, Choice
 from pages.ui.drawing import sketch
@@ -42,7 +44,7 @@ def compare_bar(own: Trace, rival: Trace) -> None:
             for pair in pairs
             if pair.other is not None and rival.tokens[pair.other] not in ("[CLS]", "[SEP]")
         ]
-        missing = [own.tokens[pair.one] for pair in pairs if pair.other is None]
+        missing = [own.tokens[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
         st.markdown(" ".join(words), width="content")
         if missing:
             names = plain("compare.and").join(plain("common.quoted", token=literal(token)) for token in missing)
@@ -101,7 +103,7 @@ def other_input(choice: Choice, name: str) -> None:
 
 def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     """ "layer 3, head 7: switched off"."""
-    places = [layer_in_words(edit)]
+    places = [*side_in_words(edit), layer_in_words(edit)]
     for field, name in (("head", "head"), ("neuron", "neuron")):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{name}", number=place + 1))
@@ -119,6 +121,16 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     return plain("change.sentence", where=where, what=quantity_in_words(edit, graph), done=operation)
 
 
+def side_in_words(edit: Edit) -> list[str]:
+    """ "decoder", and which attention of it, where the quantity alone would not tell; nothing in an encoder."""
+    if not edit.key.startswith("decoder."):
+        return []
+    part, _, name = edit.key.rpartition(".")
+    sub = part.rpartition(".")[2]
+    told = sub in ("attention", "cross") and name != "output"
+    return [plain("change.decoder"), *([plain(f"change.quantity_{sub}_output")] if told else [])]
+
+
 def layer_in_words(edit: Edit) -> str:
     """ "layer 3", "all layers", or nothing outside the layers."""
     if "{l}" in edit.key:
@@ -128,7 +140,9 @@ def layer_in_words(edit: Edit) -> str:
 
 
 def quantity_in_words(edit: Edit, graph: Graph) -> str:
-    """What is changed, as a reader calls it."""
+    """What is changed, as a reader calls it. A change of the decoder waits on pages whose network has none."""
+    if edit.key.startswith("decoder.") and graph.decoder is None:
+        graph = graph_of(PRESETS["text"], DECODER)
     quantity = graph.get(edit.key.replace("{l}", "0"))
     if quantity is None:
         return edit.key

@@ -275,6 +275,25 @@ def test_changes_of_the_decoder_wait_while_another_page_is_open() -> None:
     assert not app.warning and app.session_state["choice"].edits == (CHANGES[0],)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_another_page_names_waiting_changes_of_the_decoder_in_words(language: str) -> None:
+    both = (
+        *CHANGES[:5],
+        Edit("layers.2.attention.heads", "zero", head=4),
+        Edit("decoder.layers.0.cross.output", "zero"),
+    )
+    app = open_page("attention", s=ENGLISH, lang=language, edits="~~".join(map(edit_code, both)))
+    labels = [
+        button.label.replace("\\", "") for button in app.button if str(button.key).startswith("change.") and button.icon
+    ]
+    assert len(labels) == len(set(labels)) == len(both)
+    assert not any("layers." in label or "change." in label for label in labels)
+    decoder = catalogue(language)["change.decoder"]
+    assert [label.startswith(decoder) for label in labels] == [edit.key.startswith("decoder.") for edit in both]
+    if language == "en":
+        assert labels[0].startswith("decoder, cross-attention, layer 3, head 5 · what is found")
+
+
 # -- what cannot be translated, or hardly --------------------------------------------------------------------------
 
 
