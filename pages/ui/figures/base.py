@@ -150,7 +150,7 @@ def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, l
 #: Markers that report clicks and hovers and are never seen, not even when they are picked.
 UNSEEN = {
     "mode": "markers",
-    "marker": {"size": 6, "opacity": 0},
+    "marker": {"size": 6, "opacity": 0, "maxdisplayed": 1},  # a click needs none of them drawn, and each would cost
     "selected": {"marker": {"opacity": 0}},
     "unselected": {"marker": {"opacity": 0}},
     "showlegend": False,
