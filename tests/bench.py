@@ -27,6 +27,17 @@ from tests.pages.opening import open_page
 
 STORY = "the small dog and the old cat sat near a big house and saw many people on their way home . "
 
+TRANSLATED = {
+    "English → Chinese": (
+        "the old man sat near the big house .",
+        "she gave the dog a book .",
+        "we went to the market this morning .",
+        "many people like to drink tea .",
+    ),
+    "Chinese → English": ("今天天气很好。", "我们去公园玩吧。", "他喜欢看书和喝茶。", "妈妈在厨房里做饭。"),
+}
+LONG = "the old man and the small dog sat near the big house all day ."
+
 
 def sentence(tokens: int) -> str:
     """A sentence of that many pieces, [CLS] and [SEP] included."""
@@ -114,6 +125,35 @@ def bench_laboratory() -> None:
     print(f"  {clicked / plain:.2f} ×   (plain {plain * 1e3:.0f} ms, with the changed run {clicked * 1e3:.0f} ms)")
 
 
+def bench_translation() -> None:
+    """A sentence that nobody translated yet, up to the page's picture; and then a step of the slider."""
+    translator, compiled = load("translation"), ScriptCache()
+    print("Server CPU of the first picture of a translation against translating alone (one thread, AppTest)")
+    with patch("streamlit.testing.v1.app_test.ScriptCache", lambda: compiled):
+        app = open_page("translation", s="he is here .", depth="numbers")
+
+        def first_picture(s: str) -> None:
+            app.sidebar.text_input(key="s").set_value(s).run()
+
+        for name, some in TRANSLATED.items():
+            alone = statistics.median(cpu(lambda s=s: translator(s)) for s in some)
+            page = statistics.median(cpu(lambda s=s: first_picture(s)) for s in some)
+            print(f"  {name}: {page / alone:.2f} ×   (alone {alone * 1e3:.0f} ms, the page {page * 1e3:.0f} ms)")
+        app = open_page("translation", s=LONG, depth="numbers")
+        steps = int(app.slider(key="translation.step").max)
+        step = statistics.median(
+            cpu(lambda n=n: app.slider(key="translation.step").set_value(n).run()) for n in range(1, steps + 1)
+        )
+        print(f"  a step of the slider at {len(translator(LONG).tokens)} × {steps} pieces: {step * 1e3:.0f} ms")
+
+
+def cpu(run: Callable) -> float:
+    """CPU seconds of running something once."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
 def bench_pages() -> None:
     """One rerun as a server does it: AppTest would compile every script anew, which a server does once."""
     compiled = ScriptCache()
@@ -148,5 +188,6 @@ if __name__ == "__main__":
     bench_checkpoint()
     bench_sweeps()
     bench_laboratory()
+    bench_translation()
     bench_pages()
     print(f"Largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
