@@ -65,6 +65,7 @@ def stages() -> None:
     columns = view.columns([1, 3])
     with columns[0]:
         image = flat.picture
+        assert image is not None  # it reads drawings only
         view.picture(
             "input",
             drawing(image, font_size=view.font_size),
@@ -270,4 +271,4 @@ else:
             beside()
 
 view.close(FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork)
-flat = patches = None  # what a click will call must not keep the runs
+flat = patches = None  # type: ignore[assignment]  # what a click will call must not keep the runs

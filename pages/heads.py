@@ -239,7 +239,9 @@ weights = view.trace.over_layers("attention.weights")  # (layer, head, query, ke
 measures = head_table(weights, tokens, view.trace.places)
 name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
 roles = {
-    place: in_words(head_role(weights[place], {name: measures[name][place] for name in MEASURES}, view.trace.places))
+    place: in_words(
+        head_role(weights[place], {name: float(measures[name][place]) for name in MEASURES}, view.trace.places)
+    )
     for place in name_of
 }
 if len(tokens) == 1:

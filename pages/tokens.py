@@ -10,7 +10,7 @@ from model import WeightsError
 from model.analysis import cosine_similarity, cut_words, nearest_rows, piece_kinds, token_places
 from model.config import PRESETS
 from model.embedding import SinusoidalPositions
-from model.pipeline import SPECIAL_TOKENS
+from model.pipeline import SPECIAL_TOKENS, TextReader
 from pages.ui import session
 from pages.ui.drawing.patches import how_it_is_prepared, position_maps
 from pages.ui.figures import Axis, bars, heatmap, tiles, waves
@@ -52,8 +52,8 @@ def pieces() -> None:
     named = zip(tokens, kinds, strict=True)
     st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
     st.markdown(text("read_pieces", pieces=len(tokens), vocabulary=f"{view.trace.config.vocab_size:,}"))
-    typed = view.trace.subject
-    if isinstance(typed, str) and (simplified := view.pipeline.reader.simplified(typed)):
+    typed, reader = view.trace.subject, view.pipeline.reader
+    if isinstance(typed, str) and isinstance(reader, TextReader) and (simplified := reader.simplified(typed)):
         pairs = ", ".join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
         st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
 
@@ -66,7 +66,7 @@ def about_pieces() -> None:
             whole = "".join(part.removeprefix("##") for part in parts)
             st.markdown("- " + text("read_cut", word=whole, n=len(parts), pieces=" + ".join(parts)))
         st.markdown(text("read_marks"))
-    else:
+    elif isinstance(view.pipeline.reader, TextReader):
         example = word("rare_word")
         parts = view.pipeline.reader.pieces(example)
         if any(part.startswith("##") for part in parts):
@@ -90,6 +90,7 @@ def about_pieces() -> None:
 def patches() -> None:
     """A picture as the encoder takes it: its patches, and the selected one as a row of numbers."""
     pixels = view.trace.patches  # (patch, pixel)
+    assert pixels is not None  # a drawing
     first = len(tokens) - len(pixels)  # where the patches begin: after [CLS], if there is one
     side, size = math.isqrt(len(pixels)), math.isqrt(pixels.shape[1])
     chosen = max(token - first, 0) if token >= first else int(pixels.sum(axis=1).argmax())
@@ -166,13 +167,13 @@ def vectors() -> None:
 
 def about_vectors(X_embed: np.ndarray, E_pos: np.ndarray) -> str:
     d_model, source = view.trace.config.d_model, view.trace.graph["embedding.tokens"]
-    if view.trace.picture is None:
+    pixels = view.trace.patches
+    if pixels is None:
         said = text("read_rows", token=tokens[token], id=view.trace.ids[token])
         if source.factor == 1:
             return said
         told = {"before": length(X_embed / source.factor), "after": length(X_embed), "positions": length(E_pos)}
         return said + " " + text("read_tokens", d_model=d_model, root=f"{source.factor:.4g}", **told)
-    pixels = view.trace.patches
     first = len(tokens) - len(pixels)
     kind = "read_tokens_patches" if first else "read_tokens_flat"
     return text(kind, pixels=pixels.shape[1], d_model=d_model, length=length(X_embed[first:]))

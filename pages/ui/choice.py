@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from model import Edit
 from model.config import PRESETS, EncoderConfig
+from model.translator import Language
 from pages.ui.drawing import sketch
 from pages.ui.offered import offered, sizes
 
@@ -90,7 +91,7 @@ class Choice:
     sentence: str = ""
     drawing: bytes | None = None  # digit and flat: what was drawn, as sketch.grey reads it
     edits: tuple[Edit, ...] = ()
-    into: str | None = None  # the language to translate into
+    into: Language | None = None  # the language to translate into
     other: str | None = None  # a second sentence to compare with, and to take vectors from
     other_drawing: bytes | None = None  # the same for a drawing
     # the place
@@ -480,7 +481,7 @@ def edit_from_code(code: str) -> Edit:
     key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
     if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):
         raise LinkError
-    values = {}
+    values: dict[str, Any] = {}
     for name, _, text in (part.partition(".") for part in parts):
         if name not in EDIT_TYPES or name in ("key", "operation", *values):
             raise LinkError

@@ -1,10 +1,13 @@
 """Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
 
 import streamlit as st
 
 from pages.ui.link import select
+
+Option = TypeVar("Option", bound=Hashable)
 
 
 def pick(place: str, label: str, options: Sequence[str], chosen: int, *, numbered: bool = True, key: str = "") -> int:
@@ -38,8 +41,15 @@ def pick_number(place: str, label: str, count: int, chosen: int, *, key: str = "
 
 
 def either(
-    field: str, label: str, options: Sequence[str], words: Sequence[str], chosen: str, *, key: str = "", **look: object
-) -> str:
+    field: str,
+    label: str,
+    options: Sequence[Option],
+    words: Sequence[str],
+    chosen: Option,
+    *,
+    key: str = "",
+    **look: object,
+) -> Option:
     """A row of buttons, one of which is always down. field: of Choice; words: what stands on each button."""
     widget = f"either.{key or field}"
     st.session_state[widget] = chosen

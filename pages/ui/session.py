@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable, Hashable
+from typing import Literal, overload
 
 import streamlit as st
 import torch
@@ -9,6 +10,7 @@ import torch
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
 from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
+from model.translator import Task, TranslationTrace
 from pages.ui.cache import traces_up_to
 from pages.ui.choice import Choice
 from pages.ui.drawing import sketch
@@ -68,8 +70,12 @@ def readable(choice: Choice) -> Choice:
     return choice.with_(input="sentence", model="trained", sentence=FIRST_SENTENCE, edits=())
 
 
+@overload
+def run(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTrace: ...
+@overload
+def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ...
 @traces_up_to(MOST_BYTES)
-def run(name: str, subject: str | bytes, edits: tuple[Edit, ...] = ()) -> Trace:
+def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
     """One traced run. Choosing another layer or head comes here again and finds it done."""
     return pipeline(name)(subject, edits)
 
@@ -108,6 +114,10 @@ def runs(choice: Choice, instead: Callable[[Trace], Hashable | None] | None = No
     return result, changed
 
 
+@overload
+def changed(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...]) -> TranslationTrace: ...
+@overload
+def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace: ...
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:
     """The run of an input with these edits; without them, and it says so, where they do not fit."""
     try:

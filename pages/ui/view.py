@@ -88,7 +88,7 @@ class View:
         self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
         #: The input on the screen, as the pipeline is given it.
         self.subject: Hashable = tuple(self.trace.ids) or self.choice.subject
-        self._run = self.choice.pipeline, self.subject
+        self._run: tuple[str, Hashable] = self.choice.pipeline, self.subject
         rival = session.other(self.choice)
         self._rival = rival and (self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject)
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
@@ -194,7 +194,7 @@ class View:
 
     def beside(self, key: str) -> bool:
         """Whether the other input's value of a quantity shall stand beside this one."""
-        return self.shows == "beside" and key in self.other
+        return self.shows == "beside" and self.other is not None and key in self.other
 
     @property
     def differs(self) -> bool:
@@ -214,10 +214,12 @@ class View:
     @cached_property
     def pairs(self) -> list[Pair]:
         """The tokens of this input, and those of the other that stand in their place."""
+        assert self.other is not None  # only asked where there is one
         return align(self.trace.tokens, self.other.tokens)
 
     def _of_other(self, key: str, value: np.ndarray) -> np.ndarray:
         """What the run of the other input has in the place of `value`; NaN at tokens that it has not."""
+        assert self.other is not None  # only asked where there is one
         if not self.trace.ids:  # drawings have the same patches
             return self.other[key]
         return in_place_of(self.other[key], self.trace.axes(key), self.pairs, len(self.trace.tokens))

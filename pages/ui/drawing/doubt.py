@@ -15,7 +15,7 @@ def doubt_about(ink: bytes) -> str | None:
     """
     try:
         rule = doubt()
-        return rule and rule.about(session.run("digits", ink))
+        return rule.about(session.run("digits", ink)) if rule else None
     except WeightsError:  # what lacks is named by `verdict`; the answer needs it not
         return None
 

@@ -19,13 +19,13 @@ from pages.ui.view import View, shape
 
 def how_it_is_prepared(view: View) -> None:
     """Tokens: from what was drawn to the rows that enter the encoder, a small picture for each step."""
-    if view.trace.patches is None or len(view.trace.patches) == 1:
+    image, patches = view.trace.picture, view.trace.patches
+    if image is None or patches is None or len(patches) == 1:
         return
     config = view.trace.config
     size, side = config.patch_size, config.patches_per_side
     steps = sketch.steps(view.choice.drawing)
     raw, cropped, scaled = steps.raw, steps.cropped, steps.scaled
-    image, patches = view.trace.picture, view.trace.patches
     top, left = np.flatnonzero(raw.any(1))[0], np.flatnonzero(raw.any(0))[0]
     box = (top, left, top + cropped.shape[0], left + cropped.shape[1])
     centre = [float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1)]

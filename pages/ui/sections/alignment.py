@@ -82,7 +82,7 @@ def aligning(role: Role) -> float:
 def measured(view: Writing) -> None:
     """All heads of cross-attention: how often each looks where the aligned word stands. A click chooses one."""
     roles, graph = head_roles("translation"), view.trace.graph
-    if roles is None:
+    if roles is None or graph.decoder is None:
         st.caption(t("roles.not_measured"))
         return
     layers, heads = graph.layers("decoder."), graph.decoder.heads

@@ -60,7 +60,7 @@ def _way(view: View) -> str:
     """
     if view.kind == "single":
         return "map"
-    ways = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
+    ways: tuple[str, ...] = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
     if view.differs:
         ways = ("map",)
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
@@ -70,7 +70,7 @@ def _way(view: View) -> str:
 
 def _has_special(view: View, prefix: str) -> bool:
     """Whether there are special tokens to hide, and others."""
-    names = view.trace.names(prefix + "weights")[-1]
+    _, names = queries_and_keys(view, prefix + "weights")
     return view.trace.picture is None and any(name in SPECIAL for name in names) and len(shown(view, names)) > 0
 
 
@@ -115,6 +115,13 @@ def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None
         patch_pair(view, *chosen_cell(view, key)[-2:])
 
 
+def queries_and_keys(view: View, key: str) -> tuple[list[str], list[str]]:
+    """The tokens that look and those that are looked at, of scores or weights."""
+    queries, keys = view.trace.names(key)[-2:]
+    assert queries is not None and keys is not None  # both axes are of tokens
+    return queries, keys
+
+
 def shown(view: View, names: list[str]) -> list[int]:
     """The places of the tokens that are shown: all, or all but [CLS] and [SEP]."""
     return [place for place, name in enumerate(names) if not (view.choice.hide_special and name in SPECIAL)]
@@ -122,7 +129,7 @@ def shown(view: View, names: list[str]) -> list[int]:
 
 def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
     """The queries and the keys that are shown; all where nothing else would be left."""
-    queries, keys = view.trace.names(key)[-2:]
+    queries, keys = queries_and_keys(view, key)
     rows, columns = shown(view, queries) or list(range(len(queries))), shown(view, keys) or list(range(len(keys)))
     return of_sentences(view, rows, columns) if key.startswith("layers.") else (rows, columns)
 
@@ -130,7 +137,7 @@ def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
 def sentence(view: View, prefix: str, step: str) -> str:
     """What the picture of a step says, in words."""
     values = view.trace[prefix + step][view.choice.head]
-    queries, keys = view.trace.names(prefix + "weights")[-2:]
+    queries, keys = queries_and_keys(view, prefix + "weights")
     row, column = np.unravel_index(np.where(np.isfinite(values), values, -np.inf).argmax(), values.shape)
     said = {"value": f"{values[row, column]:.2f}".replace("-", "−")}
     match step:
@@ -153,7 +160,7 @@ def sentence(view: View, prefix: str, step: str) -> str:
 
 def looks_most(view: View, key: str) -> str:
     """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP]."""
-    queries, keys = view.trace.names(key)[-2:]
+    queries, keys = queries_and_keys(view, key)
     token = view.place(key)
     row = view.trace[key][view.choice.head, token]
     _, places = shown_places(view, key)

@@ -35,8 +35,8 @@ def field(key: str, axis: str) -> str | None:
     return FIELDS.get(axis)
 
 
-def axes(view: View, key: str) -> tuple[Axis, Axis]:
-    """The two axes of a map, named by their tokens, or counted."""
+def axes(view: View, key: str) -> tuple[Axis, ...]:
+    """The two axes of a map (of a vector its only one), named by their tokens, or counted."""
     names = view.names(key)[-2:]
     kinds = view.trace.axes(key)[-2:]
     return tuple(Axis(plain(f"axis.{kind}"), labels or ()) for kind, labels in zip(kinds, names, strict=True))
@@ -141,10 +141,12 @@ def draw_map(
 
 def draw_other(view: View, key: str, height: int | None = None) -> None:
     """The same map of the other input's run, in the same colours, to stand beside this one."""
-    quantity, values = view.trace.quantity(key), view.other[key]
+    other = view.other
+    assert other is not None  # it stands beside this one
+    quantity, values = view.trace.quantity(key), other[key]
     values = values[view.choice.head] if quantity.axes[0] == "head" else values
     values = values[None] if values.ndim == 1 else values
-    kinds, names = ("", *quantity.axes)[-2:], (None, *view.other.names(key))[-2:]
+    kinds, names = ("", *quantity.axes)[-2:], (None, *other.names(key))[-2:]
     rows, columns = (
         Axis(plain(f"axis.{kind}") if kind else "", labels or ()) for kind, labels in zip(kinds, names, strict=True)
     )

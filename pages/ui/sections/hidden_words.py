@@ -10,6 +10,7 @@ import streamlit as st
 
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, whole_words
+from model.pipeline import TextReader
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.choice import Choice
@@ -66,7 +67,7 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
         on_change=clicked,
     )
     if hidden - typed:
-        view.follow(view.choice.pipeline, view.pipeline.reader.hide(trace.ids, sorted(hidden)))
+        view.follow(view.choice.pipeline, _with_masks(view.pipeline, trace, hidden))
     return {place: None if place in typed else trace.ids[place] for place in sorted(hidden)}
 
 
@@ -74,7 +75,13 @@ def with_words_hidden(choice: Choice, trace: Trace) -> tuple[int, ...] | None:
     """The sentence of a run as `clickable_words` will have it read: its ids; None where it stays as it is."""
     says_words = trace.config.head == "masked-word"  # others have no use for a hidden word
     hidden, typed = _hidden(choice, trace) if trace.ids and says_words else (set(), set())
-    return session.pipeline(choice.pipeline).reader.hide(trace.ids, sorted(hidden)) if hidden - typed else None
+    return _with_masks(session.pipeline(choice.pipeline), trace, hidden) if hidden - typed else None
+
+
+def _with_masks(pipeline: Pipeline, trace: Trace, hidden: set[int]) -> tuple[int, ...]:
+    """The ids of a sentence with [MASK] at these places."""
+    assert isinstance(pipeline.reader, TextReader)  # only words can be hidden
+    return pipeline.reader.hide(trace.ids, sorted(hidden))
 
 
 def _hidden(choice: Choice, trace: Trace) -> tuple[set[int], set[int]]:
@@ -192,7 +199,7 @@ def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
 
 def output_names(view: View) -> Sequence[str]:
     """What each logit stands for: the words of the vocabulary, or the classes."""
-    return names_along(view, view.trace.axes("logits")[-1])
+    return names_along(view, view.trace.axes("logits")[-1]) or ()
 
 
 def share(probability: float) -> str:

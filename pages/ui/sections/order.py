@@ -42,7 +42,7 @@ def order_matters(view: View) -> None:
             st.button(label, key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
     name = view.choice.pipeline
     here, there = session.run(name, one), session.run(name, other)
-    bare = [session.run(name, sentence, (WITHOUT_POSITIONS,)) for sentence in (one, other)]
+    bare = session.run(name, one, (WITHOUT_POSITIONS,)), session.run(name, other, (WITHOUT_POSITIONS,))
     pairs = same_words(here.tokens, there.tokens)
     left, right = view.columns([3, 2], gap="medium")
     with left:

@@ -19,7 +19,9 @@ INKED = 0.5  # a patch holds ink where one of its pixels is at least this bright
 
 def inked(view: View) -> np.ndarray:
     """Which patches hold ink."""
-    return view.trace.patches.max(axis=1) >= INKED
+    patches = view.trace.patches
+    assert patches is not None  # a drawing
+    return patches.max(axis=1) >= INKED
 
 
 def over_one(view: View, key: str) -> None:
@@ -138,10 +140,11 @@ def over_layers(view: View, row: str) -> None:
 
 def patch_pair(view: View, query: int, key: int) -> None:
     """The pixels of the two tokens that meet in a score, side by side."""
-    tokens, size = view.trace.tokens, view.trace.config.patch_size
+    tokens, size, patches = view.trace.tokens, view.trace.config.patch_size, view.trace.patches
+    assert patches is not None  # a drawing
     shown = [place for place in (query, key) if place > 0]
     if shown:
-        pixels = view.trace.patches[[place - 1 for place in shown]].reshape(1, -1, size, size)
+        pixels = patches[[place - 1 for place in shown]].reshape(1, -1, size, size)
         names = [tokens[place] for place in shown]
         figure = tiles(pixels, Axis(""), Axis("", names), hover=names, font_size=view.font_size, height=150)
         figure.update_layout(width=110 * len(shown) + 20).update_traces(showscale=False, selector={"type": "heatmap"})

@@ -27,8 +27,8 @@ def whole(view: View, place: int) -> None:
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
         sentence = st.session_state["last_good"].get(view.choice.pipeline, session.FIRST_SENTENCE)  # nothing hidden
-        trace = session.run("translation", Task(sentence, view.choice.into))
-        guess = trace.translation
+        translated = session.run("translation", Task(sentence, view.choice.into))
+        trace, guess = translated, translated.translation
     else:
         guess = ""
         if "logits" in trace:
@@ -76,7 +76,8 @@ def tensors(view: View) -> None:
         [view.key("layers.{l}.ffn.activation")],
         [trace.graph.Z],
     )
-    grid, table = [], []
+    grid: list[list[Thumbnail]] = []
+    table = []
     for line in lines:
         grid.append([])
         for key in line:

@@ -37,12 +37,12 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
 def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
     """ "‘it’ → ‘animal’": the cell in the words of its axes."""
     axes = view.trace.graph[key].axes
-    tokens = view.trace.names(key) if key in view.trace else [None] * len(axes)
+    tokens = view.trace.names(key) if key in view.trace else (None,) * len(axes)
     places = []
-    for axis, names, place in zip(axes, tokens, cell, strict=True):
+    for axis, along, place in zip(axes, tokens, cell, strict=True):
         if axis == "head":
             continue
-        names = names or names_along(view, axis)
+        names = along or names_along(view, axis)
         places.append(
             plain("common.quoted", token=literal(names[place]))
             if names

@@ -11,7 +11,7 @@ from model import Trace
 from model.analysis import rank, softmax
 from model.config import EncoderConfig
 from model.tables import head_roles
-from model.translator import Task, Translation, TranslationTrace
+from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui import session
 from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.figures import ACCENT, Axis, bars, writing
@@ -37,6 +37,8 @@ class Writing(View):
 
     KEYS = "translation.keys"
     trace: TranslationTrace
+    pipeline: Translator
+    found: TranslationTrace
 
     def __init__(self) -> None:
         super().__init__("translation")
@@ -54,7 +56,9 @@ class Writing(View):
         return self.trace if self.trace.picture is not None else session.run("translation", self._task())
 
     def _translate(self) -> None:
-        self.pipeline, self.task, choice = session.pipeline("translation"), self._task(), self.choice
+        translator = session.pipeline("translation")
+        assert isinstance(translator, Translator)
+        self.pipeline, self.task, choice = translator, self._task(), self.choice
         sentence = self.task.sentence
         self.before = session.run("translation", self.task)
         self.found = session.changed("translation", self.task, choice.edits) if choice.edits else self.before
@@ -284,7 +288,9 @@ def best_aligned() -> tuple[int, int]:
     """The layer and head that most often look at the source of the word being written, as measured; else the last."""
     roles = head_roles("translation")
     found = (0.0, 2, 0)
-    for path, head in roles or ():
+    if roles is None:
+        return found[1:]
+    for path, head in roles:
         role = roles.at(path, head)
         if path.startswith("decoder.") and role.name == "aligned_next":
             found = max(found, (role.share, int(path.split(".")[2]), head))
