@@ -177,7 +177,9 @@ def _navigation() -> list:
 
 def _note_lost() -> None:
     """Keep an address that leads to no page: Streamlit says it in the first run only."""
-    path = get_script_run_ctx().pages_manager.intended_page_name
+    context = get_script_run_ctx()
+    assert context is not None  # a page is running
+    path = context.pages_manager.intended_page_name
     if path and path not in {url_path(row.name) for row in PAGES}:
         st.session_state["lost"] = path
 

@@ -10,7 +10,9 @@ def forget_old_widgets() -> None:
     answers to clicks is a new widget whenever its picture changes, and its callback may hold the arrays of a whole
     page: sixty clicks left 20 MB behind. Called when a run begins, since the last one needs its callbacks until then.
     """
-    session = get_script_run_ctx().session_state._state
+    context = get_script_run_ctx()
+    assert context is not None  # a page is running
+    session = context.session_state._state
     widgets = session._new_widget_state
     widgets.widget_metadata = {
         name: about

@@ -12,6 +12,7 @@ import streamlit as st
 
 from model import Trace
 from model.graph import SIDES, Graph, Quantity, Sublayer
+from model.translator import TranslationTrace
 from pages.ui.text import plain
 from pages.ui.text.formulas import plain_math
 
@@ -233,12 +234,12 @@ def _boxes(side: _Side, answer: str) -> tuple[dict[str, Box], Frame]:
         stem, dot, kind = name.rpartition(".")
         rows.setdefault(stem + dot + (KINDS[kind].beside or kind), []).append(name)
     boxes: dict[str, Box] = {}
-    y, top, bottom = 6.0, None, 0.0
+    y, top, bottom = 6.0, 0.0, 0.0  # of the block, 0 until it is reached
     for names in rows.values():
         quantities = held[names[0]]
         if quantities[0].layer is None and bottom:
             y = max(y, bottom + 16)
-        elif quantities[0].layer is not None and top is None:
+        elif quantities[0].layer is not None and not top:
             top = y - 5
             y += 2 * FORK + FORK // 2 + 2
         elif kind_of(quantities[0]) in ("Q", "norm"):
@@ -257,7 +258,7 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) ->
     """One box, named by what is computed in it."""
     kind = name.rpartition(".")[2]
     place, sublayer = KINDS[kind], side.sublayer(held[0].key)
-    config = side.graph.decoder if side.prefix else side.graph.config
+    config = side.graph.decoder if side.graph.decoder and side.prefix else side.graph.config
     text, note, number = kind, "", None
     if kind in ("tokens", "embedding"):
         text = f"{kind}_{held[-1].operation}"
@@ -301,7 +302,7 @@ def _arrows(
             symbol, shape = _symbol(trace.graph, key), _shape(trace, key)
             arrow = Arrow(start, end, key, symbol, shape, (), residual=residual)
             a, b = boxes[start], boxes[end]
-            if residual:
+            if residual and sublayer:
                 yield _round(arrow, a, b, side, frame, right=sublayer.memory is not None)
             elif sublayer is not None and key == sublayer.memory:
                 yield _from_memory(arrow, a, b, side, below)
@@ -312,8 +313,8 @@ def _arrows(
 def _round(arrow: Arrow, a: Box, b: Box, side: _Side, frame: Frame, right: bool) -> Arrow:
     """The residual stream round a sub-layer, on its left or right."""
     tap = max(a.bottom, frame.y) + FORK
-    x, edge = (WIDTH - BYPASS, b.x + b.width) if right else (BYPASS, b.x)
-    x, middle = side.x + x, b.y + b.height / 2
+    bypass, edge = (WIDTH - BYPASS, b.x + b.width) if right else (BYPASS, b.x)
+    x, middle = side.x + bypass, b.y + b.height / 2
     points = ((side.x + STREAM, tap), (x, tap), (x, middle), (edge, middle))
     return replace(arrow, points=points, label=(edge + 6 if right else x + 7, middle - 9), written=arrow.shape)
 
@@ -361,12 +362,13 @@ def _symbol(graph: Graph, key: str) -> str:
 
 def _shape(trace: Trace, key: str) -> str:
     """(8, 12, 12) as people write it: 8 × 12 × 12; for the input, its pieces, patches or pixels."""
+    sides: tuple[int, ...] = (len(trace.tokens),)
     if key in trace:
         sides = trace[key].shape
     elif trace.patches is not None:
         sides = trace.patches.shape
-    else:
-        sides = (len(trace.target_tokens if key.startswith("decoder.") else trace.tokens),)
+    elif isinstance(trace, TranslationTrace) and key.startswith("decoder."):
+        sides = (len(trace.target_tokens),)
     return " × ".join(map(str, sides))
 
 

@@ -1,6 +1,7 @@
 """Bars, lines and distributions."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -251,7 +252,7 @@ def waves(
     steps = np.arange(len(table), dtype=np.float32)
     colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
     dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
-    traces = [
+    traces: list[dict[str, Any]] = [
         dict(
             type="scatter",
             x=steps,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -72,7 +73,7 @@ def heatmap_parts(
     low, high = {"signed": (-largest, largest), "share": (0.0, limit or 1.0), "positive": (0.0, largest)}[scale]
     top, left = (0 if axis.labels else 1 for axis in (rows, columns))
     hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
-    cells = dict(
+    cells: dict[str, Any] = dict(
         type="heatmap",
         z=finite,
         x0=left,
@@ -318,7 +319,9 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
     row_height = round(row_height * font_size / 12)
     height = row_height * len(grid)
     gap, head = 0.03, 1.9 * font_size / height
-    data, layout, titles = [], {}, []
+    data: list[dict] = []
+    layout: dict[str, dict] = {}
+    titles: list[dict] = []
     for line, pictures in enumerate(grid):
         top, bottom = 1 - line / len(grid) - head, 1 - (line + 1) / len(grid) + 6 / height
         for place, picture in enumerate(pictures):

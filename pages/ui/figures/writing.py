@@ -152,7 +152,7 @@ def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int =
                 hoverinfo="skip",
             )
         )
-    for some, style, ink in (
+    for some, style, colour in (
         ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
         ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
         ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
@@ -164,7 +164,7 @@ def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int =
                 y=np.array([node.row for node in some], np.float32),
                 mode="text",
                 text=[f"<{style}>{label(node.text)}</{style}>" for node in some],
-                textfont={"size": font_size + 1, **ink},
+                textfont={"size": font_size + 1, **colour},
                 hoverinfo="skip",
                 cliponaxis=False,
             )

@@ -47,7 +47,7 @@ def another_input(lab: Experiment) -> None:
             lambda row, two: word("where_taken", token=here[rows[row]], other=there[two], layer=layer),
         )
         return
-    pairs = [(pair.one, pair.other) for pair in view.pairs if None not in (pair.one, pair.other)]
+    pairs = [(pair.one, pair.other) for pair in view.pairs if pair.one is not None and pair.other is not None]
     layers = range(view.trace.graph.layers())
     names = [here[one] if here[one] == there[two] else f"{here[one]} ← {there[two]}" for one, two in pairs]
     effect_map(

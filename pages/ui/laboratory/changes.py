@@ -1,6 +1,7 @@
 """What can be changed within a run, room by room: a map of effects each, in which a click makes the change."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -26,7 +27,7 @@ INSIDE = (
     ("window", "masked", 1.0),
     ("special", "masked", 0.0),
 )
-POSITIONS = (
+POSITIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("zero", {}),
     ("shuffle", {"seed": 1}),
     ("shuffle", {"seed": 2}),
@@ -43,7 +44,7 @@ STRONGEST = 16  # neurons of each layer that are shown
 
 def way_of(view: View, ways: Sequence[str]) -> str:
     """A row of buttons for how something is changed."""
-    way = view.choice.stage if view.choice.stage in ways else ways[0]
+    way = next((name for name in ways if name == view.choice.stage), ways[0])
     words = [word(f"way_{name}") for name in ways]
     return either("stage", word("way"), ways, words, way, label_visibility="collapsed")
 
@@ -89,7 +90,7 @@ def heads(lab: Experiment) -> None:
     more: dict[str, object] = {}
     if way == "patch":
         more["source"] = view.choice.other_subject
-        if len(view.other.tokens) != len(view.trace.tokens):
+        if view.other is not None and len(view.other.tokens) != len(view.trace.tokens):
             paired = next((pair.other for pair in view.pairs if pair.one == lab.place), None)
             if paired is None:
                 st.info(text("no_pair", token=view.trace.tokens[lab.place]), icon=":material/link_off:")
@@ -143,12 +144,12 @@ def inside_attention(lab: Experiment) -> None:
             for layer in keys
         ]
         pair = [word("do_hide", token=tokens[token], other=other) for other in tokens]
-        names = Axis(plain("axis.key"), tokens)
+        looked_at = Axis(plain("axis.key"), tokens)
         effect_map(
             lab,
             "pairs",
             columns,
-            names,
+            looked_at,
             edits,
             lambda layer, key: f"{layer_named(keys[layer])}: {pair[key]}",
             lambda layer, key: {"key": key},
@@ -258,16 +259,16 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     view = lab.view
     names, side, chosen = view.trace.tokens, view.trace.config.patches_per_side, view.choice
     values = np.full((1, len(names)), np.nan, np.float32)
-    there = [token for token, edit in enumerate(edits) if edit is not None]
-    values[0, there] = lab.changes([edits[token] for token in there])
+    possible = {token: edit for token, edit in enumerate(edits) if edit is not None}
+    values[0, list(possible)] = lab.changes(list(possible.values()))
     strongest = int(np.nan_to_num(np.abs(values[0])).argmax())
-    on = [token for token in there if edits[token] in chosen.edits]
+    on = [token for token, edit in possible.items() if edit in chosen.edits]
 
     label = [word(f"where_{way}", token=names[view.token], other=name) for name in names]
 
     def change(token: int) -> None:
-        if edits[token] is not None:
-            select(edits=toggled(chosen, edits[token]))
+        if token in possible:
+            select(edits=toggled(chosen, possible[token]))
 
     left, right = view.columns([3, 2], gap="medium")
     picture = as_changed(view.trace.picture, chosen.edits, view.trace.config.patch_size)
