@@ -78,9 +78,8 @@ def encoder_settings(view: View) -> Settings:
     with columns[3]:
         _number("batch", MOST_INPUTS, cost.batch, cost)
     with columns[4], st.popover(plain("common.more"), icon=":material/tune:", width="stretch"):
-        sides = st.columns(3)
-        for place, (name, most) in enumerate(SIZES.items()):
-            with sides[place % 3]:
+        for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
+            with place:
                 value = getattr(cost, name) or getattr(base, name)
                 _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
         with st.container(horizontal=True, gap="large"):
