@@ -155,6 +155,8 @@ def first_picture(browser: Browser, app: str, bare: str) -> str:
 
 def main(names: list[str]) -> None:
     """The lines of the table that are called `names`, or all."""
+    if CHROMIUM is None:
+        sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
     with serve() as app, serve(BARE) as bare, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         at, floor = f"http://{app.address}", f"http://{bare.address}"
