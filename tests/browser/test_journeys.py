@@ -341,11 +341,13 @@ def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, 
 def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}?s={quote(SENTENCE)}&{FORMULA}")
     title(page, "home")
+    attention = page.locator(".st-key-strip a").filter(has_text=catalogue("en")["attention.short"])
     for _ in range(60):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.innerText").startswith(catalogue("en")["attention.short"]):
+        if attention.evaluate("link => link === document.activeElement"):
             break
-    page.keyboard.press("Enter")
+    expect(attention).to_be_focused()
+    attention.press("Enter")
     title(page, "attention")
     page.locator(".st-key-keys").first.wait_for(state="attached")
     page.wait_for_function("() => Boolean(document.pressOnPage)")
