@@ -255,7 +255,7 @@ class View:
                 select(panel=st.session_state[widget])
 
         words = {name: plain(f"{self.name}.panel_{name}") for name in names}
-        look = {"label_visibility": "collapsed", "required": True, "on_change": changed}
+        look = {"label_visibility": "collapsed", "required": True, "wrap": True, "on_change": changed}
         st.pills(plain("common.parts"), names, format_func=words.__getitem__, key=widget, **look)
         return chosen
 
