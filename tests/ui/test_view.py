@@ -87,3 +87,9 @@ def test_downloads_carry_page_sentence_layer_and_head() -> None:
     assert len(names) == 3  # a button for each kind of file; what they are called, a browser is told on the click
     chart = app.get("plotly_chart")[0].proto
     assert "glass-encoder-attention-Weights-layer-2-head-3-i-love-you" in chart.config
+
+
+@pytest.mark.parametrize("name", ["feed_forward", "translation"])
+def test_the_buttons_of_the_parts_take_two_lines_on_a_phone_even_beside_something(name: str) -> None:
+    (parts,) = [group for group in open_page(name, depth="numbers").get("button_group") if ".panel" in group.proto.id]
+    assert parts.proto.wrap
