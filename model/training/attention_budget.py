@@ -51,7 +51,8 @@ def excess(weights: Tensor, may_look: Tensor, looks: Tensor, budget: Tensor) -> 
 
 def blur(weights: Tensor, may_look: Tensor, looks: Tensor) -> Tensor:
     """How much more even than BLUR those heads look that have to choose. Arguments as for `excess`."""
-    entropy = torch.special.entr(weights[:, :-FREE].float()).sum(-1)  # (sentence, head, query)
+    # Where nobody may look the weight is 0, and there the slope of p log p is infinite.
+    entropy = torch.special.entr(weights[:, :-FREE].float().clamp(min=1e-9)).sum(-1)  # (sentence, head, query)
     evenness = entropy / may_look.sum(-1).clamp(min=2).log()[:, None]
     mean = (evenness * looks[:, None]).sum(-1) / looks.sum(1).clamp(min=1)[:, None]
     return (mean - BLUR).clamp(min=0).mean()

@@ -41,8 +41,8 @@ def optimizers_for(network: nn.Module, rate: float, memory: float = 0.98) -> lis
 
 
 def take_step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    """One step down the gradients, which are cut to length 1 and then forgotten."""
-    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    """One step down the gradients, which are cut to length 1 and then forgotten. Stops where they are not finite."""
+    nn.utils.clip_grad_norm_(network.parameters(), 1.0, error_if_nonfinite=True)
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             group["lr"] = rate

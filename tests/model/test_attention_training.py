@@ -42,6 +42,18 @@ def test_queries_that_do_not_count_cost_nothing() -> None:
     assert blur(weights, MAY_LOOK, LOOKS).item() == 0
 
 
+def test_padding_has_no_say_in_how_blurred_a_head_is() -> None:
+    scores = torch.randn(1, FREE + 2, N, N, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    padded = torch.cat([scores, torch.full((1, FREE + 2, N, 3), -torch.inf)], dim=-1)
+    may_look = torch.tensor([True] * N + [False] * 3)[None, None]
+    cost = blur(padded.softmax(-1), may_look, LOOKS)
+    cost.backward()
+    assert cost.item() == pytest.approx(blur(scores.softmax(-1), MAY_LOOK, LOOKS).item(), abs=1e-6)
+    assert scores.grad is not None
+    assert scores.grad.isfinite().all()
+    assert scores.grad[:, :-FREE].abs().sum() > 0
+
+
 def test_a_scan_fills_its_square_in_black_and_white() -> None:
     drawn = torch.zeros(2, 28, 28)
     drawn[0, 4:24, 13:15] = 0.9  # an upright stroke, two pixels wide
