@@ -70,6 +70,7 @@ class TextReader:
 
     vocabulary: Sequence[str]
     labels: tuple[str, ...] = ()
+    space = ""  # what its own list writes for a space, where the pieces are shown otherwise
 
     def __init__(self, tokenizer: Tokenizer, max_len: int) -> None:
         self.tokenizer = tokenizer
@@ -101,7 +102,7 @@ class TextReader:
 
     def pieces(self, word: str) -> list[str]:
         """What a word is cut into; [UNK] where its signs are unknown."""
-        return [self.vocabulary[i] for i in self.encode(word).ids[1:-1]]
+        return self.reading(self.encode(word).ids).tokens[1:-1]
 
     def simplified(self, text: str) -> list[tuple[str, str]]:
         """Words that are read otherwise than they are typed, as both: ("Café", "cafe"), ("ＡＩ", "ai")."""

@@ -72,6 +72,8 @@ def about_pieces() -> None:
         if any(part.startswith("##") for part in parts):
             st.markdown(text("read_uncut", word=example, pieces=" + ".join(parts)))
     for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
+    if isinstance(view.pipeline.reader, TextReader) and (space := view.pipeline.reader.space):
+        st.markdown(text("read_space", space=space))
         if kind in kinds:
             st.markdown(text(sentence))
     st.markdown(text("read_special"))
@@ -194,7 +196,8 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
     """The pieces whose rows of E point most nearly the same way, their cosines, and the mean cosine to all pieces."""
     owner = session.pipeline(name)
     E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
-    best, cosines = nearest_rows(E, piece, leave_out=[vocabulary.index(special) for special in SPECIAL_TOKENS])
+    special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
+    best, cosines = nearest_rows(E, piece, leave_out=special)
     return [vocabulary[i] for i in best], cosines, float(cosine_similarity(E[[piece]], E).mean())
 
 

@@ -2,23 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from model.config import EncoderConfig
+from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
 from model.pipeline import Reading, TextReader
 from model.trace import Guess
 
 BETWEEN = "[SEP]"  # as typed between two sentences
+BEFORE_WORDS = ("[CLS]", BETWEEN, SPACE)  # a piece behind one of these begins a word
 
 
 class CheckpointTextReader(TextReader):
     """A sentence, or two with [SEP] between them.
 
     Families call the same token [CLS] or <s>, [MASK] or <mask>; here each is printed, and may be typed, by the first of
-    these names. `roles`: theirs -> ours. `labels` are a classifier's classes.
+    these names. `roles`: theirs -> ours. `labels` are a classifier's classes. How other pieces are shown: `pieces.py`.
     """
 
     def __init__(
@@ -26,7 +28,8 @@ class CheckpointTextReader(TextReader):
     ) -> None:
         super().__init__(tokenizer, config.max_len)
         self.segments, self.labels = config.segments, tuple(labels)
-        words = {i: roles.get(word, word) for word, i in tokenizer.get_vocab().items()}
+        self.space = space_mark(tokenizer)
+        words = {i: roles.get(word) or readable(word, self.space) for word, i in tokenizer.get_vocab().items()}
         #: Some matrices have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
@@ -39,7 +42,9 @@ class CheckpointTextReader(TextReader):
 
     def reading(self, ids: Sequence[int]) -> Reading:
         reading = super().reading(ids)
-        return replace(reading, segments=self.segments_of(reading.tokens))
+        pairs = pairwise(["", *reading.tokens])
+        tokens = [unmarked(piece) if before in BEFORE_WORDS else piece for before, piece in pairs]
+        return replace(reading, tokens=tokens, segments=self.segments_of(tokens))
 
     def segments_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
         """0 up to the first [SEP], 1 behind it; all 0 where the network has only one row for them, () where none."""

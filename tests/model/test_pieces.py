@@ -1,0 +1,132 @@
+"""Pieces of every family are shown with the same marks, and what is looked up by name is found."""
+
+import random
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+from model import Pipeline, load
+from model.analysis import cut_words, whole_words
+from model.hugging_face.pieces import from_bytes, marked
+from tests.model.test_checkpoints import ROUND, write_tokenizer
+
+CORPUS = ["the cats sat on a mat , happy under .", "été, 我爱你。 it's 12 cats , happily."] * 3
+SENTENCE = "the unhappy cats sat , happily, on 12 mats. 我爱你。"
+
+
+def byte_level() -> Tokenizer:
+    """As RoBERTa cuts: bytes, and a space belongs to the word behind it."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=list(ROUND), initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    return tokenizer
+
+
+def sentence_pieces() -> Tokenizer:
+    """As XLM-RoBERTa cuts: ▁ for each space, and one in front of the sentence."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=90, special_tokens=list(ROUND), unk_token="<unk>")
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    return tokenizer
+
+
+@cache
+def masked_words(make: object) -> Pipeline:
+    """A network of random numbers that guesses words and has this tokenizer."""
+    tokenizer, folder = make(), Path(mkdtemp(prefix="checkpoint-"))
+    config = transformers.RobertaConfig(
+        hidden_size=24, num_attention_heads=3, num_hidden_layers=2, intermediate_size=40, max_position_embeddings=66,
+        vocab_size=tokenizer.get_vocab_size(), type_vocab_size=1,
+    )  # fmt: skip
+    transformers.RobertaForMaskedLM(config).save_pretrained(folder)
+    write_tokenizer(folder, rounded=True)  # for the names of the special tokens
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("<s>", "</s>")]
+    tokenizer.post_processor = processors.TemplateProcessing("<s> $A </s>", "<s> $A </s> </s> $B </s>", ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return load(str(folder))
+
+
+kinds = pytest.mark.parametrize("make", [byte_level, sentence_pieces])
+
+
+@kinds
+def test_pieces_are_written_as_word_piece_writes_them(make: object) -> None:
+    tokens = masked_words(make).reader.read(SENTENCE).tokens
+    assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
+    words = ["".join(tokens[i].removeprefix("##") for i in places) for places in whole_words(tokens)]
+    expected = ["the", "unhappy", "cats", "sat", ",", "happily", ",", "on", "12", "mats", "."]
+    assert [word.removeprefix("␣") for word in words if word != "␣"][: len(expected)] == expected
+    assert all(parts[0][:2] != "##" and all(part[:2] == "##" for part in parts[1:]) for parts in cut_words(tokens))
+    assert "unhappy" in ["".join(part.removeprefix("##") for part in parts) for parts in cut_words(tokens)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (" cat", "cat"),
+        ("cat", "##cat"),
+        ("12", "##12"),
+        (" ,", "␣,"),
+        (",", ","),
+        (" 我", "␣我"),
+        ("我", "我"),
+        ("  ", "␣␣"),
+    ],
+)
+def test_what_goes_on_a_word_is_marked_and_a_space_before_a_sign(text: str, shown: str) -> None:
+    assert marked(text) == shown
+
+
+@kinds
+def test_no_two_pieces_look_the_same(make: object) -> None:
+    vocabulary = masked_words(make).reader.vocabulary
+    assert len(set(vocabulary)) == len(vocabulary)
+    assert all(piece.isprintable() for piece in vocabulary)
+
+
+@kinds
+def test_a_sentence_begins_with_a_plain_word(make: object) -> None:
+    for sentence in ("sat the cats", "the cats [SEP] sat it"):
+        tokens = masked_words(make).reader.read(sentence).tokens
+        for before, token in pairwise(tokens):
+            assert before not in ("[CLS]", "[SEP]", "␣") or token == "␣" or not token.startswith(("##", "␣"))
+
+
+@kinds
+@pytest.mark.parametrize("mask", ["[MASK]", "<mask>"])
+def test_what_the_reader_hides_is_hidden(make: object, mask: str) -> None:
+    pipeline = masked_words(make)
+    trace = pipeline(f"the {mask} sat")
+    (place,) = (place for place, token in enumerate(trace.tokens) if token == "[MASK]")
+    assert trace.ids[place] == ROUND.index("<mask>")
+    assert [guess.token for guess in trace.answer] == [place]
+    assert set(trace.answer[0].labels) <= set(pipeline.reader.vocabulary)
+    hidden = pipeline(pipeline.reader.hide(trace.ids, [1]))
+    assert hidden.tokens[1] == "[MASK]" and [guess.token for guess in hidden.answer] == [1, place]
+
+
+def test_bytes_are_read_as_their_librarys_decoder_reads_them() -> None:
+    decoder, alphabet = decoders.ByteLevel(), sorted(pre_tokenizers.ByteLevel.alphabet())
+    dice = random.Random(0)
+    whole = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    for text in ("été", " 我爱你", "\n\u00a0\t", "".join(map(chr, range(1, 700)))):
+        ((piece, _),) = whole.pre_tokenize_str(text)
+        assert from_bytes(piece) == text
+    for _ in range(200):
+        piece = "".join(dice.choices(alphabet, k=3))
+        assert from_bytes(piece) == decoder.decode([piece]) or "�" in decoder.decode([piece])
+
+
+def test_bytes_that_are_no_character_are_shown_as_bytes() -> None:
+    tokens = masked_words(byte_level).reader.read("a 龘").tokens
+    assert "".join(tokens[2:-1]) == "␣" + r"\xe9\xbe\x98"
