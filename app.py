@@ -1,5 +1,16 @@
-"""Glass Encoder: the frame that every page shares, then the page."""
+"""Glass Encoder: starts the server, and draws for each visitor the frame that every page shares, then the page."""
 
-from pages.ui.frame import frame
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-frame()
+if get_script_run_ctx(suppress_warning=True):
+    from pages.ui.frame import frame
+
+    frame()
+else:
+    from starlette.middleware import Middleware
+    from streamlit.starlette import App
+
+    from pages.ui import server
+
+    server.name_the_pages_ourselves()
+    app = App(__file__, middleware=[Middleware(server.Entrance)])

@@ -120,8 +120,8 @@ PAGES: tuple[PageRow, ...] = (
 def choice() -> Choice:
     """The reader's choice. A page's first act.
 
-    While a folder called pages/ lies beside app.py, the first visitor of a fresh server who opens /attention
-    gets that page without app.py. Calling st.navigation ends that old mode for good; then we start over.
+    As long as nothing has called st.navigation, Streamlit may run a file of pages/ without app.py: its AppTest does,
+    and so does a server that was not told otherwise (`server.name_the_pages_ourselves`). After that we start over.
     """
     if "frame_is_drawn" not in st.session_state:
         st.navigation(_navigation(), position="hidden")

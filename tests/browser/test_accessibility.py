@@ -1,5 +1,6 @@
 """For everybody: what a screen reader, a keyboard and weak eyes need, on every page, in both languages and themes."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -70,13 +71,14 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
     assert not any(wrong.values()), wrong
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("language", "address"), [("en", "nowhere"), ("zh", "nowhere"), ("en", "no/wh%2Fere")])
 def test_an_address_that_leads_nowhere_is_answered_by_a_page_with_a_way_back(
-    page: Page, app_url: str, language: str
+    page: Page, app_url: str, language: str, address: str
 ) -> None:
-    page.goto(f"{app_url}/nowhere?lang={language}&s=hello")
+    page.goto(f"{app_url}/{address}?lang={language}&s=hello")
     heading = page.get_by_test_id("stMain").get_by_role("heading").first
     expect(heading).to_have_text(catalogue(language)["frame.lost_title"])
+    expect(page.get_by_test_id("stMain")).to_contain_text(re.sub("/|%2F", "∕", address))
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("link", name=catalogue(language)["frame.lost_home"]).click()
     title(page, "home", language)

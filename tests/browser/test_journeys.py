@@ -119,12 +119,15 @@ def main_text(page: Page) -> str:
 
 
 def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: str) -> None:
+    refused = []
+    page.on("response", lambda response: refused.append(response.url) if response.status >= 400 else None)
     page.goto(f"{fresh_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&depth=formula&lang=zh")
     title(page, "attention", "zh")
     expect_choice(page, SENTENCE, 2, 3)
     assert asked(page.url)["lang"] == "zh"
     assert catalogue("zh")["common.where"].format(layer=2, head=3) in main_text(page)
     expect_heatmap(page)
+    assert not refused
 
 
 def test_a_visitor_without_a_link_begins_with_a_question_and_its_answer(

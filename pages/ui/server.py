@@ -1,0 +1,68 @@
+"""What the server does otherwise than Streamlit's own: how the addresses of pages are answered."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import file_util, get_option
+from streamlit.runtime.pages_manager import PagesManager
+
+SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
+# The client, opened at /attention, would look for its server below that path first, and get two 404s.
+HERE = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location).href}</script>'
+
+
+def name_the_pages_ourselves() -> None:
+    """Let no file of pages/ be a page of itself, as Streamlit has it until the first st.navigation.
+
+    Else the first visitor of a fresh server who opens /attention would get that page without its frame.
+    """
+    PagesManager.uses_pages_directory = False
+
+
+class Entrance:
+    """Middleware: a page's address starts the client and tells it where the server is.
+
+    Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
+    is sent to /foo∕bar, and the app says that there is no such page.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        entered = False
+
+        async def answer(message: Message) -> None:
+            nonlocal entered
+            entered = entered or _starts_the_client(message)
+            if not entered:
+                await send(message)
+
+        await self.app(scope, receive, answer)
+        if entered:
+            await _enter(scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii"))(scope, receive, send)
+
+
+def _starts_the_client(message: Message) -> bool:
+    """Whether an answer begins here that is Streamlit's own start page; it has no other page of HTML."""
+    if message["type"] != "http.response.start" or message["status"] != 200:
+        return False
+    return dict(message["headers"]).get(b"content-type", b"").startswith(b"text/html")
+
+
+def _enter(path: str, query: str) -> Response:
+    """The start page, if this is the address of one; `path` is as the browser sent it."""
+    name = path.removeprefix(f"/{get_option('server.baseUrlPath').strip('/')}").lstrip("/")
+    single = re.sub("/|%2F", SLASH, name, flags=re.IGNORECASE)
+    if single != name:
+        return RedirectResponse("./" + "../" * name.count("/") + single + (f"?{query}" if query else ""))
+    return HTMLResponse(_start_page(), headers={"Cache-Control": "no-cache"})
+
+
+@cache
+def _start_page() -> str:
+    page = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
+    return page.replace("<head>", f"<head>{HERE}", 1)
