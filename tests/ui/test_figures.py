@@ -83,6 +83,24 @@ def test_bars_keep_their_order() -> None:
     assert list(figure.data[0].x) == [3, 1] and list(figure.layout.yaxis.range) == [1.6, -0.6]
 
 
+def luminance(colour: str) -> float:
+    """WCAG 2.2's relative luminance of #rrggbb."""
+    shares = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_what_is_written_on_a_bar_has_a_contrast_of_4_5_whatever_its_colour() -> None:
+    levels = [f"{level:02x}" for level in range(0, 256, 15)]
+    colours = [f"#{red}{green}{blue}" for red in levels for green in levels for blue in levels]
+    many = bars(np.ones(len(colours)), Axis(""), "value", colours=colours).data[0]
+    one = bars(np.ones(1), Axis(""), "value", colours="#7b6fd0").data[0]
+    pairs = [*zip(many.marker.color, many.insidetextfont.color, strict=True)]
+    for ground, ink in [*pairs, (one.marker.color, one.insidetextfont.color)]:
+        low, high = sorted((luminance(ground), luminance(ink)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, ink)
+
+
 @pytest.mark.parametrize(("least", "wanted"), [(0.02, {(0, 0), (0, 1), (1, 1)}), (0.5, {(0, 0), (1, 1)})])
 def test_lines_join_each_query_to_what_it_looks_at(least: float, wanted: set) -> None:
     weights = np.array([[0.9, 0.1], [0.01, 0.99]], np.float32)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, AFTER, BEFORE, LEGEND, Axis, axis_layout, figure_of, label, look
+from pages.ui.figures.base import ACCENT, AFTER, BEFORE, LEGEND, Axis, axis_layout, figure_of, ink_on, label, look
 from pages.ui.numbers import written
 
 
@@ -37,6 +37,7 @@ def bars(
         unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
         text=[written(f"{value:.3f}") for value in values] if texts is None else list(texts),
         textposition="auto",
+        insidetextfont={"color": ink_on(colours) if isinstance(colours, str) else [ink_on(one) for one in colours]},
         hovertemplate=f"%{{{name_letter}}}: %{{{value_letter}:.4f}}<extra></extra>",
     )
     ends = [-0.6, len(values) - 0.4]
