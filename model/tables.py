@@ -1,21 +1,25 @@
-"""What was measured of the shipped networks' parts: the role of each attention head, and what fires each neuron.
+"""What was measured of networks' parts: the role of each attention head, and what fires each neuron.
 
-`python -m model.training evaluate` writes the tables beside the weights, with the weights' SHA-256 in them: a table
-that was made from other weights is as good as none.
+`python -m model.training evaluate` writes the tables, ours beside the weights and a checkpoint's into a folder of our
+own, with the weights' SHA-256 in them: a table that was made from other weights is as good as none.
 """
 
+import hashlib
 import json
+import os
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from model import files
 from model.files import WEIGHTS, WeightsError, intact
+from model.hugging_face.folder import Folder
 
 HEADS, NEURONS = "heads.json", "neurons.npz"
 #: The files that decide what a pipeline's heads do.
@@ -23,6 +27,7 @@ MADE_FROM = {"text": ("text.safetensors",), "translation": ("text.safetensors", 
 THIRDS = ("high", "middle", "low")
 LEVELS = {"top": 3, "middle": 2, "low": 2}  # contexts kept of each neuron
 Language = Literal["all", "en", "zh"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,19 @@ class HeadRoles:
 
     def __init__(self, table: dict) -> None:
         self._table = table
+        #: The weights' files, and the SHA-256 of each.
+        self.made_from: dict[str, str] = table["weights"]
+        #: "all", and the languages of the corpus that the network knows.
+        self.languages: tuple[Language, ...] = tuple(next(iter(table["heads"].values()))[0])
+
+    @cached_property
+    def encoder(self) -> "HeadRoles":
+        """The same without a decoder's heads."""
+        heads = {path: row for path, row in self._table["heads"].items() if path.startswith("layers.")}
+        return HeadRoles({**self._table, "heads": heads})
 
     def of(self, layer: int, head: int, language: Language = "all") -> Role:
-        """The role of an encoder's head, both from 0; in one language, or over both."""
+        """The role of an encoder's head, both from 0; in one language, or over all of them."""
         return self.at(f"layers.{layer}.attention", head, language)
 
     def at(self, path: str, head: int, language: Language = "all") -> Role:
@@ -146,33 +161,71 @@ class NeuronContexts:
     low: tuple[Context, ...]
 
 
-@cache
-def fingerprint(file: str) -> str:
-    """The SHA-256 of a file under model/weights, in hexadecimal."""
-    return files.fingerprint(WEIGHTS / file)
+@dataclass(frozen=True)
+class Home:
+    """Where the tables of a network lie, and the weights that they have to be made from: file -> its SHA-256."""
+
+    folder: Path
+    weights: Mapping[str, str]
+
+    @property
+    def mark(self) -> str:
+        """The weights in one word."""
+        return "+".join(self.weights.values())
 
 
 @cache
-def head_roles(name: str = "text") -> HeadRoles | None:
-    """The head table of the pipeline "text" or "translation" (whose encoder is text's), or None where there is none:
-    of other pipelines, or where the weights are not those that it was made from.
+def fingerprint(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal, worked out once."""
+    return files.fingerprint(path)
 
-    Raises WeightsError("damaged", "heads.json") for a table that cannot be read.
+
+def kept() -> Path:
+    """The folder for tables of other people's encoders: those are never written into."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glass-encoder"
+
+
+def home(name: str) -> Home | None:
+    """Where the tables of "text", of "translation" or of a checkpoint (by its folder) lie; None for other networks.
+
+    A checkpoint's are found by its weights, wherever its folder lies. Raises CheckpointError for a damaged folder.
     """
-    table = _read_heads() if name in MADE_FROM else None
-    if table is None or not _fits(name, table["weights"]):
+    if name in MADE_FROM:
+        paths = [WEIGHTS / file for file in MADE_FROM[name]]
+        return (
+            Home(WEIGHTS, {path.name: fingerprint(path) for path in paths}) if all(p.exists() for p in paths) else None
+        )
+    if not (Path(name) / "config.json").exists():
         return None
-    heads = {path: row for path, row in table["heads"].items() if name == "translation" or path.startswith("layers.")}
-    return HeadRoles({**table, "heads": heads})
+    folder = Folder(Path(name))
+    weights = {file: fingerprint(path.resolve()) for file in folder.weight_files() if (path := folder.file(file))}
+    return Home(kept() / hashlib.sha256("".join(weights.values()).encode()).hexdigest()[:16], weights)
+
+
+def head_roles(name: str = "text") -> HeadRoles | None:
+    """The head table of "text", of "translation" (whose encoder is text's), or of a checkpoint by its folder.
+
+    None where there is none: of other pipelines, or where the weights are not those that it was made from. Raises
+    WeightsError("damaged", "heads.json") for a table of ours that cannot be read.
+    """
+    if (found := _table(name, HEADS, _read_heads)) is None:
+        return None
+    where, roles = found
+    if not where.weights.items() <= roles.made_from.items():
+        return None
+    return roles if name == "translation" else roles.encoder
 
 
 def neuron_contexts(name: str, layer: int, neuron: int) -> NeuronContexts | None:
-    """What fires a neuron of the encoder that "text" and "translation" share, both from 0; None as in `head_roles`.
+    """What fires a neuron of the encoder that "text" and "translation" share, or of a checkpoint by its folder.
 
-    Raises WeightsError("damaged", "neurons.npz") for a table that cannot be read, IndexError for a neuron beyond it.
+    Layer and neuron from 0; None as in `head_roles`. Raises WeightsError("damaged", "neurons.npz") for a table of ours
+    that cannot be read, IndexError for a neuron beyond it.
     """
-    table = _read_neurons() if name in MADE_FROM else None
-    if table is None or not _fits("text", {"text.safetensors": str(table["weights"])}):
+    if (found := _table("text" if name == "translation" else name, NEURONS, _read_neurons)) is None:
+        return None
+    where, table = found
+    if str(table["weights"]) != where.mark:
         return None
     contexts = []
     for place, activation in zip(table["places"][layer, neuron], table["activations"][layer, neuron], strict=True):
@@ -187,32 +240,39 @@ def neuron_contexts(name: str, layer: int, neuron: int) -> NeuronContexts | None
     return NeuronContexts(float(table["active"][layer, neuron]), *levels)
 
 
-def _fits(name: str, made_from: dict[str, str]) -> bool:
-    return all((WEIGHTS / file).exists() and made_from.get(file) == fingerprint(file) for file in MADE_FROM[name])
+def _table(name: str, file: str, read: Callable[[Path], T]) -> tuple[Home, T] | None:
+    """The table of a network, as `read` has it, and its home; None where there is none.
 
-
-@cache
-def _read_heads() -> dict | None:
-    path = WEIGHTS / HEADS
-    if not path.exists():
+    A damaged one of a checkpoint is as good as none: what makes one makes it again.
+    """
+    if name not in MADE_FROM and not kept().is_dir():
+        return None  # and nobody waits for the SHA-256 of large weights
+    where = home(name)
+    if where is None or not (where.folder / file).exists():
         return None
     try:
-        table = json.loads(intact(path).read_text(encoding="utf-8"))
-        roles = HeadRoles(table)
-        for attention, head in roles:  # each row is read once, so that none fails later
-            for language in get_args(Language):
-                roles.at(attention, head, language)
-        _ = roles.striking, table["weights"].items()
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise WeightsError("damaged", HEADS) from error
-    return table
+        return where, read(where.folder / file)
+    except WeightsError:
+        if name in MADE_FROM:
+            raise
+        return None
 
 
 @cache
-def _read_neurons() -> dict[str, np.ndarray] | None:
-    path = WEIGHTS / NEURONS
-    if not path.exists():
-        return None
+def _read_heads(path: Path) -> HeadRoles:
+    try:
+        roles = HeadRoles(json.loads(intact(path).read_text(encoding="utf-8")))
+        for attention, head in roles:  # each row is read once, so that none fails later
+            for language in roles.languages:
+                roles.at(attention, head, language)
+        _ = roles.striking, roles.made_from.items()
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise WeightsError("damaged", HEADS) from error
+    return roles
+
+
+@cache
+def _read_neurons(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(intact(path), allow_pickle=False) as file:
             names = ("weights", "vocabulary", "pieces", "starts", "active", "places", "activations")

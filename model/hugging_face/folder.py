@@ -73,9 +73,10 @@ class Folder:
 
     def weights(self) -> dict[str, Tensor]:
         """All tensors by name, mapped from disk: a number is read when it is first used."""
-        return {name: tensor for file in self._weight_files() for name, tensor in self._tensors(file)}
+        return {name: tensor for file in self.weight_files() for name, tensor in self._tensors(file)}
 
-    def _weight_files(self) -> list[str]:
+    def weight_files(self) -> list[str]:
+        """The names of the files that hold the tensors."""
         if self.file(WHOLE):
             return [WHOLE]
         if (index := self.settings(SHARDS)) is not None:

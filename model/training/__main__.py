@@ -5,11 +5,12 @@
     python -m model.training digits      --data DIR [--epochs 60]
     python -m model.training flat        --data DIR [--epochs 30]
     python -m model.training doubt       --data DIR
-    python -m model.training evaluate    --data DIR
+    python -m model.training evaluate    --data DIR [--model FOLDER]
 
 The first four train: stop one at any time and start it again, and it goes on from its last checkpoint.
 `doubt` measures when a drawing is unlike every digit; it follows each training of `digits`.
-The last prints the model card's figures again, from the shipped weights, and writes the tables beside them.
+The last prints the model card's figures again, from the shipped weights, and writes the tables beside them; or it
+measures what the heads and neurons of a Hugging Face folder do, for the pages that show it.
 """
 
 import argparse
@@ -26,6 +27,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/, mnist/ and ud/")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder for unfinished runs")
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
+    parser.add_argument("--model", type=Path, help="evaluate: a Hugging Face folder instead of the shipped weights")
     parser.add_argument("--tokens", type=float, default=60e6, help="text, translation: how many pieces in all")
     parser.add_argument("--epochs", type=int, default=60, help="digits, flat: how many times through the images")
     parser.add_argument("--seed", type=int, default=0)
@@ -55,9 +57,12 @@ def main() -> None:
 
         doubt.make(arguments.data, arguments.seed)
     elif arguments.recipe == "evaluate":
-        from model.training.evaluate import evaluate
+        from model.training.evaluate import evaluate, evaluate_others
 
-        evaluate(arguments.data)
+        if arguments.model:
+            evaluate_others(arguments.data, arguments.model)
+        else:
+            evaluate(arguments.data)
 
 
 if __name__ == "__main__":

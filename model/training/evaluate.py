@@ -1,9 +1,10 @@
 """The model card's figures, measured again from the shipped weights, and the tables that lie beside them.
 
     python -m model.training evaluate --data DIR
+    python -m model.training evaluate --data DIR --model FOLDER
 
 Everything is measured on data that training never saw. Layers and heads count from 1, as in the app. Writes
-model/weights/heads.json, neurons.npz and heads.png.
+model/weights/heads.json, neurons.npz and heads.png. With a checkpoint's folder only its heads and neurons are measured.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,12 +18,12 @@ from tokenizers import Tokenizer
 from model.files import seal
 from model.loading import WEIGHTS, load
 from model.pipeline import Pipeline
-from model.tables import Role, head_roles
+from model.tables import HeadRoles, Home, Role, head_roles, home
 from model.training import digits, text, translation
 from model.training.corpus import LANGUAGES, held_sentences, read_pairs
 from model.training.head_pictures import draw_heads
 from model.training.head_table import HeadTable, cross_runs, encoder_runs
-from model.training.held_out import Observed, ObservedPairs, observe_pairs, observe_sentences
+from model.training.held_out import Observed, ObservedPairs, observe_others, observe_pairs, observe_sentences
 from model.training.neuron_table import write_neurons
 from model.training.observe import activations
 from model.training.relations import TREEBANKS, neighbour_table, relation_table
@@ -36,6 +37,7 @@ DRAWN = (
     "他昨天在图书馆看了一本很有意思的书。",
 )
 SENTENCES = ("i love you .", "where is the station ?", "我爱你。", "今天天气很好。")
+NAMES = {"en": "English", "zh": "Chinese"}
 WAYS = {"to_head": "dependent → head", "to_dependent": "head → dependent"}
 
 
@@ -170,13 +172,18 @@ def describe(role: Role) -> str:
     return f"{what} {role.share:.0%} ({100 * role.margin:+.0f}, {role.count})"
 
 
-def head_table(pipeline: Pipeline, observed: dict[str, Observed], pairs: dict[str, ObservedPairs]) -> None:
-    """Write heads.json, and print what it says."""
-    made, tokenizer = HeadTable(), pipeline.reader.tokenizer
+def encoder_heads(pipeline: Pipeline, observed: dict[str, Observed]) -> HeadTable:
+    made, reader = HeadTable(), pipeline.reader
     made.add(
         "layers.{l}.attention",
-        {name: encoder_runs(tokenizer, name, one.parsed, one.seen, one.texts) for name, one in observed.items()},
+        {name: encoder_runs(reader, name, one.parsed, one.seen, one.texts) for name, one in observed.items()},
     )
+    return made
+
+
+def head_table(pipeline: Pipeline, observed: dict[str, Observed], pairs: dict[str, ObservedPairs]) -> None:
+    """Write heads.json of our text encoder and translator, and print what it says."""
+    made = encoder_heads(pipeline, observed)
     made.add(
         "decoder.layers.{l}.attention",
         {name: list(map(piece_run, one.own, one.sources)) for name, one in pairs.items()},
@@ -186,17 +193,9 @@ def head_table(pipeline: Pipeline, observed: dict[str, Observed], pairs: dict[st
         {name: cross_runs(one.cross, one.likely, one.sources) for name, one in pairs.items()},
     )
     made.choose_pictures(pipeline)
-    made.write()
+    made.write(home("translation"))
     roles = head_roles("translation")
-    rows = [
-        (path, head + 1, *(describe(roles.at(path, head, language)) for language in ("all", *LANGUAGES)))
-        for path, head in roles
-    ]
-    print("Share of places where it holds (points above the baseline, places).\n")
-    table(("attention", "head", "role", "in English", "in Chinese"), rows)
-    encoder = [roles.at(path, head) for path, head in roles if path.startswith("layers.")]
-    telling = sum(role.clear and role.name not in ("delimiter", "broad") for role in encoder)
-    print(f"{telling} of the encoder's {len(encoder)} heads have a clear role other than delimiter or broad.\n")
+    print_roles(roles, LANGUAGES)
     rows = [
         (one.text, head_name(one.layer, one.head), f"{tokens[one.query]} → {tokens[one.key]}", f"{one.weight:.2f}")
         for one in roles.striking
@@ -205,11 +204,23 @@ def head_table(pipeline: Pipeline, observed: dict[str, Observed], pairs: dict[st
     table(("striking", "head", "looks", "weight"), rows)
 
 
-def neuron_table(pipeline: Pipeline, observed: dict[str, Observed]) -> None:
+def print_roles(roles: HeadRoles, languages: Sequence[str]) -> None:
+    rows = [
+        (path, head + 1, *(describe(roles.at(path, head, language)) for language in ("all", *languages)))
+        for path, head in roles
+    ]
+    print("Share of places where it holds (points above the baseline, places).\n")
+    table(("attention", "head", "role", *(f"in {NAMES[language]}" for language in languages)), rows)
+    encoder = [roles.at(path, head) for path, head in roles if path.startswith("layers.")]
+    telling = sum(role.clear and role.name not in ("delimiter", "broad") for role in encoder)
+    print(f"{telling} of the encoder's {len(encoder)} heads have a clear role other than delimiter or broad.\n")
+
+
+def neuron_table(pipeline: Pipeline, observed: dict[str, Observed], where: Home) -> None:
     """Write neurons.npz, and print how often its neurons are active."""
     ids = list(chain.from_iterable(one.ids for one in observed.values()))
     tokens = [one.keys for each in observed.values() for one in each.seen]
-    active = write_neurons(tokens, activations(pipeline.network, ids))
+    active = write_neurons(tokens, activations(pipeline.network, ids), where)
     rows = [(layer, f"{row.mean():.1%}", (row == 0).sum(), (row < 0.01).sum()) for layer, row in enumerate(active, 1)]
     columns = ("layer", "neurons active at a piece", "neurons never active", "active at less than 1 % of pieces")
     table(columns, rows)
@@ -234,8 +245,25 @@ def evaluate(data: Path) -> None:
     relations(observed)
     alignment(pairs)
     head_table(pipeline, observed, pairs)
-    neuron_table(pipeline, observed)
+    neuron_table(pipeline, observed, home("text"))
     draw_heads(pipeline, DRAWN, WEIGHTS / "heads.png")
     seal(WEIGHTS / "heads.png")
     translations(data)
     sizes()
+
+
+def evaluate_others(data: Path, folder: Path) -> None:
+    """Measure the heads and neurons of a checkpoint of sentences, and write the tables where the pages look for them.
+
+    Nothing is written into the checkpoint's own folder. Raises CheckpointError for a folder that cannot be read.
+    """
+    pipeline, where = load(str(folder)), home(str(folder))
+    if pipeline.config.input != "words":
+        raise SystemExit(f"{folder} reads pictures; heads and neurons are measured on sentences")
+    observed = observe_others(pipeline, data)
+    if not observed:
+        raise SystemExit(f"{folder} reads neither {' nor '.join(NAMES.values())}, which the corpus is written in")
+    encoder_heads(pipeline, observed).write(where)
+    print_roles(head_roles(str(folder)), list(observed))
+    neuron_table(pipeline, observed, where)
+    print(f"The pages show both for {folder}; they lie in {where.folder}")

@@ -1,17 +1,17 @@
-"""model/weights/heads.json: the measured role of each attention head, with examples, and what to show first."""
+"""heads.json: the measured role of each attention head, with examples, and what to show first."""
 
 import json
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from tokenizers import Tokenizer
 
-from model.files import WEIGHTS, seal
-from model.pipeline import Pipeline
-from model.tables import HEADS, MADE_FROM, THIRDS, fingerprint
+from model.files import seal
+from model.pipeline import Pipeline, TextReader
+from model.tables import HEADS, THIRDS, Home
 from model.training.observe import Attended, kinds
-from model.training.relations import Parsed
+from model.training.relations import BETWEEN, Parsed
 from model.training.roles import (
     AIMLESS,
     CLEAR,
@@ -45,13 +45,13 @@ PICTURES, SHARP = 24, 0.4
 
 
 def encoder_runs(
-    tokenizer: Tokenizer, language: str, parsed: list[Parsed], seen: list[Attended], texts: list[str]
+    reader: TextReader, language: str, parsed: list[Parsed], seen: list[Attended], texts: list[str]
 ) -> list[Run]:
     """What the encoder's heads are measured on: plain sentences with their texts, and a treebank's."""
     runs = [piece_run(attended, text) for attended, text in zip(seen, texts, strict=True)]
     for one in parsed:
-        text = {"en": " ", "zh": ""}[language].join(one.sentence.words)
-        runs += treebank_runs(one, text if tokenizer.encode(text).tokens == one.attended.keys else "")
+        text = BETWEEN[language].join(one.sentence.words)
+        runs += treebank_runs(one, text if reader.read(text).tokens == one.attended.keys else "")
     return runs
 
 
@@ -77,10 +77,13 @@ class HeadTable:
 
     def add(self, path: str, runs: dict[str, list[Run]]) -> None:
         """Measure the attentions at `path` (its {l} stands for a layer) on each language's runs, and on all."""
-        evidence = {language: gather(some) for language, some in runs.items()}
-        shift = len(runs["en"])
-        evidence["all"] = _joined(evidence["en"], {c: e.shifted(shift) for c, e in evidence["zh"].items()})
-        everything = {**runs, "all": runs["en"] + runs["zh"]}
+        evidence, before = {language: gather(some) for language, some in runs.items()}, 0
+        shifted = []
+        for language, some in runs.items():
+            shifted.append({candidate: found.shifted(before) for candidate, found in evidence[language].items()})
+            before += len(some)
+        evidence["all"] = _joined(*shifted)
+        everything = {**runs, "all": list(chain.from_iterable(runs.values()))}
         for language, found in evidence.items():
             for layer, heads in enumerate(measure(found, FEWEST[language])):
                 rows = self.heads.setdefault(path.format(l=layer), [{} for _ in heads])
@@ -130,7 +133,10 @@ class HeadTable:
         the sum of the largest such weight on each key, so that a mere column does not win, over the number of words.
         Heads whose role is a relation or the same word come first, and those that look at nothing in particular last.
         """
+        languages = self.heads["layers.0.attention"][0]
         for language, sentences in SHOWN.items():
+            if language not in languages:
+                continue
             found = []
             for sentence in sentences:
                 trace = pipeline(sentence)
@@ -151,10 +157,11 @@ class HeadTable:
             for _, _, picture in sorted(found, reverse=True)[:PICTURES]:
                 self.striking.append({"language": language} | dict(zip(names, picture, strict=True)))
 
-    def write(self) -> Path:
-        path = WEIGHTS / HEADS
-        weights = {file: fingerprint(file) for file in MADE_FROM["translation"]}
+    def write(self, home: Home) -> Path:
+        """Write the table where the pages look for it, with the weights that it was made from."""
+        path, weights = home.folder / HEADS, dict(home.weights)
         table = {"weights": weights, "heads": self.heads, "striking": self.striking, "sentences": self.sentences}
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(table, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
         seal(path)
         return path

@@ -8,18 +8,19 @@ import numpy as np
 from model.decoder import TARGET_LANGUAGES
 from model.pipeline import Pipeline
 from model.training.alignment import Model1, align, anchors
-from model.training.corpus import LANGUAGES, Pair, held_sentences, read_pairs
+from model.training.corpus import LANGUAGES, Pair, held_out, held_sentences, read_pairs, sentences
 from model.training.observe import Attended, attention, pair_attention
-from model.training.relations import TREEBANKS, Parsed, read, treebank
+from model.training.relations import BETWEEN, LONGEST, TREEBANKS, Parsed, read, treebank
 from model.translator import Translator
 
 SENTENCES = 800  # of each language
+MOST_UNKNOWN = 0.05  # share of pieces, in a language that an encoder knows
 WAYS = (LANGUAGES, LANGUAGES[::-1])  # source, and what it is translated into
 
 
 @dataclass(frozen=True)
 class Observed:
-    """One language's sentences as the text encoder read them."""
+    """One language's sentences as an encoder read them."""
 
     parsed: list[Parsed]  # its treebank
     texts: list[str]  # held-out sentences
@@ -40,16 +41,30 @@ class ObservedPairs:
 
 def observe_sentences(pipeline: Pipeline, data: Path) -> dict[str, Observed]:
     """Run the text encoder on each language's treebank, and on its first held-out sentences."""
+    return {one: _observe(pipeline, data, one, held_sentences(data, one)[:SENTENCES]) for one in LANGUAGES}
+
+
+def observe_others(pipeline: Pipeline, data: Path) -> dict[str, Observed]:
+    """The same of an encoder that others trained, on what was held out from ours, in the languages that it knows.
+
+    It knows a language whose held-out sentences it cuts into no more pieces than they have signs, and into hardly any
+    that are unknown.
+    """
     observed = {}
-    for language, (file, _) in TREEBANKS.items():
-        parsed = read(pipeline, treebank(data / "ud" / file))
-        texts = held_sentences(data, language)[:SENTENCES]
-        ids = [encoding.ids for encoding in pipeline.reader.tokenizer.encode_batch(texts)]
-        short = [i for i, row in enumerate(ids) if len(row) <= pipeline.config.max_len]
-        texts, ids = [texts[i] for i in short], [ids[i] for i in short]
-        seen = attention(pipeline.network, pipeline.reader.vocabulary, ids)
-        observed[language] = Observed(parsed, texts, ids, seen)
+    for language in LANGUAGES:
+        texts = [line for line in sentences(data, language) if held_out(line)][:SENTENCES]
+        pieces = [piece for text in texts for piece in pipeline.reader.pieces(text)]
+        if len(pieces) <= sum(map(len, texts)) and pieces.count("[UNK]") < MOST_UNKNOWN * len(pieces):
+            observed[language] = _observe(pipeline, data, language, texts)
     return observed
+
+
+def _observe(pipeline: Pipeline, data: Path, language: str, texts: list[str]) -> Observed:
+    parsed = read(pipeline, treebank(data / "ud" / TREEBANKS[language][0]), BETWEEN[language])
+    ids = [encoding.ids for encoding in pipeline.reader.tokenizer.encode_batch(texts)]
+    short = [i for i, row in enumerate(ids) if len(row) <= min(pipeline.config.max_len, LONGEST)]
+    texts, ids = [texts[i] for i in short], [ids[i] for i in short]
+    return Observed(parsed, texts, ids, attention(pipeline, ids))
 
 
 def observe_pairs(translator: Translator, data: Path) -> dict[str, ObservedPairs]:

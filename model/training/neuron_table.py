@@ -1,12 +1,12 @@
-"""model/weights/neurons.npz: which pieces, in which contexts, fire each neuron of the text encoder.
+"""neurons.npz: which pieces, in which contexts, fire each neuron of an encoder of sentences.
 
 What a neuron writes is not in it: that follows from the weights alone (model.neurons.pushes).
 """
 
 import numpy as np
 
-from model.files import WEIGHTS, seal
-from model.tables import LEVELS, NEURONS, fingerprint
+from model.files import seal
+from model.tables import LEVELS, NEURONS, Home
 from model.training.observe import SPECIAL
 
 LOW = 0.9  # of a neuron's positive activations are stronger than its "low" contexts
@@ -40,12 +40,13 @@ def strongest(activation: np.ndarray, sentence: np.ndarray) -> tuple[np.ndarray,
     return places, count
 
 
-def write_neurons(tokens: list[list[str]], activations: np.ndarray) -> np.ndarray:
+def write_neurons(tokens: list[list[str]], activations: np.ndarray, home: Home) -> np.ndarray:
     """Write the table of the sentences' neurons. Returns the share of pieces at which each is active (layer, d_ff).
 
     Args:
         tokens: of each sentence, special ones included.
         activations: `(token, layer, d_ff)`, all sentences one after the other.
+        home: where the pages look for it.
     """
     flat = [token for sentence in tokens for token in sentence]
     sentence = np.repeat(np.arange(len(tokens)), list(map(len, tokens)))
@@ -63,9 +64,10 @@ def write_neurons(tokens: list[list[str]], activations: np.ndarray) -> np.ndarra
         values.append(np.where(some, value, 0))
         counts.append(count)
     active = np.array(counts) / len(words)
+    home.folder.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
-        WEIGHTS / NEURONS,
-        weights=np.array(fingerprint("text.safetensors")),
+        home.folder / NEURONS,
+        weights=np.array(home.mark),
         vocabulary=vocabulary,
         pieces=pieces.astype(np.uint16),
         starts=np.cumsum([0, *map(len, tokens)]).astype(np.uint16),
@@ -73,5 +75,5 @@ def write_neurons(tokens: list[list[str]], activations: np.ndarray) -> np.ndarra
         places=np.array(places).astype(np.uint16),
         activations=np.array(values).astype(np.float16),
     )
-    seal(WEIGHTS / NEURONS)
+    seal(home.folder / NEURONS)
     return active

@@ -11,9 +11,11 @@ from torch.nn.utils.rnn import pad_sequence
 
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import Encoder, padding_mask
+from model.pipeline import Pipeline
 from model.trace import record
 
 BATCH = 2000  # pieces, padding counted
+PADDED = -1  # stands for no piece; what a vocabulary calls [PAD] may be any of its ids
 SPECIAL = {"[PAD]", "[CLS]", "[SEP]", *TARGET_LANGUAGES.values()}
 
 
@@ -44,12 +46,12 @@ def kinds(tokens: list[str]) -> np.ndarray:
     return np.array([kind(token) for token in tokens])
 
 
-def attention(network: Encoder, vocabulary: list[str], sentences: list[list[int]]) -> list[Attended]:
+def attention(pipeline: Pipeline, sentences: list[list[int]]) -> list[Attended]:
     """An encoder's attention on each sentence of ids, [CLS] and [SEP] included."""
-    keys = [f"layers.{layer}.attention.weights" for layer in range(network.config.layers)]
+    keys = [f"layers.{layer}.attention.weights" for layer in range(pipeline.config.layers)]
     seen: dict[int, Attended] = {}
-    for i, values in _runs(network, keys, lambda x: Encoder.forward(network, x, padding_mask(x)), sentences):
-        tokens = [vocabulary[piece] for piece in sentences[i]]
+    for i, values in _runs(pipeline.network, keys, _encode(pipeline.network), sentences):
+        tokens = pipeline.reader.read(tuple(sentences[i])).tokens
         weights = np.stack([value[:, : len(tokens), : len(tokens)] for value in values])
         seen[i] = Attended(tokens, tokens, weights)
     return [seen[i] for i in range(len(sentences))]
@@ -64,8 +66,8 @@ def pair_attention(
     keys = [f"decoder.layers.{layer}.{part}.weights" for part in ("attention", "cross") for layer in layers]
 
     def run(x: Tensor, y: Tensor) -> Tensor:
-        mask = padding_mask(x)
-        return network.decoder(y, network.encode(x, mask), mask)
+        mask = padding_mask(x, PADDED)
+        return network.decoder(y.clamp(min=0), network.encode(x.clamp(min=0), mask), mask)
 
     seen: dict[int, tuple[Attended, Attended]] = {}
     for i, values in _runs(network, keys, run, sources, targets):
@@ -74,6 +76,11 @@ def pair_attention(
         cross = np.stack([value[:, : len(target), : len(source)] for value in values[len(layers) :]])
         seen[i] = (Attended(target, target, own, causal=True), Attended(target, source, cross))
     return [seen[i][0] for i in range(len(sources))], [seen[i][1] for i in range(len(sources))]
+
+
+def _encode(network: Encoder) -> Callable[[Tensor], Tensor]:
+    """The encoder without its head, on a padded batch. Which piece stands where nothing is read makes no difference."""
+    return lambda x: Encoder.forward(network, x.clamp(min=0), padding_mask(x, PADDED))
 
 
 def activations(network: Encoder, sentences: list[list[int]]) -> np.ndarray:
@@ -85,7 +92,7 @@ def activations(network: Encoder, sentences: list[list[int]]) -> np.ndarray:
     keys = [f"layers.{layer}.ffn.activation" for layer in range(network.config.layers)]
     starts = np.cumsum([0, *map(len, sentences)])
     table = np.empty((starts[-1], network.config.layers, network.config.d_ff), dtype=np.float16)
-    for i, values in _runs(network, keys, lambda x: Encoder.forward(network, x, padding_mask(x)), sentences):
+    for i, values in _runs(network, keys, _encode(network), sentences):
         table[starts[i] : starts[i + 1]] = np.stack([value[: len(sentences[i])] for value in values], axis=1)
     return table
 
@@ -99,7 +106,7 @@ def _runs(
     taken = np.cumsum([lengths[i] for i in order])
     for _, numbered in groupby(enumerate(order), key=lambda one: taken[one[0]] // BATCH):
         group = [i for _, i in numbered]
-        batch = [pad_sequence([torch.tensor(side[i]) for i in group], batch_first=True) for side in sides]
+        batch = [pad_sequence([torch.tensor(side[i]) for i in group], True, PADDED) for side in sides]
         _, values = record(network, *batch, run=run)
         for row, i in enumerate(group):
             yield i, [values[key][row].numpy() for key in keys]

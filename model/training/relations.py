@@ -6,19 +6,22 @@ offset: "always the next word" is already right for most determiners.
 """
 
 import lzma
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 import numpy as np
 
-from model.pipeline import Pipeline
+from model.pipeline import Pipeline, TextReader
 from model.training.observe import Attended, attention
 
 #: The treebank of each language, and how often a relation must occur in it to be listed. The Chinese one has 500
 #: sentences against 2,001, longer ones; at half the count about as many relations are listed.
 TREEBANKS = {"en": ("en_ewt-dev.conllu.xz", 200), "zh": ("zh_gsdsimp-dev.conllu.xz", 100)}
+BETWEEN = {"en": " ", "zh": ""}  # what parts the words of a language
+LONGEST = 64  # tokens: as much as our own encoder reads
 FARTHEST = 6  # words; offsets tried for the baseline
 
 
@@ -70,21 +73,44 @@ def treebank(path: Path) -> list[Sentence]:
     return sentences
 
 
-def read(pipeline: Pipeline, sentences: list[Sentence]) -> list[Parsed]:
-    """Run the network on the sentences that have two words or more and fit into it."""
-    tokenizer = pipeline.reader.tokenizer
-    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+def read(pipeline: Pipeline, sentences: list[Sentence], between: str = " ") -> list[Parsed]:
+    """Run the network on the sentences that have two words or more and fit into it. between: what parts their words."""
+    reader = pipeline.reader
     fitting, rows, places = [], [], []
     for sentence in sentences:
-        pieces = [tokenizer.encode(word, add_special_tokens=False).ids for word in sentence.words]
-        ids = [cls, *chain.from_iterable(pieces), sep]
-        if len(ids) <= pipeline.config.max_len and all(pieces) and len(pieces) > 1:
-            ends = np.cumsum([1, *map(len, pieces)]).tolist()
+        cut = _whole if reader.space else _word_by_word
+        ids, pieces = cut(reader, sentence.words, between)
+        if len(ids) <= min(pipeline.config.max_len, LONGEST) and all(pieces) and len(pieces) > 1:
             fitting.append(sentence)
             rows.append(ids)
-            places.append([list(range(*pair)) for pair in pairwise(ends)])
-    seen = attention(pipeline.network, pipeline.reader.vocabulary, rows)
+            places.append(pieces)
+    seen = attention(pipeline, rows)
     return [Parsed(*one) for one in zip(fitting, places, seen, strict=True)]
+
+
+def _word_by_word(reader: TextReader, words: list[str], between: str) -> tuple[list[int], list[list[int]]]:
+    """A sentence's ids, and the places of each word's pieces."""
+    pieces = [reader.tokenizer.encode(word, add_special_tokens=False).ids for word in words]
+    ends = np.cumsum([1, *map(len, pieces)]).tolist()
+    cls, sep = map(reader.vocabulary.index, ("[CLS]", "[SEP]"))
+    return [cls, *chain.from_iterable(pieces), sep], [list(range(*pair)) for pair in pairwise(ends)]
+
+
+def _whole(reader: TextReader, words: list[str], between: str) -> tuple[list[int], list[list[int]]]:
+    """The same where the spaces belong to the pieces, so that no word can be cut by itself.
+
+    A word without a piece of its own, since one reaches over two words, has no places.
+    """
+    text, starts = between.join(words), [0, *accumulate(len(word) + len(between) for word in words[:-1])]
+    encoding = reader.encode(text)
+    places: list[list[int]] = [[] for _ in words]
+    for place, (start, end) in enumerate(encoding.offsets):
+        if text[start:end].strip():
+            first, last = (bisect_right(starts, at) - 1 for at in (end - len(text[start:end].lstrip()), end - 1))
+            if first != last:
+                return encoding.ids, [[]]
+            places[last].append(place)
+    return encoding.ids, places
 
 
 def word_weights(weights: np.ndarray, places: list[list[int]]) -> np.ndarray:

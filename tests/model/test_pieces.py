@@ -1,11 +1,13 @@
 """Pieces of every family are shown with the same marks, and what is looked up by name is found."""
 
 import random
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
 
+import numpy as np
 import pytest
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
@@ -13,6 +15,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from model import Pipeline, load
 from model.analysis import cut_words, whole_words
 from model.hugging_face.pieces import from_bytes, marked
+from model.training import relations
+from model.training.observe import activations, attention
 from tests.model.test_checkpoints import ROUND, write_tokenizer
 
 CORPUS = ["the cats sat on a mat , happy under .", "été, 我爱你。 it's 12 cats , happily."] * 3
@@ -41,7 +45,7 @@ def sentence_pieces() -> Tokenizer:
 
 
 @cache
-def masked_words(make: object) -> Pipeline:
+def folder_of(make: Callable[[], Tokenizer]) -> Path:
     """A network of random numbers that guesses words and has this tokenizer."""
     tokenizer, folder = make(), Path(mkdtemp(prefix="checkpoint-"))
     config = transformers.RobertaConfig(
@@ -53,14 +57,18 @@ def masked_words(make: object) -> Pipeline:
     ends = [(name, tokenizer.token_to_id(name)) for name in ("<s>", "</s>")]
     tokenizer.post_processor = processors.TemplateProcessing("<s> $A </s>", "<s> $A </s> </s> $B </s>", ends)
     tokenizer.save(str(folder / "tokenizer.json"))
-    return load(str(folder))
+    return folder
+
+
+def masked_words(make: Callable[[], Tokenizer]) -> Pipeline:
+    return load(str(folder_of(make)))
 
 
 kinds = pytest.mark.parametrize("make", [byte_level, sentence_pieces])
 
 
 @kinds
-def test_pieces_are_written_as_word_piece_writes_them(make: object) -> None:
+def test_pieces_are_written_as_word_piece_writes_them(make: Callable[[], Tokenizer]) -> None:
     tokens = masked_words(make).reader.read(SENTENCE).tokens
     assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
     words = ["".join(tokens[i].removeprefix("##") for i in places) for places in whole_words(tokens)]
@@ -88,14 +96,14 @@ def test_what_goes_on_a_word_is_marked_and_a_space_before_a_sign(text: str, show
 
 
 @kinds
-def test_no_two_pieces_look_the_same(make: object) -> None:
+def test_no_two_pieces_look_the_same(make: Callable[[], Tokenizer]) -> None:
     vocabulary = masked_words(make).reader.vocabulary
     assert len(set(vocabulary)) == len(vocabulary)
     assert all(piece.isprintable() for piece in vocabulary)
 
 
 @kinds
-def test_a_sentence_begins_with_a_plain_word(make: object) -> None:
+def test_a_sentence_begins_with_a_plain_word(make: Callable[[], Tokenizer]) -> None:
     for sentence in ("sat the cats", "the cats [SEP] sat it"):
         tokens = masked_words(make).reader.read(sentence).tokens
         for before, token in pairwise(tokens):
@@ -104,7 +112,7 @@ def test_a_sentence_begins_with_a_plain_word(make: object) -> None:
 
 @kinds
 @pytest.mark.parametrize("mask", ["[MASK]", "<mask>"])
-def test_what_the_reader_hides_is_hidden(make: object, mask: str) -> None:
+def test_what_the_reader_hides_is_hidden(make: Callable[[], Tokenizer], mask: str) -> None:
     pipeline = masked_words(make)
     trace = pipeline(f"the {mask} sat")
     (place,) = (place for place, token in enumerate(trace.tokens) if token == "[MASK]")
@@ -130,3 +138,30 @@ def test_bytes_are_read_as_their_librarys_decoder_reads_them() -> None:
 def test_bytes_that_are_no_character_are_shown_as_bytes() -> None:
     tokens = masked_words(byte_level).reader.read("a 龘").tokens
     assert "".join(tokens[2:-1]) == "␣" + r"\xe9\xbe\x98"
+
+
+@kinds
+def test_words_of_a_treebank_find_their_pieces(make: Callable[[], Tokenizer]) -> None:
+    words = ["the", "unhappy", "cats", ",", "12", "mats"]
+    sentence = relations.Sentence(words, [-1, 0, 0, 0, 0, 0], ["root", *"abcde"])
+    (one,) = relations.read(masked_words(make), [sentence])
+    spelled = ["".join(one.attended.keys[i] for i in places).replace("##", "").strip("␣") for places in one.places]
+    assert spelled == words
+    chinese = relations.Sentence(["我", "爱你"], [-1, 0], ["root", "obj"])
+    for read in relations.read(masked_words(make), [chinese], ""):
+        assert sum(map(len, read.places)) <= len(read.attended.keys) - 2
+
+
+@kinds
+def test_a_batch_shows_what_each_sentence_shows_alone(make: Callable[[], Tokenizer]) -> None:
+    """Although <s> has the id 0 here, which is our padding's."""
+    pipeline, start = masked_words(make), 0
+    ids = [pipeline.reader.read(text).ids for text in ("the cats sat on a mat .", "a mat", "12 cats , happily")]
+    neurons = activations(pipeline.network, ids)
+    for row, seen in zip(ids, attention(pipeline, ids), strict=True):
+        trace = pipeline(tuple(row))
+        assert seen.keys == trace.tokens
+        np.testing.assert_allclose(seen.weights, trace.over_layers("attention.weights"), atol=1e-5)
+        alone = trace["layers.1.ffn.activation"]
+        np.testing.assert_allclose(neurons[start : start + len(row), 1], alone, rtol=1e-2, atol=1e-3)
+        start += len(row)

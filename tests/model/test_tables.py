@@ -42,7 +42,7 @@ def test_a_batch_shows_what_each_sentence_shows_alone() -> None:
     pipeline = load("text")
     ids = [pipeline.reader.read(text).ids for text in TEXTS]
     neurons, start = activations(pipeline.network, ids), 0
-    for text, one in zip(TEXTS, attention(pipeline.network, pipeline.reader.vocabulary, ids), strict=True):
+    for text, one in zip(TEXTS, attention(pipeline, ids), strict=True):
         trace = pipeline(text)
         assert one.keys == trace.tokens
         for layer in range(6):
@@ -244,9 +244,8 @@ def test_contexts_lie_at_the_top_the_middle_and_the_low_end() -> None:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder of weights of its own, and readers that remember nothing of another."""
-    readers = (tables.fingerprint, tables.head_roles, tables._read_heads, tables._read_neurons)
-    for module in (tables, head_table, neuron_table):
-        monkeypatch.setattr(module, "WEIGHTS", tmp_path)
+    readers = (tables.fingerprint, tables._read_heads, tables._read_neurons)
+    monkeypatch.setattr(tables, "WEIGHTS", tmp_path)
     for file in tables.MADE_FROM["translation"]:
         (tmp_path / file).write_bytes(file.encode())
     for reader in readers:
@@ -257,7 +256,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def forget() -> None:
-    for reader in (tables.fingerprint, tables.head_roles, tables._read_heads, tables._read_neurons):
+    for reader in (tables.fingerprint, tables._read_heads, tables._read_neurons):
         reader.cache_clear()
 
 
@@ -279,7 +278,7 @@ def write_heads() -> None:
     made.striking = [
         {"language": "en", "text": "en 3", "layer": 0, "head": 0, "query": 1, "key": 2, "weight": 0.9},
     ]
-    made.write()
+    made.write(tables.home("translation"))
 
 
 def test_a_head_table_reads_back(folder) -> None:
@@ -326,7 +325,7 @@ def write_neurons() -> np.ndarray:
     dice = np.random.default_rng(0)
     tokens = [TOKENS, ["[CLS]", "you", "[SEP]"]] * 10
     values = dice.normal(size=(sum(map(len, tokens)), 2, 4)).astype(np.float16)
-    neuron_table.write_neurons(tokens, values)
+    neuron_table.write_neurons(tokens, values, tables.home("text"))
     return values
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from model.tables import Context, neuron_contexts
+from pages.ui.sections.roles import say_absent, source
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
 
@@ -11,9 +12,9 @@ LEVELS = ("top", "middle", "low")
 
 def show_contexts(view: View, neuron: int) -> None:
     """The words, in their sentences, that fire a neuron of the chosen layer."""
-    contexts = neuron_contexts(view.choice.pipeline, view.choice.layer, neuron)
+    contexts = neuron_contexts(source(view.choice.pipeline), view.choice.layer, neuron)
     if contexts is None:
-        st.caption(t("neuron.not_measured"))
+        say_absent("neuron", view.choice.pipeline)
         return
     said = "measured" if contexts.top else "never"
     st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=f"{contexts.active:.1%}", layer=view.choice.layer + 1))

@@ -1,18 +1,36 @@
 """What a head does over a whole corpus, in words: always with the share of places in which it holds."""
 
+import shlex
+
 import streamlit as st
 
 from model import WeightsError
 from model.tables import Example, Role, head_roles
 from pages.ui import session
+from pages.ui.offered import offered
 from pages.ui.text import catalogue, literal, plain, t
 from pages.ui.view import View
 
 
 def measured_role(pipeline: str, layer: int, head: int) -> Role | None:
     """The measured role of an encoder's head (both from 0), where there is a table for these very weights."""
-    roles = head_roles(pipeline)
+    roles = head_roles(source(pipeline))
     return roles.of(layer, head) if roles else None
+
+
+def source(pipeline: str) -> str:
+    """What the tables of a pipeline are found by: its name, or the folder of an offered checkpoint."""
+    return str(offered().get(pipeline, pipeline))
+
+
+def say_absent(section: str, pipeline: str) -> None:
+    """That nothing was measured; of a checkpoint also how to do it. section: whose words are shown."""
+    if pipeline in offered():
+        st.caption(t(f"{section}.not_measured_yet"))
+        folder = shlex.quote(source(pipeline))
+        st.code(f"python -m model.training evaluate --data DIR --model {folder}", "bash", wrap_lines=True)
+    else:
+        st.caption(t(f"{section}.not_measured"))
 
 
 def role_in_words(role: Role) -> str:
@@ -37,10 +55,11 @@ def show_role(view: View) -> None:
         session.name(error)
         return
     if role is None:
-        st.caption(t("roles.not_measured"))
+        say_absent("roles", view.choice.pipeline)
         return
     said = role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
-    st.markdown(t("roles.measured", where=view.where(), role=said, count=f"{role.count:,}"))
+    how = "measured_other" if view.choice.pipeline in offered() else "measured"
+    st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))
     lines = []
     for third, examples in role.examples.items():
         for example in examples:
