@@ -1,5 +1,6 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
+import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, softmax, whole_words
@@ -24,6 +25,7 @@ from pages.ui.view import View
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
 MOST_COLUMNS = 30  # words beside each other in the picture of all places
+MOST_BARS = 10  # classes whose logits are drawn
 LINES = ("answer", "logits")  # whose arithmetic is shown
 
 
@@ -92,12 +94,18 @@ def arithmetic(view: View, cell: tuple[int, ...]) -> None:
 
 
 def logit_bars(view: View, place: int) -> None:
-    """Before the softmax: the logits of all classes."""
+    """Before the softmax: the logits of all classes, of many those of the likeliest."""
     logits, names = view.trace["logits"], output_names(view)
     best = int(logits.argmax())
-    figure = bars_with_numbers(view, logits, names, [f"{logit:.2f}".replace("-", "−") for logit in logits])
+    shown = list(range(len(logits))) if len(logits) <= MOST_BARS else likeliest(logits[None], [MOST_BARS])
+    numbers = [f"{logits[i]:.2f}".replace("-", "−") for i in shown]
+    figure = bars_with_numbers(view, logits[shown], [names[i] for i in shown], numbers)
     said = t("answer.read_logits", best=names[best], logit=f"{logits[best]:.2f}".replace("-", "−"))
-    view.picture("logits", figure, said, quantity=view.trace.graph["logits"], on_pick=lambda row, _: select(output=row))
+    if len(shown) < len(logits):
+        said += " " + t("answer.read_likeliest", most=len(shown), n=f"{len(logits):,}")
+    table = pd.DataFrame({"logit": logits}, index=names)
+    look = {"quantity": view.trace.graph["logits"], "table": table}
+    view.picture("logits", figure, said, on_pick=lambda row, _: select(output=shown[row]), **look)
 
 
 def trained_on(view: View) -> None:

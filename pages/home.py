@@ -43,7 +43,8 @@ def live(view: View) -> int:
 view = View("home", chips=False)
 place = live(view)
 if view.story:
-    view.tell(t("home.story" if view.trace.picture is None else "home.story_picture"))
+    colour = view.seen is not None and view.seen.ndim == 3
+    view.tell(t("home.story_colour" if colour else "home.story" if view.seen is None else "home.story_picture"))
     with view.more():
         whole(view, place)
 else:

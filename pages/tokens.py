@@ -13,10 +13,11 @@ from model.embedding import SinusoidalPositions
 from model.pipeline import SPECIAL_TOKENS, TextReader
 from pages.ui import session
 from pages.ui.drawing.patches import how_it_is_prepared, position_maps
-from pages.ui.figures import Axis, bars, heatmap, tiles, waves
+from pages.ui.figures import Axis, bars, colour_tiles, heatmap, tiles, waves
 from pages.ui.link import select
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
+from pages.ui.sections.overlay import pieces_of
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
 
@@ -71,9 +72,9 @@ def about_pieces() -> None:
         parts = view.pipeline.reader.pieces(example)
         if any(part.startswith("##") for part in parts):
             st.markdown(text("read_uncut", word=example, pieces=" + ".join(parts)))
-    for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
     if isinstance(view.pipeline.reader, TextReader) and (space := view.pipeline.reader.space):
         st.markdown(text("read_space", space=space))
+    for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
         if kind in kinds:
             st.markdown(text(sentence))
     st.markdown(text("read_special"))
@@ -91,19 +92,20 @@ def about_pieces() -> None:
 
 def patches() -> None:
     """A picture as the encoder takes it: its patches, and the selected one as a row of numbers."""
-    pixels = view.trace.patches  # (patch, pixel)
-    assert pixels is not None  # a drawing
+    pixels, config = view.trace.patches, view.trace.config  # (patch, pixel)
+    assert pixels is not None  # a picture
     first = len(tokens) - len(pixels)  # where the patches begin: after [CLS], if there is one
-    side, size = math.isqrt(len(pixels)), math.isqrt(pixels.shape[1])
+    side, size = math.isqrt(len(pixels)), math.isqrt(pixels.shape[1] // config.channels)
     chosen = max(token - first, 0) if token >= first else int(pixels.sum(axis=1).argmax())
+    draw, seen = (colour_tiles, pieces_of(view)) if colour else (tiles, pixels.reshape(-1, size, size))
     columns = view.columns([2, 3])
     with columns[0]:
         places = [str(i + 1) for i in range(side)]
         many = side > 1
         view.picture(
             "patches",
-            tiles(
-                pixels.reshape(side, side, size, size),
+            draw(
+                seen.reshape(side, side, *seen.shape[1:]),
                 Axis(word("axis_row"), places),
                 Axis(word("axis_column"), places),
                 chosen=divmod(chosen, side) if many else None,
@@ -112,7 +114,8 @@ def patches() -> None:
                 height=360,
             ),
             text(
-                "read_patches" if many else "read_flat",
+                "read_patches_colour" if colour else "read_patches" if many else "read_flat",
+                side=config.image_size,
                 patches=len(pixels),
                 size=size,
                 pixels=pixels.shape[1],
@@ -125,17 +128,26 @@ def patches() -> None:
     if view.story:
         return
     with columns[1]:
-        look = {"scale": "share", "square": False, "font_size": view.font_size, "height": 170}
-        name = tokens[first + chosen]
-        view.picture(
-            "pixels",
-            heatmap(pixels[[chosen]], Axis(plain("axis.token"), [name]), Axis(word("axis_pixel")), **look),
-            text("read_pixels", token=name, pixels=pixels.shape[1], ink=int((pixels[chosen] > 0.5).sum())),
-            values=pixels[[chosen]],
-            equation="p",
-        )
+        one_row(first, chosen, size)
         if many:
             st.markdown(text("read_cls"))
+        if config.distillation_token:
+            st.markdown(text("read_distillation"))
+
+
+def one_row(first: int, chosen: int, size: int) -> None:
+    """The numbers of one patch as they are read; in colour a row for each channel."""
+    pixels, name = view.trace.patches[chosen], tokens[first + chosen]
+    if colour:
+        names = [word(channel) for channel in ("red", "green", "blue")][: view.trace.config.channels]
+        axes = Axis("", names), Axis(word("axis_pixel_colour"))
+        said, scale = text("read_pixels_colour", token=name, pixels=len(pixels), size=size), "signed"
+    else:
+        axes = Axis(plain("axis.token"), [name]), Axis(word("axis_pixel"))
+        said, scale = text("read_pixels", token=name, pixels=len(pixels), ink=int((pixels > 0.5).sum())), "share"
+    look = {"scale": scale, "square": False, "font_size": view.font_size, "height": 170}
+    values = pixels.reshape(view.trace.config.channels, -1)
+    view.picture("pixels", heatmap(values, *axes, **look), said, values=pixels[None], equation="p")
 
 
 # -- 2 · what each token is, where it stands, and the sum --------------------------------------------------------
@@ -177,7 +189,7 @@ def about_vectors(X_embed: np.ndarray, E_pos: np.ndarray) -> str:
         told = {"before": length(X_embed / source.factor), "after": length(X_embed), "positions": length(E_pos)}
         return said + " " + text("read_tokens", d_model=d_model, root=f"{source.factor:.4g}", **told)
     first = len(tokens) - len(pixels)
-    kind = "read_tokens_patches" if first else "read_tokens_flat"
+    kind = "read_tokens_colour" if colour else "read_tokens_patches" if first else "read_tokens_flat"
     return text(kind, pixels=pixels.shape[1], d_model=d_model, length=length(X_embed[first:]))
 
 
@@ -226,7 +238,7 @@ def as_waves() -> None:
     drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
     shown = [*drawn, dimension] if many and dimension is not None and dimension not in drawn else drawn
     turns = [f"{2 * math.pi * 10_000 ** (j / width):,.0f}" for j in (drawn[0], drawn[-1])]
-    sentence = text("read_waves_learned")
+    sentence = text("read_waves_learned_words" if words else "read_waves_learned", side=config.patches_per_side)
     if not many or config.positions == "sinusoidal":
         used = text("read_waves_used" if many else "read_waves_one", used=len(tokens))
         sentence = text("read_waves", fast=turns[0], slow=turns[1], last=drawn[-1] + 1) + " " + used
@@ -289,6 +301,7 @@ view = View("tokens", rows=["embedding.sum"])
 tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
 cut = not words and len(view.trace.patches) > 1
+colour = not words and view.seen.ndim == 3
 if view.story:
     if words:
         pieces()

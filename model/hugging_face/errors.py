@@ -19,7 +19,6 @@ SENTENCES = {
     "tensor_shape": "{tensor} in {folder} has the shape {found}, where the configuration asks for {expected}",
     "tensor_not_finite": "{tensor} in {folder} holds numbers that are not finite",
     "tensor_untied": "{tensor} in {folder} differs from the matrix that looks words up; here they are one",
-    "pictures": "{folder} reads pictures; the pages show other people's encoders of words only",
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",
     "vocabulary": "the tokenizer in {folder} does not fit the vocabulary of the weights",
 }

@@ -202,7 +202,7 @@ VIT = Family(
         "channels": "num_channels",
     },
     fixed=IMAGES,
-    only={"hidden_act": ("gelu", "relu"), "qkv_bias": (True,)},
+    only={"hidden_act": ("gelu", "relu"), "qkv_bias": (True,), "num_channels": (3, 1)},
     names={
         "embedding.cls": "embeddings.cls_token",
         "embedding.W_E": "embeddings.patch_embeddings.projection",

@@ -1,4 +1,4 @@
-"""Pictures for a checkpoint: brought to its size, and normalised as its preprocessor_config.json says."""
+"""Pictures for a checkpoint: brought to its size, and normalised, as its preprocessor_config.json says."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -14,15 +14,17 @@ from model.pipeline import InputError, Reading
 from model.trace import Guess
 
 MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
+MOST_SIDE = 4096  # to which a picture is brought
 #: The ways to resize, as Pillow numbers them and these files too.
 RESAMPLING = (0, 1, 2, 3, 4, 5)
 
 
 class CheckpointImageReader:
-    """Colour pictures: a file's bytes, or an array (height, width, channel) in [0, 1].
+    """Colour pictures: a file's bytes, an array (height, width, channel) in [0, 1], or the picture of a trace.
 
     What the network reads, and a trace calls its picture, is (picture − mean) / deviation, channel by channel;
-    `shown` is the way back. `labels` are a classifier's classes.
+    `shown` is the way back. A file is resized as the settings say, and where they say so its middle is cut out.
+    `labels` are a classifier's classes.
     """
 
     vocabulary: Sequence[str] = ()
@@ -33,6 +35,9 @@ class CheckpointImageReader:
         self.mean = _of_channels(settings.get("image_mean"), config.channels, 0.5) if normalised else 0.0
         self.deviation = _of_channels(settings.get("image_std"), config.channels, 0.5) if normalised else 1.0
         self.resample = settings["resample"] if settings.get("resample") in RESAMPLING else Image.Resampling.BILINEAR
+        self.size, self.cut = _sides(settings.get("size")), None
+        if settings.get("do_center_crop"):
+            self.cut = _sides(settings.get("crop_size"))
 
     def read(self, x: object) -> Reading:
         """Raises InputError("not_an_image") for what is no picture."""
@@ -40,9 +45,10 @@ class CheckpointImageReader:
             raise InputError("not_an_image")
         pixels = self._unpacked(x) if isinstance(x, bytes) else np.asarray(x, dtype=np.float32)
         side, channels = self.config.image_size, self.config.channels
-        if pixels.shape != (side, side, channels) or not np.isfinite(pixels).all():
+        as_read = pixels.shape == (channels, side, side)
+        if not (as_read or pixels.shape == (side, side, channels)) or not np.isfinite(pixels).all():
             raise InputError("not_an_image", shape=pixels.shape)
-        read = ((pixels - self.mean) / self.deviation).astype(np.float32).transpose(2, 0, 1)
+        read = pixels if as_read else ((pixels - self.mean) / self.deviation).astype(np.float32).transpose(2, 0, 1)
         rows = range(1, self.config.patches_per_side + 1)
         in_front = ("[CLS]", "[DIST]")[: self.config.tokens_in_front]
         tokens = [*in_front, *(f"r{row}c{column}" for row in rows for column in rows)]
@@ -50,21 +56,36 @@ class CheckpointImageReader:
 
     def _unpacked(self, file: bytes) -> np.ndarray:
         """A file as (height, width, channel) in [0, 1], of the network's size."""
-        side = self.config.image_size
         try:
             with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as opened:
                 if opened.width * opened.height > MOST_PIXELS:
                     raise InputError("not_an_image", shape=opened.size)
                 picture = opened.convert("RGB" if self.config.channels == 3 else "L")
-            picture = picture.resize((side, side), self.resample)
+            picture = self._of_its_size(picture)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError("not_an_image") from error
         pixels = np.asarray(picture, dtype=np.float32) / 255
-        return pixels.reshape(side, side, -1)
+        return pixels.reshape(*pixels.shape[:2], -1)
+
+    def _of_its_size(self, picture: Image.Image) -> Image.Image:
+        """Resized, to both sides or by the shorter one; the middle cut out; and then as large as the network wants."""
+        width, height = picture.size
+        if self.size and None in self.size:
+            scale = max(filter(None, self.size)) / min(width, height)
+            picture = picture.resize((max(1, int(width * scale)), max(1, int(height * scale))), self.resample)
+        elif self.size:
+            picture = picture.resize(self.size, self.resample)
+        if self.cut and None not in self.cut:
+            width, height = self.cut
+            left, top = (picture.width - width) // 2, (picture.height - height) // 2
+            picture = picture.crop((left, top, left + width, top + height))
+        wanted = (self.config.image_size, self.config.image_size)
+        return picture if picture.size == wanted else picture.resize(wanted, self.resample)
 
     def shown(self, picture: np.ndarray) -> np.ndarray:
-        """What the network reads, (channel, height, width), as it looks: (height, width, channel) in [0, 1]."""
-        return (picture.transpose(1, 2, 0) * self.deviation + self.mean).clip(0, 1)
+        """What the network reads, (channel, height, width), as it looks: (height, width, 3) in [0, 1]."""
+        seen = (picture.transpose(1, 2, 0) * self.deviation + self.mean).clip(0, 1)
+        return seen if seen.shape[-1] == 3 else seen.repeat(3, axis=-1)
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
         return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
@@ -82,3 +103,13 @@ def _of_channels(values: object, channels: int, usual: float) -> np.ndarray:
     ):
         return np.array(values, np.float32)
     return np.full(channels, usual, np.float32)
+
+
+def _sides(size: object) -> tuple[int, int] | tuple[int, None] | None:
+    """(width, height) of a size in these files, (shorter side, None) where it is one number; None: it says nothing."""
+    if isinstance(size, dict):
+        sides = (size.get("width"), size.get("height")) if "height" in size else (size.get("shortest_edge"), None)
+    else:
+        sides = (size, None)
+    known = [side for side in sides if side is not None]
+    return sides if known and all(type(side) is int and 0 < side <= MOST_SIDE for side in known) else None

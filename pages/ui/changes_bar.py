@@ -8,12 +8,12 @@ from model.graph import Graph
 from model.graph import graph as graph_of
 from model.sweep import align
 from pages.ui.choice import MOST_CHARACTERS, Choice
-from pages.ui.drawing import sketch
+from pages.ui.drawing import pictures, sketch
 from pages.ui.link import select
 from pages.ui.text import class_label, literal, plain, t
 
 #: Which field of Choice holds the other input.
-OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing"}
+OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing", "picture": "other_picture"}
 
 
 def changes_bar(choice: Choice, own: Trace) -> None:
@@ -49,7 +49,7 @@ def compare_bar(own: Trace, rival: Trace) -> None:
         if missing:
             names = plain("compare.and").join(plain("common.quoted", token=literal(token)) for token in missing)
             st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
-    else:
+    elif own.answer and rival.answer:
         there, here = (class_label(run.answer[0].best) for run in (rival, own))
         st.markdown(t("compare.drawings", there=there, here=here), width="content")
     look = {"icon": ":material/close:", "help": plain("compare.stop")}
@@ -83,13 +83,19 @@ def compare_box(choice: Choice) -> None:
 
 
 def other_input(choice: Choice, name: str) -> None:
-    """A field for the other sentence, or ten buttons for the other digit. name: of the widget."""
+    """A field for the other sentence, or buttons for ten digits or the ready pictures. name: of the widget."""
     widget, field = f"{name}.other", OTHER[choice.input]
     if field == "other":
         st.session_state[widget] = choice.other or ""
         look = {"max_chars": MOST_CHARACTERS, "placeholder": plain("compare.hint")}
         look["on_change"] = lambda: select(other=st.session_state[widget] or None)
         st.text_input(plain("compare.sentence"), key=widget, **look)
+        return
+    if field == "other_picture":
+        st.session_state[widget] = choice.other_picture
+        names = {name: plain(f"sidebar.picture_{name}") for name in (*pictures.READY, pictures.PAD)}
+        look = {"key": widget, "on_change": lambda: select(other_picture=st.session_state[widget])}
+        st.pills(plain("sidebar.picture"), list(names), format_func=names.__getitem__, **look)
         return
     examples = [sketch.example(digit) for digit in range(10)]
     st.session_state[widget] = examples.index(choice.other_drawing) if choice.other_drawing in examples else None

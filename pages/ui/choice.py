@@ -17,14 +17,16 @@ from urllib.parse import unquote
 from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.translator import Language
-from pages.ui.drawing import sketch
-from pages.ui.offered import offered, sizes
+from pages.ui.drawing import pictures, sketch
+from pages.ui.offered import of_pictures, offered, reads_pictures, sizes
 
 LANGUAGES = ("en", "zh")
 DEPTHS = ("story", "numbers", "formula", "code")
 DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
+#: Beside these, colour pictures, which only offered checkpoints read.
+PICTURE = "picture"
 MODELS = ("trained", "paper")
 #: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
 #: input also both beside each other, the run of that, and by how much this run differs from it.
@@ -87,13 +89,17 @@ class Choice:
 
     # the run
     input: str = "sentence"
-    model: str = "trained"  # who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name
+    model: str = "trained"  # who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name;
+    # or who reads a picture: always a folder's
     sentence: str = ""
     drawing: bytes | None = None  # digit and flat: what was drawn, as sketch.grey reads it
+    picture: str = pictures.READY[0]  # of pictures.PICTURES
+    photo: bytes | None = None  # the visitor's own picture, a file's bytes; in no link
     edits: tuple[Edit, ...] = ()
     into: Language | None = None  # the language to translate into
     other: str | None = None  # a second sentence to compare with, and to take vectors from
     other_drawing: bytes | None = None  # the same for a drawing
+    other_picture: str | None = None  # and for a picture: a ready one
     # the place
     layer: int = 0
     head: int = 0
@@ -142,8 +148,8 @@ class Choice:
 
     @property
     def checkpoint(self) -> bool:
-        """Whether somebody else's encoder reads the sentence."""
-        return self.input == "sentence" and self.model not in MODELS
+        """Whether somebody else's encoder reads the sentence or the picture."""
+        return self.input == PICTURE or (self.input == "sentence" and self.model not in MODELS)
 
     @property
     def pipeline(self) -> str:
@@ -160,12 +166,24 @@ class Choice:
     @property
     def subject(self) -> str | bytes:
         """What the pipeline is given."""
+        if self.input == PICTURE:
+            return self._seen(self.picture)
         return self.sentence if self.input == "sentence" else (self.ink or b"")
 
     @property
     def other_subject(self) -> str | bytes | None:
         """The other input, as the pipeline is given it; None where there is none."""
+        if self.input == PICTURE:
+            return self.other_picture and self._seen(self.other_picture)
         return (self.other or None) if self.input == "sentence" else ink_of(self.other_drawing)
+
+    def _seen(self, picture: str) -> bytes:
+        """A picture by its name, as a file's bytes; without a file of the visitor's own, the first ready one."""
+        if picture == pictures.OWN:
+            return self.photo or pictures.ready(pictures.READY[0])
+        if picture == pictures.PAD:
+            return pictures.of_drawing(self.drawing or sketch.example())
+        return pictures.ready(picture)
 
     def at_least(self, depth: str) -> bool:
         """True where the depth dial stands at `depth` or deeper."""
@@ -174,6 +192,14 @@ class Choice:
     def at(self, stage: str) -> str:
         """A key like "layers.{l}.attention.Q" in the chosen layer."""
         return stage.replace("{l}", str(self.layer))
+
+    def with_a_reader(self) -> Self:
+        """The same choice with a model that reads such an input; who names a model of pictures means a picture."""
+        if self.input == "sentence" and reads_pictures(self.model):
+            return replace(self, input=PICTURE)
+        if self.input == PICTURE and not reads_pictures(self.model):
+            return replace(self, model=of_pictures()[0])
+        return self
 
     def fitted(self, config: EncoderConfig, tokens: int, target: int | None = None) -> Self:
         """The same choice with no place outside a run of `tokens` tokens through an encoder of that configuration.
@@ -232,7 +258,7 @@ class Choice:
                     values[field.path] = error.instead
             except ValueError:
                 refuse(field.name)
-        choice = built(cls, values)
+        choice = built(cls, values).with_a_reader()
         if choice.checkpoint:
             config = sizes(offered()[choice.model]) or PRESETS["text"]
         else:
@@ -293,6 +319,13 @@ def read_model(text: str) -> str:
     """Who reads a sentence."""
     if text not in (*MODELS, *offered()):
         raise LinkError("link_model" if re.fullmatch(r"[\w.-]+", text, re.ASCII) else "link")
+    return text
+
+
+def read_input(text: str) -> str:
+    """A kind of input; of pictures only where there is somebody to read them."""
+    if text not in PIPELINES and not (text == PICTURE and of_pictures()):
+        raise LinkError
     return text
 
 
@@ -405,14 +438,16 @@ NOTHING_CHOSEN = Choice()
 #: Every value of Choice, in the order in which a link holds them.
 FIELDS: tuple[Field, ...] = (
     Field("lang", "lang", one_of(*LANGUAGES), always=True),
-    Field("input", "input", one_of(*PIPELINES), always=True),
+    Field("input", "input", Kind(str, read_input), always=True),
     Field("model", "model", Kind(str, read_model)),
     Field("sentence", "s", TEXT, always=True),
     Field("drawing", "ink", DRAWING),
+    Field("picture", "picture", one_of(*pictures.PICTURES)),
     Field("edits", "edits", EDITS),
     Field("into", "into", one_of(*LANGUAGES)),
     Field("other", "other", TEXT),
     Field("other_drawing", "other_ink", DRAWING),
+    Field("other_picture", "other_picture", one_of(*pictures.READY, pictures.PAD)),
     Field("layer", "layer", PLACE, always=True),
     Field("head", "head", PLACE, always=True),
     Field("token", "token", PLACE),

@@ -14,9 +14,15 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.choice import FIELDS, Choice, Field, Problem, built, moved
+from pages.ui.drawing import pictures
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold; all else stands under "at.{name}".
-SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {"ink": "drawing"}
+SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {
+    "ink": "drawing",
+    "picture": "picture",
+}
+#: Where the visitor's own picture is kept: too large for a link, it stays for the visit.
+PHOTO = "photo"
 #: What a page link says beside the choice: the page that it leads to. It does not stay in the address.
 PAGE = "page"
 #: What a link may leave to the visitor's browser or to what is there already.
@@ -64,6 +70,9 @@ def arrive() -> tuple[Problem, ...]:
         return ()
     cold, address = "lang" not in st.session_state, st.query_params.to_dict()
     choice, problems = Choice.from_link(address)
+    if choice.picture == pictures.OWN and PHOTO not in st.session_state:
+        choice = choice.with_(picture=pictures.READY[0])
+        problems = (*problems, Problem("picture", pictures.OWN, "link_picture"))
     missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
     for field in FIELDS:
         if field.name not in missing:

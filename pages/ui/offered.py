@@ -32,6 +32,18 @@ def _named(folders: str) -> dict[str, Path]:
     return named
 
 
+def reads_pictures(name: str) -> bool:
+    """Whether the folder offered by that name is an encoder of pictures."""
+    folder = offered().get(name)
+    config = folder and sizes(folder)
+    return bool(config) and config.input == "patches"
+
+
+def of_pictures() -> list[str]:
+    """The names of those that read pictures."""
+    return [name for name in offered() if reads_pictures(name)]
+
+
 @lru_cache(maxsize=16)
 def sizes(folder: Path) -> EncoderConfig | None:
     """The configuration of a folder, without its weights; None where it cannot be read."""

@@ -4,12 +4,12 @@ import streamlit as st
 
 from model.config import DECODER
 from pages.ui import link, session
-from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PIPELINES, Choice
+from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PICTURE, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
-from pages.ui.drawing import sketch
+from pages.ui.drawing import pictures, sketch
 from pages.ui.drawing.doubt import verdict
 from pages.ui.first_sight import first_picture
-from pages.ui.offered import offered
+from pages.ui.offered import of_pictures, offered
 from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another sentence, and in its translation, mean nothing in this one.
@@ -44,21 +44,27 @@ def sidebar(page: str = "") -> Choice:
         _begin()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
     drawing = None
+    seers = of_pictures()
     with st.container(key="at_hand"):  # on a phone it stands over the page, and all the rest behind a button
-        kind = _worded("input", tuple(PIPELINES), lambda kind: plain(f"sidebar.input_{kind}"))
+        kinds = (*PIPELINES, *[PICTURE] * bool(seers))
+        kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"))
         if kind == "sentence":
             _sentence()
+        elif kind == PICTURE:
+            drawing = _picture()
         else:
             drawing = _drawing(PIPELINES[kind])
     if kind == "sentence":
-        _who_reads()
+        _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
+    elif kind == PICTURE:
+        _who_reads(seers)
     writes = page == "translation" and kind == "sentence"  # there the layers are the decoder's
     config = DECODER if writes else session.config(link.chosen().pipeline)
     _number("layer", config.layers)
     _number("head", config.heads)
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
-    choice = link.write().with_(drawing=drawing)
+    choice = link.write().with_(drawing=drawing, photo=st.session_state.get(link.PHOTO))
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))
     return choice
 
@@ -111,13 +117,15 @@ def _sentence() -> None:
     )
 
 
-def _who_reads() -> None:
+def _who_reads(readers: list[str]) -> None:
     """Our encoder, the paper's base size untrained (`model=paper` in a link), or an offered checkpoint by its name."""
-    if folders := offered():
+    if st.session_state["model"] not in readers:  # it reads another kind of input
+        st.session_state["model"] = readers[0]
+    if readers != list(MODELS):
         names = {"trained": plain("sidebar.model_trained"), "paper": plain("untrained.toggle")}
         st.selectbox(
             plain("sidebar.model"),
-            [*MODELS, *folders],
+            readers,
             format_func=lambda name: names.get(name, name),
             key="model",
             persist_state="session",
@@ -138,8 +146,34 @@ def _take_example() -> None:
         st.session_state["example"] = None
 
 
-def _drawing(pipeline: str) -> bytes:
-    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
+def _picture() -> bytes | None:
+    """A ready picture, the pad, or the visitor's own file; returns what is drawn where that is the picture."""
+    names = [name for name in pictures.PICTURES if name != pictures.OWN or link.PHOTO in st.session_state]
+    name = _worded("picture", tuple(names), lambda name: plain(f"sidebar.picture_{name}"))
+    drawing = None
+    if name == pictures.PAD:
+        drawing = _pad()
+    else:
+        st.image(st.session_state[link.PHOTO] if name == pictures.OWN else pictures.ready(name), width=180)
+    with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
+        st.file_uploader(plain("sidebar.upload_picture_help"), key="upload_picture", on_change=_take_picture)
+    if problem := st.session_state.pop("upload_problem", None):
+        st.warning(t(problem), icon=":material/broken_image:")
+    return drawing
+
+
+def _take_picture() -> None:
+    if (file := st.session_state["upload_picture"]) is None:
+        return
+    try:
+        st.session_state[link.PHOTO] = pictures.from_file(file.getvalue())
+        link.select(picture=pictures.OWN)
+    except sketch.DrawingError as error:
+        st.session_state["upload_problem"] = f"error.picture_{error.reason}"
+
+
+def _pad() -> bytes:
+    """The pad with what is drawn on it."""
     if st.session_state["drawing"] is None:
         st.session_state["drawing"] = sketch.example()
     drawing = st.session_state["drawing"]
@@ -156,6 +190,12 @@ def _drawing(pipeline: str) -> bytes:
         undo=plain("sidebar.undo"),
         clear=plain("sidebar.clear"),
     )
+    return drawing
+
+
+def _drawing(pipeline: str) -> bytes:
+    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
+    drawing = _pad()
     verdict_place = st.container()
     with st.container(key="pad_tools"):
         st.segmented_control(

@@ -12,6 +12,7 @@ import streamlit as st
 from model import Trace, WeightsError
 from model.config import EncoderConfig
 from model.graph import Quantity
+from model.hugging_face.images import CheckpointImageReader
 from model.sweep import Pair, align, in_place_of
 from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
@@ -141,6 +142,12 @@ class View:
         if len(self.trace.tokens) == 1:
             return "single"
         return "words" if self.trace.picture is None else "drawing"
+
+    @cached_property
+    def seen(self) -> np.ndarray | None:
+        """The input as it looks, (height, width) or (height, width, 3) in [0, 1]; None for words."""
+        picture, reader = self.trace.picture, self.pipeline.reader
+        return reader.shown(picture) if isinstance(reader, CheckpointImageReader) and picture is not None else picture
 
     @property
     def token(self) -> int:
@@ -369,7 +376,7 @@ class View:
         listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
         del self.trace, self._pictures
-        for run in ("original", "other"):
+        for run in ("original", "other", "seen"):
             self.__dict__.pop(run, None)
 
     # -- above the page ----------------------------------------------------------------------------

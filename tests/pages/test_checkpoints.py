@@ -136,14 +136,6 @@ def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pyte
     assert not app.exception
 
 
-def test_an_encoder_of_pictures_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, theirs("ViTModel")[1])
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "model": name, "s": "the cat"})
-    app.run()
-    assert [error.value for error in app.error if "pictures" in error.value]
-
-
 def test_a_link_to_a_network_that_is_not_offered_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch)
     app = AppTest.from_file(str(APP), default_timeout=60)

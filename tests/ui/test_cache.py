@@ -56,7 +56,7 @@ def test_the_bytes_kept_stay_under_the_bound_and_the_oldest_goes_first(traces: d
     assert runs == [*SENTENCES, SENTENCES[0]]
 
 
-def test_a_run_larger_than_the_bound_is_handed_out_and_not_kept(traces: dict[str, Trace]) -> None:
+def test_of_runs_larger_than_the_bound_the_last_two_are_kept(traces: dict[str, Trace]) -> None:
     runs = []
 
     @traces_up_to(1000)
@@ -64,8 +64,13 @@ def test_a_run_larger_than_the_bound_is_handed_out_and_not_kept(traces: dict[str
         runs.append(sentence)
         return traces[sentence]
 
-    assert run(SENTENCES[0]) is run(SENTENCES[0]) is traces[SENTENCES[0]]
-    assert len(runs) == 2
+    for sentence in SENTENCES[:2] * 2:
+        assert run(sentence) is traces[sentence]
+    assert runs == list(SENTENCES[:2])
+    run(SENTENCES[2])
+    run(SENTENCES[1])
+    run(SENTENCES[0])
+    assert runs == [*SENTENCES, SENTENCES[0]]
 
 
 def test_a_run_that_fails_is_tried_again(traces: dict[str, Trace]) -> None:

@@ -7,18 +7,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.analysis import cosine_similarity
+from model.analysis import cosine_similarity, likeliest
 from model.digits import BOX, SIZE
+from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
 from pages.ui.drawing import sketch
-from pages.ui.figures import Axis, drawing, heatmap, tiles
+from pages.ui.figures import Axis, colour_picture, drawing, heatmap, tiles
+from pages.ui.link import select
 from pages.ui.sections.overlay import inked
 from pages.ui.text import plain, t
 from pages.ui.view import View, shape
 
+MOST_CLASSES = 16  # with a column of their own
+
 
 def how_it_is_prepared(view: View) -> None:
     """Tokens: from what was drawn to the rows that enter the encoder, a small picture for each step."""
+    if view.seen is not None and view.seen.ndim == 3:
+        how_it_is_brought_to_size(view)
+        return
     image, patches = view.trace.picture, view.trace.patches
     if image is None or patches is None or len(patches) == 1:
         return
@@ -84,22 +91,65 @@ def how_it_is_prepared(view: View) -> None:
                 view.picture(f"prepared_{name}", figure, sentence, title=title, values=values, table=table)
 
 
+def how_it_is_brought_to_size(view: View) -> None:
+    """The same for a picture in colour: cut, its colours as they are read, and the rows that become tokens."""
+    config, picture, patches, seen = view.trace.config, view.trace.picture, view.trace.patches, view.seen
+    reader = view.pipeline.reader
+    assert isinstance(reader, CheckpointImageReader) and picture is not None and patches is not None
+    size, side, front = config.patch_size, config.patches_per_side, config.tokens_in_front
+    look = {"font_size": view.font_size, "square": False, "height": round(260 * view.font_size / 12)}
+    red, patch = Axis("", []), Axis(plain("patches.axis_patch"))
+    numbers = {"patches": len(patches), "pixels": patches.shape[1], "d_model": config.d_model}
+    numbers |= {"front": " ".join(view.trace.tokens[:front]), "tokens": len(view.trace.tokens)}
+    numbers |= {"size": config.image_size, "side": side, "patch": size}
+    numbers |= {"mean": in_a_row(reader.mean), "deviation": in_a_row(reader.deviation)}
+    channels = tiles(picture[None], red, red, scale="signed", font_size=view.font_size, height=260)
+    vectors = view.trace["embedding.tokens"]
+    pictures = (
+        ("fitted", "cut_colour", seen, colour_picture(seen, cut=size, font_size=view.font_size, height=260)),
+        ("colours", "colours", picture, channels),
+        ("rows_colour", "rows_colour", patches, heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), **look)),
+        (
+            "projected_colour",
+            "projected_colour",
+            vectors,
+            heatmap(vectors, Axis(plain("axis.token")), Axis(plain("axis.d_model")), **look),
+        ),
+    )
+    st.subheader(plain("patches.prepared"), anchor=False)
+    st.markdown(t("patches.prepared_intro_colour"))
+    for row in (pictures[:2], pictures[2:]):
+        for column, (name, sentence, values, figure) in zip(st.columns(2), row, strict=True):
+            with column:
+                table = pd.DataFrame(values.reshape(len(values), -1))
+                said = t(f"patches.read_{sentence}", **numbers)
+                view.picture(
+                    f"prepared_{name}", figure, said, title=plain(f"patches.{name}"), values=values, table=table
+                )
+
+
+def in_a_row(values: object) -> str:
+    """A number for each channel: "0.485, 0.456, 0.406"."""
+    return ", ".join(f"{value:.3g}" for value in np.atleast_1d(values))
+
+
 def position_maps(view: View, token: int) -> None:
     """Tokens: how alike the learned positions of the patches are, as a map for each patch."""
     if view.trace.patches is None or len(view.trace.patches) == 1:
         return
-    side, names = view.trace.config.patches_per_side, view.trace.tokens[1:]
-    table = session.pipeline(view.choice.pipeline).network.embedding.positions.table.numpy()[1:]
+    side, front = view.trace.config.patches_per_side, view.trace.config.tokens_in_front
+    names = view.trace.tokens[front:]
+    table = view.pipeline.network.embedding.positions.table.numpy()[front:]
     alike = cosine_similarity(table)
     others = np.where(np.eye(len(names), dtype=bool), -np.inf, alike)
     place = np.argwhere(np.ones((side, side)))
     apart = np.abs(place[:, None] - place[None]).sum(-1)
     in_line = (place[:, None] == place[None]).any(-1) & (apart > 1)
-    shown = max(token - 1, 0)
+    shown = max(token - front, 0)
     nearest = int(others[shown].argmax())
 
     def choose(row: int, column: int) -> None:
-        st.session_state["token"] = 1 + row * side + column
+        select(token=front + row * side + column)
 
     figure = (
         tiles(
@@ -139,9 +189,17 @@ def position_maps(view: View, token: int) -> None:
     )
 
 
+def classes_to_show(probabilities: np.ndarray, most: int = MOST_CLASSES) -> list[int]:
+    """The classes of (step, class) that are worth a column: all, or the last step's likeliest and each step's best."""
+    if probabilities.shape[1] <= most:
+        return list(range(probabilities.shape[1]))
+    backwards = probabilities[::-1]
+    return likeliest(backwards, [most // 2, *[1] * (len(backwards) - 1)])
+
+
 def first_to_know(view: View) -> None:
     """Answer: what the classifier would say after each layer, and from which on the answer stands."""
-    if view.trace.patches is None or len(view.trace.patches) == 1:
+    if view.kind != "drawing":
         return
     probabilities = session.pipeline(view.choice.pipeline).read_layers(view.trace)  # (1 + layer, class)
     best, layers = probabilities.argmax(axis=1), view.trace.config.layers
@@ -152,19 +210,22 @@ def first_to_know(view: View) -> None:
     known = t(
         "patches.known" if since else "patches.known_at_once", answer=labels[best[-1]], layer=since, before=before
     )
+    shown = classes_to_show(probabilities)
+    table = pd.DataFrame(probabilities, index=steps, columns=labels)
     view.picture(
         "first_to_know",
         heatmap(
-            probabilities,
+            probabilities[:, shown],
             Axis("", steps),
-            Axis(plain("answer.axis_class"), labels),
+            Axis(plain("answer.axis_class"), [labels[i] for i in shown]),
             scale="share",
             square=False,
             font_size=view.font_size,
-            height=270,
+            height=max(270, 90 + 20 * len(steps)),
         ),
         t("patches.read_first_to_know", value=f"{probabilities[-1].max():.3f}") + " " + known,
         title=plain("patches.first_to_know"),
         equation=r"p^{(l)} = \operatorname{softmax}\left(X^{(l)}_{[\text{CLS}]} W + b\right)",
         values=probabilities,
+        table=table,
     )

@@ -5,9 +5,11 @@ import binascii
 import io
 import math
 import zlib
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -26,6 +28,7 @@ MOST_PIXELS = 50_000_000  # of it: the largest that phones take
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF")
 SHRUNK = 1000  # pixels: no digit needs more
 LEAST_CONTRAST = 0.02  # of white
+Seen = TypeVar("Seen")
 _one_at_a_time = Lock()  # unpacked, a large photo takes hundreds of megabytes
 
 
@@ -100,7 +103,7 @@ def framed(ink: np.ndarray) -> np.ndarray:
 
 def from_file(content: bytes) -> bytes:
     """An uploaded picture or photo -> a packed drawing of its ink. Raises DrawingError or DigitError."""
-    pixels = grey_of(opened(content))
+    pixels = grey_of(opened(content, in_grey))
     if min(pixels.shape) < SMALLEST_SIDE:
         raise DigitError("too_small", shape=pixels.shape)
     if np.ptp(pixels) < LEAST_CONTRAST:
@@ -110,11 +113,10 @@ def from_file(content: bytes) -> bytes:
     return from_picture(framed(steps_of(pixels).cropped))
 
 
-def opened(content: bytes) -> np.ndarray:
-    """The (first) picture in a PNG, JPEG, WebP, GIF or HEIC file, in grey: (height, width) of uint8 or uint16.
+def opened(content: bytes, prepare: Callable[[Image.Image], Seen]) -> Seen:
+    """What `prepare` makes of the (first) picture in a PNG, JPEG, WebP, GIF or HEIC file.
 
-    As the camera was held, what is transparent on white, and shrunk. Raises DrawingError. The size is read from the
-    file's head first: a picture too large is never unpacked.
+    Raises DrawingError. The size is read from the file's head first: a picture too large is never unpacked.
     """
     if len(content) > MOST_BYTES:
         raise DrawingError("large")
@@ -122,7 +124,7 @@ def opened(content: bytes) -> np.ndarray:
         with _one_at_a_time, Image.open(io.BytesIO(content), formats=FORMATS) as picture:
             if math.prod(picture.size) > MOST_PIXELS:
                 raise DrawingError("large")
-            return in_grey(picture)
+            return prepare(picture)
     except DrawingError:
         raise
     except Image.DecompressionBombError as error:
@@ -132,19 +134,27 @@ def opened(content: bytes) -> np.ndarray:
 
 
 def in_grey(picture: Image.Image) -> np.ndarray:
-    """An opened picture upright, on white, at most about a thousand pixels a side, in grey."""
+    """An opened picture upright, on white, at most about a thousand pixels a side: uint8, or uint16 of 16 bits."""
     if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
         return np.asarray(ImageOps.exif_transpose(picture)).astype(np.uint16)
-    picture.draft("RGB", (SHRUNK, SHRUNK))  # a JPEG need not be unpacked whole
+    return np.asarray(upright(picture, SHRUNK).convert("L"))
+
+
+def upright(picture: Image.Image, most: int) -> Image.Image:
+    """An opened picture as the camera was held, what is transparent on white, at most `most` pixels a side."""
+    if picture.mode.startswith("I"):
+        sixteen = np.asarray(picture).clip(0, 2**16 - 1)
+        picture = Image.fromarray((sixteen >> 8).astype(np.uint8))
+    picture.draft("RGB", (most, most))  # a JPEG need not be unpacked whole
     clear = picture.has_transparency_data
     if picture.mode not in ("L", "RGB", "RGBA"):
         picture = picture.convert("RGBA" if clear else "RGB")
-    picture.thumbnail((SHRUNK, SHRUNK), Image.Resampling.BOX)
+    picture.thumbnail((most, most), Image.Resampling.BOX)
     picture = ImageOps.exif_transpose(picture)
     if clear:
         picture = picture.convert("RGBA")
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
-    return np.asarray(picture.convert("L"))
+    return picture
 
 
 @cache

@@ -14,6 +14,7 @@ from pages.ui.figures.base import (
     finish,
     label,
 )
+from pages.ui.figures.colours import colour_picture, colour_tiles
 from pages.ui.figures.curves import activation_curve, bars, grouped_bars, lines, outlines, spreads, waves
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings
 from pages.ui.figures.matrices import (
@@ -45,6 +46,8 @@ __all__ = [
     "attention_lines",
     "bars",
     "branches",
+    "colour_picture",
+    "colour_tiles",
     "coloured",
     "drawing",
     "figure_of",

@@ -1,5 +1,6 @@
 """Drawn digits, with attention laid over them."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,12 +20,15 @@ from pages.ui.figures.base import (
     tile_markers,
     with_gap,
 )
+from pages.ui.figures.colours import dimmed, stitched, under
 from pages.ui.numbers import written
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
 #: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
+MOST_NAMED = 8  # rows and columns of patches at the edges of a picture
+MOST_SMALL = 64  # pixels along one side of a copy in colour
 VEIL = [[0.0, "rgba(240,160,48,0)"], [1.0, "rgba(240,160,48,0.92)"]]
 
 
@@ -107,25 +111,11 @@ def weight_bar(largest: float, font_size: int) -> dict:
     }
 
 
-def over_drawing(
-    picture: np.ndarray,
-    weights: np.ndarray,
-    tokens: Sequence[str],
-    query: int,
-    title: str,
-    *,
-    font_size: int = 12,
-    height: int = 420,
-) -> go.Figure:
-    """One row of attention weights laid over the drawing that its patches were cut from.
-
-    picture: (side, side) in [0, 1]. weights: (token,), the first on [CLS], which stands at the left, outside the
-    drawing. tokens: their names. query: the token that looks, outlined in the colour of the queries. title: of the
-    weights. A click on the patch in row r, column c reports (r, c), on [CLS] (0, -2).
-    """
-    side = round((len(weights) - 1) ** 0.5)
+def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
+    """The traces, or the images, of a picture under weights for `side` patches along each side, a unit each."""
+    if picture.ndim == 3:
+        return [], [under(dimmed(picture), -0.5, -0.5, side, side)]
     size = len(picture) // side
-    weights = np.asarray(weights, dtype=np.float32)
     ink = dict(
         type="heatmap",
         z=as_bytes(picture),
@@ -139,81 +129,14 @@ def over_drawing(
         showscale=False,
         hoverinfo="skip",
     )
-    sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
-    sheet[:, 2:] = weights[1:].reshape(side, side)
-    sheet[0, 0] = weights[0]
-    largest = float(weights.max()) or 1.0
-    veil = dict(
-        type="heatmap",
-        z=sheet,
-        x0=-2,
-        dx=1,
-        zmin=0.0,
-        zmax=largest,
-        colorscale=VEIL,
-        xgap=1,
-        ygap=1,
-        hoverinfo="skip",
-        colorbar=weight_bar(largest, font_size),
-    )
-    places = np.mgrid[0:side, 0:side]
-    y, x = (np.concatenate([[first], grid.ravel()]) for first, grid in zip((0, -2), places, strict=True))
-    marks = dict(
-        type="scatter",
-        x=x.astype(np.float32),
-        y=y.astype(np.float32),
-        customdata=weights,
-        text=[label(token) for token in tokens],
-        hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
-        **UNSEEN,
-    )
-    place = {"x0": x[query] - 0.5, "x1": x[query] + 0.5, "y0": y[query] - 0.5, "y1": y[query] + 0.5}
-    ground = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": 0.5, "fillcolor": "#000000"}
-    plain_side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
-    layout = {
-        "xaxis": plain_side
-        | {
-            "constraintoward": "left",
-            "range": [-2.55, side - 0.45],
-            "tickvals": [-2, *range(side)],
-            "ticktext": [label(tokens[0]), *(f"c{i + 1}" for i in range(side))],
-        },
-        "yaxis": plain_side
-        | {
-            "range": [side - 0.45, -0.55],
-            "scaleanchor": "x",
-            "tickvals": list(range(side)),
-            "ticktext": [f"r{i + 1}" for i in range(side)],
-        },
-        "shapes": [
-            ground | {"layer": "below", "line": {"width": 0}},
-            {"type": "rect", **place, "line": {"color": ROLE_COLOURS["dark"]["Q"], "width": 3}},
-        ],
-    }
-    return figure_of([ink, veil, marks], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+    return [ink], []
 
 
-def over_drawings(
-    picture: np.ndarray,
-    weights: np.ndarray,
-    rows: Axis,
-    columns: Axis,
-    *,
-    chosen: tuple[int, int] | None = None,
-    hover: Sequence[str] = (),
-    font_size: int = 12,
-    height: int | None = None,
-) -> go.Figure:
-    """The same drawing many times, each under weights of its own: weights (row, column, patches down, patches across).
-
-    Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
-    chosen: outlined. hover: a line for each copy, row by row.
-    """
-    weights = np.asarray(weights, dtype=np.float32)
-    n_rows, n_columns, side, _ = weights.shape
-    pixels = len(picture)
-    gap = pixels // 14  # of the picture's pixels, between two copies
-    unit = pixels + gap
+def copied_ground(picture: np.ndarray, n_rows: int, n_columns: int, gap: int) -> tuple[list[dict], list[dict]]:
+    """The same for many copies of a picture, each one unit wide and high, `gap` of its pixels apart."""
+    if picture.ndim == 3:
+        return [], [stitched(np.broadcast_to(dimmed(picture), (n_rows, n_columns, *picture.shape)))]
+    pixels, unit = len(picture), len(picture) + gap
     copies = np.zeros((n_rows, unit, n_columns, unit), dtype=np.uint8)
     # 0 is kept for the gap, which is see-through.
     copies[:, :pixels, :, :pixels] = (1 + np.rint(np.clip(picture, 0, 1) * STEPS))[None, :, None, :]
@@ -232,6 +155,112 @@ def over_drawings(
         showscale=False,
         hoverinfo="skip",
     )
+    return [ink], []
+
+
+def over_drawing(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    tokens: Sequence[str],
+    query: int,
+    title: str,
+    *,
+    font_size: int = 12,
+    height: int = 420,
+) -> go.Figure:
+    """One row of attention weights laid over the picture that its patches were cut from.
+
+    picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,), the first on [CLS], which stands
+    at the left, outside the picture; below it a distillation token, where there is one. tokens: their names. query: the
+    token that looks, outlined in the colour of the queries. title: of the weights. A click on the patch in row r,
+    column c reports (r, c), on [CLS] (0, -2), on the token below it (1, -2).
+    """
+    side = math.isqrt(len(weights) - 1)
+    front = len(weights) - side**2
+    weights = np.asarray(weights, dtype=np.float32)
+    traces, images = ground(picture, side)
+    sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
+    sheet[:, 2:] = weights[front:].reshape(side, side)
+    sheet[:front, 0] = weights[:front]
+    largest = float(weights.max()) or 1.0
+    veil = dict(
+        type="heatmap",
+        z=sheet,
+        x0=-2,
+        dx=1,
+        zmin=0.0,
+        zmax=largest,
+        colorscale=VEIL,
+        xgap=1,
+        ygap=1,
+        hoverinfo="skip",
+        colorbar=weight_bar(largest, font_size),
+    )
+    places = np.mgrid[0:side, 0:side]
+    in_front = np.arange(front), np.full(front, -2)
+    y, x = (np.concatenate([first, grid.ravel()]) for first, grid in zip(in_front, places, strict=True))
+    marks = dict(
+        type="scatter",
+        x=x.astype(np.float32),
+        y=y.astype(np.float32),
+        customdata=weights,
+        text=[label(token) for token in tokens],
+        hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
+        **UNSEEN,
+    )
+    place = {"x0": x[query] - 0.5, "x1": x[query] + 0.5, "y0": y[query] - 0.5, "y1": y[query] + 0.5}
+    outside = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": front - 0.5, "fillcolor": "#000000"}
+    named = list(range(0, side, -(-side // MOST_NAMED)))
+    plain_side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
+    layout = {
+        "xaxis": plain_side
+        | {
+            "constraintoward": "left",
+            "range": [-2.55, side - 0.45],
+            "tickvals": [-2, *named],
+            "ticktext": ["<br>".join(map(label, tokens[:front])), *(f"c{i + 1}" for i in named)],
+        },
+        "yaxis": plain_side
+        | {
+            "range": [side - 0.45, -0.55],
+            "scaleanchor": "x",
+            "tickvals": named,
+            "ticktext": [f"r{i + 1}" for i in named],
+        },
+        "shapes": [
+            outside | {"layer": "below", "line": {"width": 0}},
+            {"type": "rect", **place, "line": {"color": ROLE_COLOURS["dark"]["Q"], "width": 3}},
+        ],
+    }
+    layout["images"] = images
+    return figure_of([*traces, veil, marks], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+
+
+def over_drawings(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    chosen: tuple[int, int] | None = None,
+    hover: Sequence[str] = (),
+    font_size: int = 12,
+    height: int | None = None,
+) -> go.Figure:
+    """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
+
+    Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
+    chosen: outlined. hover: a line for each copy, row by row.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    n_rows, n_columns, side, _ = weights.shape
+    if picture.ndim == 3:
+        step = -(-len(picture) // MOST_SMALL)
+        picture = picture[::step, ::step]
+    pixels = len(picture)
+    gap = max(1, pixels // 14)  # of the picture's pixels, between two copies
+    unit = pixels + gap
+    traces, images = copied_ground(picture, n_rows, n_columns, gap)
     sheet = np.full((n_rows, side + 1, n_columns, side + 1), np.nan, dtype=np.float32)
     sheet[:, :side, :, :side] = weights.transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (side + 1), n_columns * (side + 1))[:-1, :-1]
@@ -265,4 +294,5 @@ def over_drawings(
         side_of["showticklabels"] = "ticktext" in side_of
     if height is None:
         height = int(min(640, 70 + n_rows * 110))
-    return figure_of([ink, veil, places], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+    layout["images"] = images
+    return figure_of([*traces, veil, places], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)

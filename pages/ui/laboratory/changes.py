@@ -255,9 +255,9 @@ def swapped(lab: Experiment, token: int) -> Edit | None:
 
 
 def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
-    """The drawing as it is now; over it, how much each patch matters. A click takes the patch away, or moves it."""
-    view = lab.view
-    names, side, chosen = view.trace.tokens, view.trace.config.patches_per_side, view.choice
+    """The picture as it is now; over it, how much each patch matters. A click takes the patch away, or moves it."""
+    view, config, chosen = lab.view, lab.view.trace.config, lab.view.choice
+    names, side, front = view.trace.tokens, config.patches_per_side, config.tokens_in_front
     values = np.full((1, len(names)), np.nan, np.float32)
     possible = {token: edit for token, edit in enumerate(edits) if edit is not None}
     values[0, list(possible)] = lab.changes(list(possible.values()))
@@ -271,35 +271,36 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
             select(edits=toggled(chosen, possible[token]))
 
     left, right = view.columns([3, 2], gap="medium")
-    picture = as_changed(view.trace.picture, chosen.edits, view.trace.config.patch_size)
+    picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
     size = np.nan_to_num(np.abs(values[0]))
     with left:
         figure = over_drawing(picture, size, names, view.token, word("axis_size"), font_size=view.font_size)
         cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
         figure.layout.annotations = [
-            cross | {"x": (token - 1) % side, "y": (token - 1) // side} for token in on if token > 0
+            cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
         ]
         said = text(f"read_{way}", where=label[strongest], value=signed(values[0, strongest]))
         view.picture(
-            way, figure, said, on_pick=lambda row, column: change(0 if column < 0 else 1 + row * side + column)
+            way, figure, said, on_pick=lambda row, column: change(row if column < 0 else front + row * side + column)
         )
     with right:
         lit = (0, on[-1] if on else strongest)
         is_that_much(lab, way, values, lit, lambda _, token: label[token], lambda _, token: change(token))
 
 
-def as_changed(picture: np.ndarray, edits: Sequence[Edit], size: int) -> np.ndarray:
-    """The drawing with removed patches blank, and swapped ones in each other's places."""
+def as_changed(picture: np.ndarray, edits: Sequence[Edit], size: int, front: int = 1) -> np.ndarray:
+    """The picture with removed patches blank, and swapped ones in each other's places. front: tokens before them."""
     picture, side = picture.copy(), len(picture) // size
 
     def pixels(token: int) -> tuple[slice, slice]:
-        row, column = divmod(token - 1, side)
+        row, column = divmod(token - front, side)
         return slice(row * size, (row + 1) * size), slice(column * size, (column + 1) * size)
 
     for edit in edits:
-        if edit.key == "embedding.sum" and edit.operation == "remove" and edit.token:
-            picture[pixels(edit.token)] = 0
-        elif edit.key == "embedding.tokens" and edit.operation == "swap" and edit.token and edit.from_token:
-            one, other = pixels(edit.token), pixels(edit.from_token)
-            picture[one], picture[other] = picture[other].copy(), picture[one].copy()
+        one, other = edit.token or 0, edit.from_token or 0
+        if edit.key == "embedding.sum" and edit.operation == "remove" and one >= front:
+            picture[pixels(one)] = 0
+        elif edit.key == "embedding.tokens" and edit.operation == "swap" and min(one, other) >= front:
+            here, there = pixels(one), pixels(other)
+            picture[here], picture[there] = picture[there].copy(), picture[here].copy()
     return picture

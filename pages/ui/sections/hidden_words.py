@@ -249,10 +249,10 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     if trace.picture is None:
         figure = reads(weights, place, trace.tokens, view.mode, faded=off, font_size=view.font_size, height=TALL)
     elif len(weights) == 1:
-        figure, said = drawing(trace.picture, font_size=view.font_size), t("words.read_one_token", where=where)
+        figure, said = drawing(view.seen, font_size=view.font_size), t("words.read_one_token", where=where)
     else:
         figure = over_drawing(
-            trace.picture,
+            view.seen,
             weights,
             trace.tokens,
             place,

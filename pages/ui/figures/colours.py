@@ -1,0 +1,101 @@
+"""Pictures in colour as part of a figure: a WebP file within it, not a number for each pixel."""
+
+import base64
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from PIL import Image
+
+from pages.ui.figures.base import TO_THE_NEAREST, Axis, axis_layout, figure_of, look, outline, tile_markers
+
+SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
+SMALL = 448  # pixels: a picture narrower than this is
+
+
+def dimmed(picture: np.ndarray) -> np.ndarray:
+    """Half grey and darker, so that the colour of weights laid over it stands out."""
+    grey = picture.mean(axis=-1, keepdims=True)
+    return 0.3 * picture + 0.25 * grey
+
+
+def under(picture: np.ndarray, left: float, top: float, width: float, height: float) -> dict:
+    """A picture (row, column, 3 or 4) in [0, 1] as the ground of a figure, in the units of its axes."""
+    larger = min(SHARPEST, -(-SMALL // picture.shape[1]))
+    pixels = np.rint(np.clip(picture, 0, 1) * 255).astype(np.uint8).repeat(larger, axis=0).repeat(larger, axis=1)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "WEBP", quality=85, method=2)
+    return {
+        "source": f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}",
+        "xref": "x",
+        "yref": "y",
+        "x": left,
+        "y": top,
+        "sizex": width,
+        "sizey": height,
+        "sizing": "stretch",
+        "layer": "below",
+    }
+
+
+def stitched(pictures: np.ndarray) -> dict:
+    """Pictures (row, column, height, width, 3) as one ground on which each is one unit wide and high, with gaps."""
+    n_rows, n_columns, height, width, _ = pictures.shape
+    gap_y, gap_x = max(1, height // 14), max(1, width // 14)
+    sheet = np.zeros((n_rows, height + gap_y, n_columns, width + gap_x, 4), np.float32)
+    sheet[:, :height, :, :width, :3] = pictures.transpose(0, 2, 1, 3, 4)
+    sheet[:, :height, :, :width, 3] = 1
+    sheet = sheet.reshape(n_rows * (height + gap_y), n_columns * (width + gap_x), 4)[:-gap_y, :-gap_x]
+    left, top = -0.5 + gap_x / (2 * (width + gap_x)), -0.5 + gap_y / (2 * (height + gap_y))
+    return under(sheet, left, top, n_columns - 1 - 2 * left, n_rows - 1 - 2 * top)
+
+
+def colour_tiles(
+    pictures: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    chosen: tuple[int, int] | None = None,
+    hover: Sequence[str] = (),
+    font_size: int = 12,
+    height: int = 360,
+) -> go.Figure:
+    """Small pictures (row, column, height, width, 3) side by side: a click, like a tick, says which one.
+
+    chosen: outlined. hover: a line for each, row by row.
+    """
+    n_rows, n_columns = pictures.shape[:2]
+    layout: dict = {
+        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48]},
+        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.48, -0.52], "scaleanchor": "x"},
+        "images": [stitched(pictures)],
+    }
+    for side in ("xaxis", "yaxis"):
+        layout[side] |= {"constrain": "domain"}
+    layout["xaxis"]["constraintoward"] = "left"
+    if chosen is not None:
+        layout["shapes"] = [outline(*chosen)]
+    places = tile_markers(n_rows, n_columns, hover)
+    return figure_of([places], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+
+
+def colour_picture(picture: np.ndarray, *, cut: int, font_size: int = 12, height: int = 240) -> go.Figure:
+    """A picture (height, width, 3) in [0, 1] with lines every `cut` pixels and each second patch's row and column."""
+    count = len(picture) // cut
+    line = {"type": "line", "line": {"color": "rgba(255,255,255,0.7)", "width": 1}}
+    edges = [edge - 0.5 for edge in range(1, count)]
+    ends = {"0": -0.5, "1": count - 0.5}
+    shapes = [line | {"x0": edge, "x1": edge, "y0": ends["0"], "y1": ends["1"]} for edge in edges]
+    shapes += [line | {"y0": edge, "y1": edge, "x0": ends["0"], "x1": ends["1"]} for edge in edges]
+    named = list(range(0, count, -(-count // 8)))
+    side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
+    side |= {"tickvals": named, "tickfont": {"size": font_size - 2}}
+    layout = {
+        "xaxis": side | {"range": [-0.5, count - 0.5], "ticktext": [f"c{i + 1}" for i in named]},
+        "yaxis": side | {"range": [count - 0.5, -0.5], "scaleanchor": "x", "ticktext": [f"r{i + 1}" for i in named]},
+        "images": [under(picture, -0.5, -0.5, count, count)],
+        "shapes": shapes,
+    }
+    nothing = {"type": "scatter", "x": [], "y": []}  # a figure without traces has no axes
+    return figure_of([nothing], layout | look(int(height * font_size / 12), font_size))

@@ -1,0 +1,201 @@
+"""Every page with somebody else's encoder of colour pictures: offered, named by the link, right to the last number."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import transformers
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from model import load
+from pages.ui import link
+from pages.ui.drawing import pictures, sketch
+from pages.ui.frame import PAGES
+from tests.model.test_checkpoints import theirs
+from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, steps
+from tests.pages.test_checkpoints import maps, offer, said_on
+
+VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
+NOISE = np.random.default_rng(3)
+
+
+def folder(kind: str) -> Path:
+    return theirs(kind)[1]
+
+
+def saved(picture: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
+
+
+def noise(width: int, height: int) -> Image.Image:
+    return Image.fromarray(NOISE.integers(0, 256, (height, width, 3), np.uint8))
+
+
+def arrive(**link: str) -> AppTest:
+    """Home as it is when a link has just been opened, with what is said of the link."""
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", **link})
+    return app.run()
+
+
+@pytest.mark.parametrize("kind", [VIT, DEIT, "ViTModel"])
+@pytest.mark.parametrize("page", [row.name for row in PAGES])
+def test_every_page_opens_with_an_encoder_of_pictures(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(kind))
+    lang, depth = {VIT: ("en", "code"), DEIT: ("zh", "story"), "ViTModel": ("zh", "numbers")}[kind]
+    app = open_page(page, lang=lang, input="picture", model=name, picture="card", depth=depth, layer="2", head="3")
+    assert app.session_state["choice"].pipeline == name
+    assert not app.warning
+
+
+def test_a_link_that_names_the_model_alone_means_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(VIT))
+    app = open_page("attention", model=name)
+    assert app.session_state["choice"].input == "picture"
+    assert app.query_params["model"] == name
+    app.button_group(key="input").set_value("sentence").run()
+    assert_fine(app)
+    assert app.session_state["choice"].pipeline == "text"
+
+
+def test_the_sidebar_offers_pictures_only_where_somebody_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch)
+    app = arrive(input="picture", model="vit")
+    assert len(app.warning) == 2
+    assert app.session_state["choice"].pipeline == "text"
+    assert "Picture" not in app.button_group(key="input").options
+
+
+def test_the_names_of_the_classes_are_the_checkpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    network, _ = theirs(VIT)
+    network.save_pretrained(tmp_path)
+    names = {i: f"a <b>{'xyz' * i} cat" for i in range(5)}
+    config = transformers.ViTConfig.from_pretrained(tmp_path, id2label=names, label2id={v: k for k, v in names.items()})
+    config.architectures = [VIT]
+    config.save_pretrained(tmp_path)
+    (name,) = offer(monkeypatch, tmp_path)
+    app = open_page("answer", input="picture", model=name, picture="scene", depth="numbers")
+    best = load(str(tmp_path))(pictures.ready("scene")).answer[0].best
+    assert best in said_on(app) and best in names.values()
+
+
+def test_by_hand_ends_with_what_the_checkpoint_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(DEIT))
+    trace = load(str(folder(DEIT)))(pictures.ready("card"))
+    for page, panel, stage, key, cell in (
+        ("tokens", "vectors", "tokens", "embedding.tokens", (7, 5)),
+        ("tokens", "vectors", "sum", "embedding.sum", (7, 5)),
+        ("queries_keys_values", "maps", "Q", "layers.1.attention.Q", (2, 7, 4)),
+        ("attention", "steps", "scores", "layers.1.attention.scores", (2, 7, 9)),
+        ("attention", "steps", "weights", "layers.1.attention.weights", (2, 7, 9)),
+        ("feed_forward", "maps", "hidden", "layers.1.ffn.hidden", (7, 11)),
+    ):
+        place = {"layer": "2", "head": "3", "token": "8", "component": "6", "key": "10", "part": "5", "neuron": "12"}
+        app = open_page(page, model=name, picture="card", panel=panel, stage=stage, **place)
+        result = float(steps(app)[-1].rsplit("=", 1)[-1])
+        assert result == pytest.approx(float(trace[key][cell]), abs=2e-4), key
+
+
+def test_attention_lies_over_the_picture_as_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(DEIT))
+    app = open_page("attention", model=name, picture="card", layer="2", head="3", token="8")
+    row = load(str(folder(DEIT)))(pictures.ready("card"))["layers.1.attention.weights"][2, 7]
+    sheet = next(shown for shown in maps(app) if shown.shape == (4, 6))
+    np.testing.assert_allclose(sheet[:, 2:].ravel(), row[2:], atol=1e-6)
+    np.testing.assert_allclose(sheet[:2, 0], row[:2], atol=1e-6)  # [CLS], and the distillation token below it
+    assert figure(app)["layout"]["images"][0]["source"].startswith("data:image/webp")
+
+
+@pytest.mark.parametrize("what", ["turned", "transparent", "grey", "palette", "16 bits"])
+def test_a_picture_of_ones_own_is_read_as_it_looks(what: str) -> None:
+    whole = noise(40, 24)
+    if what == "turned":  # it lies on its side, and a note says how to turn it
+        exif = Image.Exif()
+        exif[0x0112] = 6
+        given = saved(whole.transpose(Image.Transpose.ROTATE_90), exif=exif)
+    elif what == "transparent":
+        clear = whole.convert("RGBA")
+        clear.putalpha(Image.fromarray(np.tile(np.array([0, 255], np.uint8), (24, 20))))
+        given, whole = saved(clear), Image.alpha_composite(Image.new("RGBA", whole.size, "white"), clear).convert("RGB")
+    elif what == "16 bits":
+        deep = NOISE.integers(0, 2**16, (24, 40), np.uint16)
+        given, whole = saved(Image.fromarray(deep)), Image.fromarray((deep >> 8).astype(np.uint8)).convert("RGB")
+    else:
+        other = whole.convert({"grey": "L", "palette": "P"}[what])
+        given, whole = saved(other), other.convert("RGB")
+    with Image.open(io.BytesIO(pictures.from_file(given))) as kept:
+        np.testing.assert_array_equal(np.asarray(kept), np.asarray(whole))
+
+
+def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(VIT))
+    app = open_page("attention", model=name, picture="card")
+    app.sidebar.file_uploader(key="upload_picture").upload("mine.png", saved(noise(50, 30)), "image/png").run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    with Image.open(io.BytesIO(choice.subject)) as kept:
+        assert kept.size == (50, 30)
+    assert app.query_params["picture"] == "own" and len(str(app.query_params)) < 500
+    app.switch_page("pages/answer.py").run()
+    assert app.session_state["choice"].subject == choice.subject
+
+
+def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(VIT))
+    app = arrive(model=name, picture="own")
+    assert len(app.warning) == 1 and "picture" in app.warning[0].value
+    assert app.session_state["choice"].subject == pictures.ready("scene")
+    assert_fine(app)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "file"),
+        (b"GIF89a", "file"),
+        (saved(noise(64, 64))[:900], "file"),
+        (b"<svg onload=alert(1)>", "file"),
+        (b"\0" * (sketch.MOST_BYTES + 1), "large"),
+        (saved(Image.new("1", (8000, 8000))), "large"),
+    ],
+)  # fmt: skip
+def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(VIT))
+    app = arrive(model=name, picture="card")
+    app.sidebar.file_uploader(key="upload_picture").upload("hostile.png", content, "image/png").run()
+    assert_fine(app)
+    said = {"file": "damaged", "large": "too large"}[reason]
+    assert [warning.value for warning in app.warning if said in warning.value] and len(app.warning) == 1
+    assert app.session_state["choice"].subject == pictures.ready("card")
+    assert link.PHOTO not in app.session_state
+
+
+def test_what_is_on_the_pad_is_a_picture_black_on_white(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(VIT))
+    app = open_page("tokens", model=name, picture="drawing", ink=sketch.to_code(sketch.example(3)))
+    with Image.open(io.BytesIO(app.session_state["choice"].subject)) as drawn:
+        np.testing.assert_array_equal(np.asarray(drawn), 255 - sketch.grey(sketch.example(3)) * 255)
+
+
+def test_one_picture_is_compared_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(VIT))
+    place = {"layer": "2", "head": "3", "shown": "against", "as": "map"}
+    app = open_page("attention", model=name, picture="scene", other_picture="card", depth="numbers", **place)
+    run = load(str(folder(VIT)))
+    one, other = (run(pictures.ready(which))["layers.1.attention.weights"][2] for which in ("scene", "card"))
+    assert any(shown.shape == one.shape and np.allclose(shown, one - other, atol=1e-5) for shown in maps(app))
+
+
+def test_a_patch_taken_away_is_gone_from_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(DEIT))
+    edits = "embedding.sum~remove~token.8"
+    app = open_page("what_if", model=name, picture="card", panel="tokens", edits=edits)
+    run, shown = load(str(folder(DEIT))), app.session_state["choice"].edits
+    answers = [run(pictures.ready("card"), given).answer[0] for given in ((), shown)]
+    assert answers[0].probabilities != answers[1].probabilities
+    bars = figure(app)["data"][0]
+    np.testing.assert_allclose(numbers(bars["x"]), answers[1].probabilities, atol=1e-4)
