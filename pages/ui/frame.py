@@ -36,8 +36,11 @@ STYLE = """
 [class*="st-key-heading"] .katex-display{margin:0;padding:0 0 .3rem;font-size:.85em}
 [class*="st-key-working"] p{margin-bottom:.55rem}
 [class*="st-key-working"] p:has(> .katex){padding-left:1.5em;text-indent:-1.5em}
-[class*="st-key-working"] table{margin-top:.5rem;font-size:.85rem;font-variant-numeric:tabular-nums}
-[class*="st-key-working"] td,[class*="st-key-working"] th{padding:.1rem .45rem!important}
+[class*="st-key-working"] table{margin-top:.5rem;font-size:.85rem;font-variant-numeric:tabular-nums;
+border-collapse:collapse;display:block;overflow-x:auto}
+[class*="st-key-working"] :is(td,th){padding:.1rem .45rem;border:1px solid var(--st-border-color);text-align:right;
+font-weight:inherit}
+[class*="st-key-working"] :is(td,th):first-child{text-align:left}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}}
 """
 #: Every word has a contrast of 4.5 or more, and what has the focus shows it. Where nothing hovers the

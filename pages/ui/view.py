@@ -365,8 +365,10 @@ class View:
         """The end of a page: the source of the modules that made it, downloads, and the standing warning."""
         if not self.story:
             if code:
-                with st.expander(plain("common.code"), expanded=self.choice.at_least("code"), icon=":material/code:"):
-                    for thing in code:
+                open_first = self.choice.at_least("code")
+                modules = {"key": f"{self.name}.code.{open_first}", "expanded": open_first, "on_change": "rerun"}
+                with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
+                    for thing in code if box.open else ():
                         st.code(source(thing), language="python")
             downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
             with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:

@@ -1,6 +1,7 @@
 """Open a page of the app as a visitor with a link would, without a browser."""
 
 import base64
+import html
 import json
 import re
 from dataclasses import replace
@@ -55,6 +56,20 @@ def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
 def steps(app: AppTest) -> list[str]:
     """The lines of the arithmetic on the page: LaTeX, from the symbol to the result."""
     return re.findall(r"\$\\displaystyle (.*?)\$(?=\n|$)", "\n".join(str(element.value) for element in app.markdown))
+
+
+def cells(table: str) -> list[list[str]]:
+    """The rows of an HTML table, its head first, as a reader sees them."""
+    rows = re.findall("<tr>(.*?)</tr>", table)
+    return [
+        [html.unescape(re.sub("<.*?>", "", cell)) for cell in re.findall("<t[hd]>(.*?)</t[hd]>", row)] for row in rows
+    ]
+
+
+def tables(app: AppTest) -> list[list[list[str]]]:
+    """The tables of terms in the arithmetic on the page: their rows, with signs as Python reads them."""
+    drawn = [element.proto.body.replace("−", "-") for element in app.get("html")]
+    return [cells(body) for body in drawn if body.startswith("<table>")]
 
 
 def assert_fine(app: AppTest) -> None:

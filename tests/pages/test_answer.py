@@ -10,7 +10,7 @@ from model import load
 from model.analysis import softmax, whole_words
 from pages.ui import session
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -39,8 +39,7 @@ def arithmetic(app: AppTest, line: str) -> float:
     result = number(steps(app)[-1].rsplit("= ", 1)[1])
     recorded = catalogue(app.session_state["lang"])["common.recorded"].replace("{value}", f"{result:.4f}")
     assert recorded in said
-    table = [row.value for row in app.markdown if row.value.startswith("| ")][-1].replace("−", "-").replace("\\", "")
-    heads, _, *rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+    heads, *rows = tables(app)[-1]
     last = [float(row[-1]) if row[-1] else 0.0 for row in rows]
     if line == "logits":
         assert sum(last[:-1]) == pytest.approx(last[-1], abs=1e-9)

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis import head_slice, largest_terms
 from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
 NAME = "queries_keys_values"
@@ -22,17 +22,15 @@ def run_of(app: AppTest):
 
 def last_table(app: AppTest) -> dict[str, list[str]]:
     """The table of terms beside the maps: a row's name -> its cells."""
-    table = next(str(element.value) for element in app.markdown if str(element.value).startswith("| "))
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()]
-    return {row[0]: row[1:] for row in rows[2:]}
+    return {name: row for name, *row in tables(app)[0][1:]}
 
 
 def expect_arithmetic(app: AppTest, role: str, token: int, part: int) -> None:
     """The products, their rest and the bias add up, as they are displayed, to what the run recorded."""
     choice, trace, _ = run_of(app)
     recorded = float(trace[f"layers.{choice.layer}.attention.{role}"][choice.head, token, part])
-    cells = {name: [float(cell.replace("−", "-") or "nan") for cell in row] for name, row in last_table(app).items()}
-    total = cells.pop("*sum*")[-1]
+    cells = {name: [float(cell or "nan") for cell in row] for name, row in last_table(app).items()}
+    total = cells.pop("sum")[-1]
     assert f"{sum(row[-1] for row in cells.values()):.5f}" == f"{total:.5f}"
     assert total == pytest.approx(recorded, abs=2e-5)
     products = [row for name, row in cells.items() if name.isdigit()]

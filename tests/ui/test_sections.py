@@ -9,6 +9,7 @@ from model.by_hand import by_hand, strongest_cell
 from pages.ui.choice import Choice
 from pages.ui.sections import attention, cell_map, working
 from tests.networks import pipeline, trace_of
+from tests.pages.opening import cells
 
 NETWORKS = ["trained text", "pre-norm words", "pre-norm patches", "trained flat"]
 
@@ -107,8 +108,7 @@ def test_a_displayed_column_adds_up_to_its_displayed_sum(monkeypatch: pytest.Mon
     key = f"layers.0.{row}"
     cell = strongest_cell(view.trace, key, head=0, token=0)
     for table in by_hand(view.pipeline.network, view.trace, key, cell).tables:
-        lines = working.markdown(view, table)[2:]
-        last = [line.strip("| ").split("|")[-1].strip().replace("−", "-") for line in lines]
+        last = [row[-1].replace("−", "-") for row in cells(working.terms(view, table))[1:]]
         assert f"{sum(map(float, last[:-1])):.5f}" == f"{float(last[-1]):.5f}"
 
 

@@ -1,6 +1,7 @@
 """What all figures share: colours, axes, markup made harmless, and the look of a layout."""
 
 import html
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ ROLE_COLOURS = {
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
+USUAL_WIDTH = 480  # pixels between the ends of an axis, of a picture with arithmetic beside it
 #: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
 MOST_NAMED = 32  # places along one side of a map; where there is room for fewer, the browser thins them further
@@ -62,7 +64,34 @@ def figure_of(traces: dict | list[dict], layout: dict) -> go.Figure:
 
     To check every property would cost more than all the rest of a page. The tests do it, where they open a page.
     """
-    return go.Figure(traces, layout, _validate=False)
+    drawn = traces if isinstance(traces, list) else [traces]
+    return go.Figure(drawn, layout | {"margin": layout["margin"] | room(drawn, layout)}, _validate=False)
+
+
+def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
+    """The margins that names, titles and a colour bar will need, in pixels, by the usual width of letters.
+
+    Plotly takes more where that is too little, but then it draws the whole picture a second and a third time.
+    """
+    size, margin = layout["font"]["size"], layout["margin"]
+    needed = {}
+    for side, letter in (("l", "yaxis"), ("b", "xaxis")):
+        axis = layout.get(letter, {})
+        if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
+            continue
+        names = [_width(name) for name in axis.get("ticktext", ())] if axis.get("showticklabels", True) else []
+        widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
+        upright = side == "b" and (axis.get("tickangle") == 0 or widest * len(names) < USUAL_WIDTH)
+        along = 1.3 * size if upright else max(widest, 1.2 * size)
+        needed[side] = math.ceil(margin[side] + along + 3 * size + 2 * axis.get("linewidth", 0))
+    if any(trace.get("colorbar", {}).get("orientation") == "h" and trace.get("showscale", True) for trace in traces):
+        needed["t"] = margin["t"] + math.ceil(3.5 * size)
+    return needed
+
+
+def _width(name: str) -> float:
+    """About how wide a name is, in times its font size: signs beyond ASCII (Chinese above all) are square."""
+    return sum(0.6 if char.isascii() else 1.0 for char in html.unescape(name))
 
 
 def axis_layout(axis: Axis, n: int, font_size: int, named: Sequence[int] | None = None) -> dict:

@@ -1,5 +1,6 @@
 """The arithmetic of one cell, beside the picture in which it was chosen."""
 
+import html
 from collections.abc import Sequence
 
 import streamlit as st
@@ -24,12 +25,9 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
         # A line each, since only what stands within text is broken where it is too long.
         st.markdown("\n\n".join(rf"$\displaystyle {step.latex}$" for step in result.steps))
         for table in result.tables:
-            rows = markdown(view, table)
-            if len(rows) > TALL:
-                with st.container(height=420, border=False):
-                    st.markdown("\n".join(rows))
-            else:
-                st.markdown("\n".join(rows))
+            tall = len(table.places) > TALL
+            with st.container(height=420 if tall else "content", border=False):
+                st.html(terms(view, table))
         recorded = f"{result.recorded:.4f}".replace("-", "−")
         st.markdown(t("common.changed_here" if result.changed else "common.recorded", value=recorded))
 
@@ -68,21 +66,32 @@ def names_along(view: View, axis: str) -> Sequence[str] | None:
 def row_names(view: View, table: Table) -> list[str]:
     """The names of a table's rows: tokens and words by themselves, other places by their number."""
     names = names_along(view, table.axis)
-    return [literal(names[place]) if names else str(place + 1) for place in table.places]
+    return [names[place] if names else str(place + 1) for place in table.places]
 
 
-def markdown(view: View, table: Table) -> list[str]:
-    """A table of terms in Markdown, its sum below: what is displayed adds up to what is displayed."""
-    heads = [plain(f"common.column_{table.axis}"), *(literal(column.symbol) for column in table.columns)]
-    rows = [list(column.values) for column in table.columns]
-    lines = ["| " + " | ".join(heads) + " |", "|:--|" + "--:|" * len(table.columns)]
-    for name, *values in zip(row_names(view, table), *rows, strict=True):
-        lines.append("| " + " | ".join([name, *map(_number, values)]) + " |")
-    for what, label in (("rest", t("common.others", n=table.others)), ("bias", "b"), ("total", t("common.sum"))):
+def terms(view: View, table: Table) -> str:
+    """A table of terms, its sum below: what is displayed adds up to what is displayed.
+
+    In HTML, which a browser has on the screen ten times as fast as the same table in Markdown.
+    """
+    heads = (plain(f"common.column_{table.axis}"), *(column.symbol for column in table.columns))
+    lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
+    rows = zip(*(column.values for column in table.columns), strict=True)
+    lines += [_line(html.escape(name), values) for name, values in zip(row_names(view, table), rows, strict=True)]
+    for what, label in (
+        ("rest", plain("common.others", n=table.others)),
+        ("bias", "b"),
+        ("total", plain("common.sum")),
+    ):
         values = [getattr(column, what) for column in table.columns]
         if any(value is not None for value in values):
-            lines.append("| " + " | ".join([f"*{label}*", *("" if v is None else _number(v) for v in values)]) + " |")
-    return lines
+            lines.append(_line(f"<i>{html.escape(label)}</i>", values))
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def _line(name: str, values: Sequence[float | None]) -> str:
+    """The cells of a row: its name, and what there is of its values."""
+    return f"<td>{name}</td>" + "".join(f"<td>{'' if v is None else _number(v)}</td>" for v in values)
 
 
 def _number(value: float) -> str:
