@@ -8,12 +8,17 @@ SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
 CLASS = $(if $(VISITORS),--visitors $(VISITORS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(THINK),--think $(THINK)) \
 	$(if $(SECONDS),--seconds $(SECONDS)) $(if $(PLACES),--places $(PLACES))
 
+# MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
+FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face.hub $(MODELS))
+
 .PHONY: run serve test train bench class soak lint
 
 run: $(VENV)/run
+	$(FETCH)
 	$(SHARED) $(BIN)/streamlit run app.py
 
 serve: $(VENV)/run
+	$(FETCH)
 	$(SHARED) PYTHON=$(BIN)/python WORKERS=$(WORKERS) PORT=$(PORT) .serve/serve
 
 test: $(VENV)/test
@@ -23,7 +28,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 train: $(VENV)/train
-	$(BIN)/python -m model.training $(RECIPE) --data $(DATA)
+	$(BIN)/python -m model.training $(RECIPE) --data $(DATA) $(if $(MODEL),--model "$(MODEL)")
 
 bench: $(VENV)/test
 	$(SHARED) $(BIN)/python -m tests.bench

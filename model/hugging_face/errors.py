@@ -1,7 +1,7 @@
 """Why a folder cannot be read: one sentence for each reason."""
 
 SENTENCES = {
-    "no_folder": "there is no folder {folder}",
+    "no_folder": "there is no folder {folder}, and no model of that name was fetched from the Hugging Face hub",
     "missing": "{folder} has no {file}",
     "outside": "{file} in {folder} is a link that leads out of the folder, and is not followed",
     "damaged": "{file} in {folder} is damaged, or is not what its name says",

@@ -35,7 +35,10 @@ class Folder:
 
     @property
     def name(self) -> str:
-        return self.path.resolve().name
+        path = self.path.resolve()
+        if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
+            return path.parents[1].name.removeprefix("models--").replace("--", "/")
+        return path.name
 
     def file(self, name: str) -> Path | None:
         """A file in the folder, or None. The hub's own cache keeps its files beside the folder, under `blobs`."""

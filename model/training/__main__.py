@@ -18,6 +18,8 @@ from pathlib import Path
 
 import torch
 
+from model.hugging_face.hub import found
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(
@@ -27,7 +29,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/, mnist/ and ud/")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder for unfinished runs")
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
-    parser.add_argument("--model", type=Path, help="evaluate: a Hugging Face folder instead of the shipped weights")
+    parser.add_argument("--model", type=found, help="evaluate: a Hugging Face folder, not the shipped weights")
     parser.add_argument("--tokens", type=float, default=60e6, help="text, translation: how many pieces in all")
     parser.add_argument("--epochs", type=int, default=60, help="digits, flat: how many times through the images")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""Which checkpoints the pages offer beside our own networks: the folders that the variable MODELS names."""
+"""Which checkpoints the pages offer beside our own networks: the folders and hub names in the variable MODELS."""
 
 import os
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 from model import CheckpointError
 from model.config import EncoderConfig
 from model.hugging_face import config_of
+from model.hugging_face.hub import found
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 
@@ -20,7 +21,7 @@ def offered() -> dict[str, Path]:
 @lru_cache(maxsize=4)
 def _named(folders: str) -> dict[str, Path]:
     named: dict[str, Path] = {}
-    for folder in map(Path, folders.split()):
+    for folder in map(found, folders.split()):
         path = folder.resolve()
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             path = Path(path.parents[1].name.removeprefix("models--"))

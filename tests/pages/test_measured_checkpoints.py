@@ -57,7 +57,7 @@ def test_a_checkpoint_is_measured_and_shown(
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     absent = open_page("heads", panel="role", **link)
     assert catalogue("en")["roles.not_measured_yet"] in said_on(absent)
-    assert f"--model {folder}" in absent.code[0].value
+    assert f"MODEL={folder}" in absent.code[0].value
     absent = open_page("feed_forward", panel="neuron", neuron="8", **link)
     assert catalogue("en")["neuron.not_measured_yet"] in said_on(absent)
 

@@ -28,7 +28,7 @@ def say_absent(section: str, pipeline: str) -> None:
     if pipeline in offered():
         st.caption(t(f"{section}.not_measured_yet"))
         folder = shlex.quote(source(pipeline))
-        st.code(f"python -m model.training evaluate --data DIR --model {folder}", "bash", wrap_lines=True)
+        st.code(f"make train RECIPE=evaluate DATA=DIR MODEL={folder}", "bash", wrap_lines=True)
     else:
         st.caption(t(f"{section}.not_measured"))
 

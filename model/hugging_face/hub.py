@@ -1,0 +1,88 @@
+"""Checkpoints by their names on the Hugging Face hub: fetched before the server starts, then read without a network.
+
+    python -m model.hugging_face.hub sentence-transformers/all-MiniLM-L6-v2
+
+Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from model.hugging_face.build import config_of
+from model.hugging_face.errors import CheckpointError
+from model.hugging_face.folder import SHARDS, WHOLE
+
+SETTINGS = [
+    "config.json", "tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json",
+    "preprocessor_config.json",
+]  # fmt: skip
+WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors"]
+NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
+
+
+class HubError(RuntimeError):
+    """Why a model cannot be fetched, in one sentence."""
+
+
+def fetch(name: str) -> Path:
+    """The folder of that name, or that of the model which the hub has under it.
+
+    Raises HubError, and CheckpointError for a model that could not be read; then its weights are not fetched.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    if not NAME.fullmatch(name):
+        raise CheckpointError("no_folder", folder=name)
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+    except ModuleNotFoundError as error:
+        raise HubError(
+            f"{name} is no folder here, and nothing is fetched from the Hugging Face hub without its package: "
+            ".venv/bin/pip install huggingface_hub"
+        ) from error
+    try:
+        folder = Path(snapshot_download(name, allow_patterns=SETTINGS))
+        config_of(folder)
+        snapshot_download(name, allow_patterns=[*SETTINGS, *WEIGHTS])
+    except CheckpointError:
+        raise
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise HubError(
+            f"neither a folder here nor a model on the Hugging Face hub is called {name}, or the model is not open to "
+            "everybody: then sign in with hf auth login"
+        ) from error
+    except Exception as error:  # what a broken connection raises differs from one version to the next
+        why = type(error).__name__
+        raise HubError(f"{name} is no folder here, and the Hugging Face hub cannot be reached ({why})") from error
+    if not any((folder / file).exists() for file in (WHOLE, SHARDS)):
+        raise HubError(
+            f"{name} has no {WHOLE} on the hub; its weights are pickles at best, which can run code and are not "
+            "fetched; save_pretrained(folder) of the transformers library writes them as safetensors"
+        )
+    return folder
+
+
+def found(name: str) -> Path:
+    """The folder of that name, or where `fetch` has put the model; nothing is fetched. It may be no folder at all."""
+    if Path(name).is_dir() or not NAME.fullmatch(name):
+        return Path(name)
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(name, allow_patterns=[*SETTINGS, *WEIGHTS], local_files_only=True))
+    except (ImportError, OSError, ValueError):  # not installed, or not fetched
+        return Path(name)
+
+
+def main() -> None:
+    for name in sys.argv[1:]:
+        try:
+            fetch(name)
+        except (HubError, CheckpointError) as error:
+            sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

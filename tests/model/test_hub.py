@@ -1,0 +1,125 @@
+"""A model by its name on the hub: what is fetched, and why nothing is. The hub itself is a folder here."""
+
+import json
+import shutil
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
+
+from model import load
+from model.hugging_face import CheckpointError, hub
+from pages.ui import offered
+from tests.model.test_checkpoints import as_pickle, rewritten, theirs
+
+
+class Hub:
+    """Stands for snapshot_download: what it was asked for, and what it put into its cache."""
+
+    def __init__(self, home: Path) -> None:
+        self.online, self.cache = home / "online", home / "models--org--bert" / "snapshots" / "1f"
+        shutil.copytree(theirs("BertForMaskedLM")[1], self.online)
+        as_pickle(self.online, "pytorch_model.bin")
+        (self.online / "onnx").mkdir()
+        (self.online / "onnx" / "model.onnx").touch()
+        self.fails: Exception | None = None
+
+    def __call__(self, name: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+        if self.fails and not local_files_only:
+            raise self.fails
+        if name != "org/bert" or (local_files_only and not self.cache.exists()):
+            raise LocalEntryNotFoundError("not in the cache")
+        for path in () if local_files_only else self.online.rglob("*"):
+            file = str(path.relative_to(self.online))
+            if path.is_file() and any(fnmatch(file, pattern) for pattern in allow_patterns):
+                (self.cache / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, self.cache / file)
+        return str(self.cache)
+
+    @property
+    def fetched(self) -> set[str]:
+        return {path.name for path in self.cache.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def online(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    monkeypatch.chdir(tmp_path)
+    fake = Hub(tmp_path / "hub")
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fake)
+    return fake
+
+
+def test_settings_tokenizer_and_safetensors_are_fetched_and_nothing_else(online: Hub) -> None:
+    folder = hub.fetch("org/bert")
+    assert online.fetched == {"config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"}
+    assert load(str(folder))("the cat sat").tokens == ["[CLS]", "the", "cat", "sat", "[SEP]"]
+
+
+def test_what_was_fetched_is_offered_without_a_network(online: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hub.found("org/bert") == Path("org/bert")  # not yet
+    hub.fetch("org/bert")
+    online.fails = ConnectionError("no network")
+    monkeypatch.setenv("MODELS", "org/bert nothing/here")
+    assert offered.offered() == {"org--bert": online.cache, "here": Path("nothing/here")}
+    assert hub.fetch(str(online.cache)) == online.cache  # a folder is asked of nobody
+
+
+def test_a_family_that_is_not_read_costs_no_download_of_weights(online: Hub) -> None:
+    rewritten(online.online, model_type="gpt2")
+    with pytest.raises(CheckpointError, match="org/bert holds a model of the family gpt2"):
+        hub.fetch("org/bert")
+    assert "model.safetensors" not in online.fetched
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (ConnectionError("no route"), "cannot be reached"),
+        (LocalEntryNotFoundError("offline"), "cannot be reached"),
+        (TimeoutError(), "cannot be reached"),
+        (
+            RepositoryNotFoundError.__new__(RepositoryNotFoundError),
+            "neither a folder here nor a model",
+        ),
+    ],
+)
+def test_why_nothing_is_fetched_is_said_in_one_sentence(
+    failure: Exception, said: str, online: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    online.fails = failure
+    monkeypatch.setattr(sys, "argv", ["hub", "org/bert"])
+    with pytest.raises(SystemExit) as ended:
+        hub.main()
+    assert said in str(ended.value.code) and "\n" not in str(ended.value.code)
+
+
+def test_without_the_package_it_says_how_to_get_it(online: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(hub.HubError, match="pip install huggingface_hub"):
+        hub.fetch("org/bert")
+    assert hub.found("org/bert") == Path("org/bert")
+
+
+def test_pickles_are_not_fetched(online: Hub) -> None:
+    (online.online / "model.safetensors").unlink()
+    with pytest.raises(hub.HubError, match=r"has no model\.safetensors"):
+        hub.fetch("org/bert")
+    assert "pytorch_model.bin" not in online.fetched
+
+
+def test_shards_are_fetched(online: Hub) -> None:
+    (online.online / "model.safetensors").rename(online.online / "model-00001-of-00001.safetensors")
+    index = {"weight_map": {"bert.embeddings.LayerNorm.bias": "model-00001-of-00001.safetensors"}}
+    (online.online / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert load(str(hub.fetch("org/bert"))).config.layers == 2
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "./bert", "../bert", "/nowhere", "org/", "-x", "~/bert"])
+def test_a_path_is_not_looked_for_on_the_hub(name: str, online: Hub) -> None:
+    online.fails = AssertionError("it was")
+    with pytest.raises(CheckpointError, match="there is no folder"):
+        hub.fetch(name)
+    assert hub.found(name) == Path(name)
