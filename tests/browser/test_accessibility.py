@@ -28,6 +28,7 @@ FAINT = r"""() => {
             return word.textContent && (high + 0.05) / (low + 0.05) < 4.5
         }).map(word => `too faint: ${word.textContent}`)
 }"""
+GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 NAMELESS = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
     .filter(chart => !chart.closest('[aria-label]')?.getAttribute('aria-label') && !chart.querySelector('[aria-label]'))
     .map(chart => `a chart without a name: ${chart.textContent.slice(0, 80)}`)"""
@@ -41,9 +42,10 @@ def page(browser: Browser, requests: list[str]) -> Iterator[Page]:
         yield context.new_page()
 
 
-def serious(page: Page) -> list[str]:
-    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+def serious(page: Page, *rules: str) -> list[str]:
+    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there. rules: those; or all."""
+    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = Axe().run(page, options=options).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:150]} {node['failureSummary']}"
         for rule in found
@@ -52,8 +54,8 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
-def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, scheme: str) -> None:
+@pytest.mark.parametrize(("language", "scheme", "other"), [("en", "light", "dark"), ("zh", "dark", "light")])
+def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, scheme: str, other: str) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{app_url}/?lang={language}&depth=formula")
     wrong = {}
@@ -68,6 +70,11 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
             here = page.locator(".st-key-strip a[aria-current=page]")
             expect(here).to_contain_text(catalogue(language)[f"{row.name}.short"])
         wrong[row.name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+        scheme, other = other, scheme
+        ground = page.evaluate(GROUND)
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)
+        wrong[row.name] += serious(page, "color-contrast") + page.evaluate(FAINT)
     assert not any(wrong.values()), wrong
 
 
