@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -199,10 +200,17 @@ def head_role(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLi
     place = int(columns.argmax())
     if columns[place] >= needed:
         return Role("token", float(columns[place]), 1 / n, place)
-    even = float(mean_distance(np.full((n, n), 1 / n), places))
+    places = np.asarray(places, dtype=np.float64)
+    even = _even_distance(places.tobytes(), n)
     if measures["distance"] <= even / 2:
         return Role("near", float(measures["distance"]), even)
     return Role("mixed", float(measures["entropy"]), most)
+
+
+@lru_cache(maxsize=64)
+def _even_distance(places: bytes, n: int) -> float:
+    """How far a head looks that spreads its weight evenly over `n` tokens at these places (float64)."""
+    return float(mean_distance(np.full((n, n), 1 / n), np.frombuffer(places).reshape(n, -1)))
 
 
 def write_contributions(heads: ArrayLike, W_O: ArrayLike) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from model.analysis import softmax, whole_words
+from model.cost import multiply_adds, total
 from model.edits import Edit
 from model.encoder import Encoder
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
@@ -13,7 +14,8 @@ from model.sweep import sweep
 from model.trace import Trace
 
 MOST_TOKENS = 256  # in the batch in which words are hidden in turn
-MOST_HEADS = 8  # that are switched off in turn
+MOST_HEADS = 8  # that are switched off in turn; of a large network fewer
+MOST_PRODUCTS = 12_000_000_000  # multiply-adds for that
 
 
 @torch.inference_mode()
@@ -52,9 +54,11 @@ def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int
     far = weights[..., words & (away > 1)].sum(-1)
     near = weights[..., words & (away == 1)].sum(-1)
     strength = far + near / 100  # where nothing is far, what is near decides
-    order = np.argsort(-strength, axis=None, kind="stable")[:MOST_HEADS]
+    each = total(multiply_adds(trace.config, len(trace.tokens))).number
+    most = max(1, min(MOST_HEADS, MOST_PRODUCTS // each))
+    order = np.argsort(-strength, axis=None, kind="stable")[:most]
     heads = [divmod(int(place), strength.shape[1]) for place in order]
-    if "logits" not in trace:
+    if "logits" not in trace or len(heads) == 1:
         return heads[0]
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer, head in heads]
     subject = tuple(trace.ids) or trace.subject

@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.analysis import Role, head_role, head_table, write_contributions
 from model.encoder import MultiHeadAttention
-from pages.ui.figures import Axis, heatmap, scatter, tiles
+from pages.ui.figures import Axis, block_of, heatmap, scatter, tiles
 from pages.ui.link import select
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.roles import show_role
@@ -49,6 +49,8 @@ def all_heads() -> None:
     levels = [range(1, count + 1) for count in weights.shape[:2]]
     rows = pd.MultiIndex.from_product([*levels, range(1, len(looks) + 1)])
     said = {"count": len(name_of), "where": view.where(), "role": roles[layer, head]}
+    block = block_of(shown.shape)
+    strongest = float(shown.max()) if block > 1 else None  # of so many weights that sum to 1, hardly one is large
     view.picture(
         "all",
         tiles(
@@ -56,11 +58,13 @@ def all_heads() -> None:
             Axis(word("axis_layer"), [str(number) for number in levels[0]]),
             Axis(word("axis_head"), [str(number) for number in levels[1]]),
             chosen=(layer, head),
+            limit=strongest,
             hover=[f"{name_of[place]} · {roles[place]}" for place in name_of],
             font_size=view.font_size,
             height=int(min(560, 66 + len(weights) * 78) * view.font_size / 12),
         ),
-        text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said),
+        text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
+        + (" " + text("read_blocks", block=block) if block > 1 else ""),
         values=shown,
         table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
         on_pick=lambda row, column: select(layer=row, head=column),

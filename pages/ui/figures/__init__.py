@@ -19,6 +19,7 @@ from pages.ui.figures.curves import activation_curve, bars, grouped_bars, lines,
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings
 from pages.ui.figures.matrices import (
     Thumbnail,
+    block_of,
     heatmap,
     heatmap_parts,
     side_by_side,
@@ -45,6 +46,7 @@ __all__ = [
     "activation_curve",
     "attention_lines",
     "bars",
+    "block_of",
     "branches",
     "colour_picture",
     "colour_tiles",

@@ -1,5 +1,6 @@
 """Matrices as coloured cells: one, many stitched together, and small ones to glance at."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,9 @@ from pages.ui.figures.base import (
     with_gap,
 )
 from pages.ui.numbers import written
+
+MOST_CELLS = 600_000  # of many tiles together: as many bytes
+THUMBNAIL = (100, 256)  # rows and columns of a small picture
 
 
 def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> go.Figure:
@@ -202,6 +206,22 @@ def wide_heatmap(
     return figure_of(traces, layout)
 
 
+def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
+    """(…, n, m) with one cell for each block of `down` × `across`: of all its cells the one furthest from 0."""
+    if down == across == 1:
+        return values
+    n, m = values.shape[-2:]
+    sides = [(0, 0)] * (values.ndim - 2) + [(0, -n % down), (0, -m % across)]
+    blocks = np.pad(values, sides).reshape(*values.shape[:-2], -(-n // down), down, -(-m // across), across)
+    high, low = blocks.max(axis=(-3, -1)), blocks.min(axis=(-3, -1))
+    return np.where(high >= -low, high, low)
+
+
+def block_of(shape: Sequence[int]) -> int:
+    """How many rows and columns of (row, column, n, m) share a cell in `tiles`: 1, unless they are too many to send."""
+    return math.ceil(math.sqrt(math.prod(shape) / MOST_CELLS))
+
+
 def tiles(
     values: np.ndarray,
     rows: Axis,
@@ -218,9 +238,10 @@ def tiles(
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
-    chosen: outlined. hover: a line for each tile, row by row.
+    chosen: outlined. hover: a line for each tile, row by row. Of very many cells a block is drawn as one: `block_of`.
     """
     values = np.asarray(values, dtype=np.float32)
+    values = in_blocks(values, *[block_of(values.shape)] * 2)
     finer = -(-16 // max(values.shape[2:]))  # small matrices in finer cells, so that the gaps stay narrow
     values = values.repeat(finer, axis=2).repeat(finer, axis=3)
     n_rows, n_columns, n, m = values.shape
@@ -314,7 +335,8 @@ class Thumbnail:
 def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_height: int = 118) -> go.Figure:
     """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
 
-    Written as plain data: Plotly's make_subplots takes seven times as long.
+    Written as plain data: Plotly's make_subplots takes seven times as long. Of a large matrix blocks are drawn, which
+    say no numbers.
     """
     row_height = round(row_height * font_size / 12)
     height = row_height * len(grid)
@@ -327,6 +349,9 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
         for place, picture in enumerate(pictures):
             name = str(len(data) + 1) if data else ""
             values = np.asarray(picture.values, dtype=np.float32)
+            blocks = [-(-count // most) for count, most in zip(values.shape, THUMBNAIL, strict=True)]
+            values = in_blocks(values, *blocks)
+            named = picture.rows if max(blocks) == 1 else ()
             largest = float(np.abs(values).max(initial=0.0)) or 1.0
             left, right = place / len(pictures) + (gap / 2 if place else 0), (place + 1) / len(pictures)
             right -= gap / 2 if place + 1 < len(pictures) else 0
@@ -340,7 +365,8 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
                     "showscale": False,
                     "xaxis": f"x{name}",
                     "yaxis": f"y{name}",
-                    "hovertemplate": "<b>%{y}</b> · %{x}<br>%{z:.4f}<extra></extra>",
+                    "hoverinfo": "skip" if max(blocks) > 1 else None,
+                    "hovertemplate": None if max(blocks) > 1 else "<b>%{y}</b> · %{x}<br>%{z:.4f}<extra></extra>",
                 }
             )
             side = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
@@ -350,8 +376,8 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
                 "anchor": f"x{name}",
                 "range": [len(values) - 0.5, -0.5],
                 "tickmode": "array",
-                "tickvals": list(range(len(picture.rows))),
-                "ticktext": [label(text) for text in picture.rows],
+                "tickvals": list(range(len(named))),
+                "ticktext": [label(text) for text in named],
             }
             titles.append(
                 {

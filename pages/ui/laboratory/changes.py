@@ -260,7 +260,9 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     names, side, front = view.trace.tokens, config.patches_per_side, config.tokens_in_front
     values = np.full((1, len(names)), np.nan, np.float32)
     possible = {token: edit for token, edit in enumerate(edits) if edit is not None}
-    values[0, list(possible)] = lab.changes(list(possible.values()))
+    waiting = lab.waits(list(possible.values()), way)
+    if not waiting:
+        values[0, list(possible)] = lab.changes(list(possible.values()))
     strongest = int(np.nan_to_num(np.abs(values[0])).argmax())
     on = [token for token, edit in possible.items() if edit in chosen.edits]
 
@@ -280,6 +282,8 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
             cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
         ]
         said = text(f"read_{way}", where=label[strongest], value=signed(values[0, strongest]))
+        if waiting:
+            said = text("read_not_yet")
         view.picture(
             way, figure, said, on_pick=lambda row, column: change(row if column < 0 else front + row * side + column)
         )

@@ -17,6 +17,7 @@ from pages.ui.changes_bar import toggled
 from pages.ui.choice import MOST_EDITS
 from pages.ui.figures import Axis, heatmap
 from pages.ui.figures.base import ACCENT, figure_of, look
+from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.sections.hidden_words import output_names, probabilities
 from pages.ui.text import plain, t
@@ -66,6 +67,13 @@ class Experiment:
     def lead(self, trace: Trace) -> float:
         logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][self.place]
         return float(logits[self.of] - logits[self.against])
+
+    def waits(self, edits: Sequence[Edit], name: str) -> bool:
+        """Whether these changes take long and are not worked out yet; draws the button that does."""
+        number = self.of, self.against, self.place
+        if _changes.cache_key(self.view.pipeline, self.view.subject, tuple(edits), number, None) in _changes.cache:
+            return False
+        return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), name)
 
     def changes(self, edits: Sequence[Edit]) -> np.ndarray:
         """By how much each edit alone moves the number of the unchanged run; NaN where it cannot be made there."""
@@ -124,15 +132,18 @@ def effect_map(
     view = lab.view
     values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
     there = np.array([[edit is not None for edit in row] for row in edits])
-    values[there] = lab.changes([edit for row in edits for edit in row if edit is not None])
-    if not np.isfinite(values).any():
+    possible = [edit for row in edits for edit in row if edit is not None]
+    waiting = lab.waits(possible, name)
+    if not waiting:
+        values[there] = lab.changes(possible)
+    if not waiting and not np.isfinite(values).any():
         st.info(text("nothing_fits"), icon=":material/block:")
         return
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
     on = [cells[edit] for edit in view.choice.edits if edit in cells]
     size = np.where(np.isfinite(values), np.abs(values), -1)
     strongest = tuple(int(i) for i in np.unravel_index(size.argmax(), values.shape))
-    lit = on[-1] if on else strongest
+    lit = on[-1] if on else None if waiting else strongest
     chosen = view.choice
 
     def change(row: int, column: int) -> None:
@@ -141,18 +152,21 @@ def effect_map(
 
     left, right = [st.container()] * 2 if view.story else view.columns([3, 2], gap="medium")
     with left:
-        figure = heatmap(values, rows, columns, cell=lit, clickable=True, square=False, font_size=view.font_size)
+        drawn = {"square": False, "font_size": view.font_size, "limit": 1.0 if waiting else None}
+        figure = heatmap(values, rows, columns, cell=lit, clickable=True, **drawn)
         figure.layout.annotations = [
             {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
         ]
         read = "read_story" if view.story else "read_map"
         said = text(read, where=where(*strongest), value=signed(values[strongest]))
-        if not np.isfinite(values).all():
+        if waiting:
+            said = text("read_not_yet")
+        elif not np.isfinite(values).all():
             said += " " + text("read_blank")
         view.picture(name, figure, said, values=values, on_pick=change)
         if len(view.choice.edits) >= MOST_EDITS:
             st.caption(text("full", most=MOST_EDITS))
-    if not view.story:
+    if not view.story and not waiting:
         with right:
             is_that_much(lab, name, values, lit, where, change)
 

@@ -1,12 +1,17 @@
 """Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
 
+from threading import Condition
+
 import numpy as np
 import streamlit as st
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from model import Edit
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
 from pages.ui.changes_bar import other_input, toggled
 from pages.ui.figures import Axis, heatmap
+from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.pickers import either
 from pages.ui.text import plain, t
@@ -59,7 +64,12 @@ def head_laboratory(view: View) -> None:
     words = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
     chosen = view.choice.stage if view.choice.stage in POOLINGS else POOLINGS[0]
     pooling = either("stage", plain("sentence_vector.axis"), POOLINGS, words, chosen, label_visibility="collapsed")
-    moved = moved_by_heads(view.pipeline, view.original, pooling)
+    runs = view.trace.graph.layers() * view.trace.config.heads
+    if _moved.cache_key(view, pooling) not in _moved.cache and waits(
+        view.trace.config, len(view.trace.tokens), runs, "moved"
+    ):
+        return
+    moved = _moved(view, pooling)
     layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
     layers, heads = (Axis(plain(f"sidebar.{name}"), [str(i + 1) for i in range(n)]) for name, n in counts(moved))
     choice = view.choice
@@ -80,6 +90,14 @@ def head_laboratory(view: View) -> None:
         st.markdown(t("sentence_vector.now", cosine=written(now.value)))
         if not view.story:
             st.latex(worked_out(now))
+
+
+@cached(
+    LRUCache(64), key=lambda view, pooling: hashkey(view.choice.pipeline, view.subject, pooling), condition=Condition()
+)
+def _moved(view: View, pooling: str) -> np.ndarray:
+    """How far each head by itself turns the vector of the unchanged run."""
+    return moved_by_heads(view.pipeline, view.original, pooling)
 
 
 def counts(moved: np.ndarray) -> tuple[tuple[str, int], tuple[str, int]]:
