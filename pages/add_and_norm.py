@@ -154,10 +154,10 @@ def moments(standard: np.ndarray) -> None:
     columns: dict[str, object] = {plain("axis.token"): tokens}
     for name, values in (("before", entered), ("normalised", standard), ("after", normed)):
         for symbol, moment in (("μ", values.mean(axis=1)), ("σ", values.std(axis=1))):
-            columns[f"{word(name)}: {symbol}"] = np.where(np.abs(moment) < 5e-5, 0, moment)  # never −0.0000
+            columns[f"{symbol} {word(f'column_{name}')}"] = np.where(np.abs(moment) < 5e-5, 0, moment)  # never −0.0000
     four = {name: st.column_config.NumberColumn(format="%.4f") for name in list(columns)[1:]}
-    table = pd.DataFrame(columns, index=range(1, len(tokens) + 1))
-    st.dataframe(table, key="add_and_norm.statistics", column_config=four, height=300)
+    table = pd.DataFrame(columns)
+    st.dataframe(table, key="add_and_norm.statistics", column_config=four, hide_index=True, height=300)
 
 
 view = View("add_and_norm")

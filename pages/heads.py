@@ -135,8 +135,9 @@ def figures_table() -> None:
     shown = [place for place in name_of if every or place[0] == layer]
     columns = {name: [measures[name][place] for place in shown] for name in MEASURES}
     table = pd.DataFrame(
-        {word("column_head"): [name_of[place] for place in shown], word("column_role"): [roles[p] for p in shown]}
+        {word("column_head"): [name_of[place] for place in shown]}
         | {word(f"column_{name}"): values for name, values in columns.items()}
+        | {word("column_role"): [roles[place] for place in shown]}
     ).set_index(word("column_head"))
     share = st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=1.0, width="small")
     two = st.column_config.NumberColumn(format="%.2f", width="small")

@@ -283,11 +283,10 @@ def rollout_by_hand(averaged: np.ndarray, before: np.ndarray, key: int, value: f
                 "½ Ā + ½ I": mixed,
                 word("hand_before"): before,
                 word("hand_product"): mixed * before,
-            },
-            range(1, len(tokens) + 1),
+            }
         )
-        four = st.column_config.NumberColumn(format="%.4f")
-        st.dataframe(table, key="layers.traced", column_config=dict.fromkeys(table.columns[1:], four), height=420)
+        four = dict.fromkeys(table.columns[1:], st.column_config.NumberColumn(format="%.4f"))
+        st.dataframe(table, key="layers.traced", column_config=four, hide_index=True, height=420)
         said = {"query": tokens[token], "key": tokens[key], "layer": layer + 1}
         st.markdown(text("hand_rollout_sum", value=f"{value:.4f}", **said))
 

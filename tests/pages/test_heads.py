@@ -55,7 +55,7 @@ def test_the_figures_are_those_of_the_analysis() -> None:
     app, trace = open_part("figures"), session.run("text", SENTENCE)
     table = app.dataframe[0].value
     measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
-    for column, name in zip(table.columns[1:], ("entropy", "distance", "self", "previous", "next"), strict=False):
+    for column, name in zip(table, ("entropy", "distance", "self", "previous", "next"), strict=False):
         np.testing.assert_allclose(table[column], measures[name][1], atol=1e-6)
     app.toggle(key="heads.every_layer").set_value(True).run()
     assert len(app.dataframe[0].value) == 48

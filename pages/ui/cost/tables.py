@@ -225,13 +225,13 @@ def crossings_table(config: EncoderConfig) -> pd.DataFrame:
     """What costs the same as what, and at which n."""
     rows = [
         (
+            f"{count.number:,}" if count.number > 0 else word("never"),
             word(f"crossing_{name}"),
             f"n = {count.formula} = {count.numbers}",
-            f"{count.number:,}" if count.number > 0 else word("never"),
         )
         for name, count in crossings(config).items()
     ]
-    return table(rows, "against formula crossing")
+    return table(rows, "crossing against formula")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -251,20 +251,20 @@ def pace(times: LayerTimes, config: EncoderConfig) -> float:
 
 @st.cache_resource(show_spinner=False)
 def claims_table(lang: str) -> pd.DataFrame:
-    """What the lecture notes say in numbers, beside ours."""
+    """What the lecture notes say in numbers, beside ours: the numbers first, for on a phone no more is in sight."""
     rows = [
         (
             claim.note,
-            as_read(claim.quote),
+            word(f"verdict_{claim.verdict}"),
             written(claim.says),
             written(claim.ours),
-            word(f"verdict_{claim.verdict}"),
+            as_read(claim.quote),
             reason(claim),
             str(claim.formula) if claim.formula else "",
         )
         for claim in NOTE_CLAIMS
     ]
-    return table(rows, "note quote says ours verdict reason formula")
+    return table(rows, "note verdict says ours quote reason formula")
 
 
 def reason(claim: Claim) -> str:
