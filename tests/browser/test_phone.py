@@ -6,7 +6,18 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import watch
-from tests.browser.test_journeys import MIDDLE, PHONE, asked, sentence_box, settle, slider, title, write
+from tests.browser.test_journeys import (
+    MIDDLE,
+    PHONE,
+    asked,
+    link_to,
+    path_and_sentence,
+    sentence_box,
+    settle,
+    slider,
+    title,
+    write,
+)
 
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 AT_REST = f"() => new Promise(done => {{ const at = {SCROLLED}; setTimeout(() => done(at === {SCROLLED}), 150) }})"
@@ -64,6 +75,21 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     phone.touchscreen.tap(*chart.evaluate(MIDDLE, [3, 5]))
     phone.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("4", "6"))
     settle(phone)
+
+
+def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/attention?s=我爱你。&lang=zh")
+    title(phone, "attention", "zh")
+    for turn, there in enumerate(["heads", "tokens", "attention"]):
+        typed = f"天空是蓝色的{turn}。"
+        link = link_to(phone, there, "zh")
+        sentence_box(phone).tap()
+        phone.keyboard.press("Control+A")
+        phone.keyboard.type(typed)
+        link.tap()
+        phone.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
+        title(phone, there, "zh")
+        expect(sentence_box(phone)).to_have_value(typed)
 
 
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
