@@ -8,6 +8,7 @@ from model import Trace
 from model.analysis import cosine_similarity, pca, rollout
 from model.encoder import EncoderLayer
 from pages.ui import session
+from pages.ui.drawing.patches import classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.link import select
 from pages.ui.pickers import pick
@@ -90,7 +91,9 @@ def lens() -> None:
     look = {"font_size": view.font_size, "height": 460}
     step_axis = Axis(word("axis_step"), steps)
     if classes:
-        figure = heatmap(probabilities, step_axis, Axis(word("axis_class"), names), scale="share", square=False, **look)
+        columns = classes_to_show(probabilities)
+        class_axis = Axis(word("axis_class"), [names[i] for i in columns])
+        figure = heatmap(probabilities[:, columns], step_axis, class_axis, scale="share", square=False, **look)
         table = pd.DataFrame(probabilities, index=steps, columns=names)
     else:
         best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all

@@ -35,6 +35,8 @@ from pages.ui.text import literal, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
 
+MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
+
 
 def either(name: str, options: list[str], **look: str) -> bool:
     """A choice between two ways to show the same; True for the first. look: of the buttons."""
@@ -315,7 +317,13 @@ def show_properties() -> None:
     with columns[0]:
         view.picture(
             "symmetry",
-            heatmap(gaps, view.tokens("axis.query"), view.tokens("axis.key"), font_size=view.font_size),
+            heatmap(
+                gaps,
+                view.tokens("axis.query"),
+                view.tokens("axis.key"),
+                clickable=len(tokens) > MOST_TOLD,  # then not each cell has a hover of its own
+                font_size=view.font_size,
+            ),
             t("shapes_and_cost.read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values)
             if len(tokens) > 1
             else t("shapes_and_cost.read_symmetry_single"),

@@ -313,7 +313,7 @@ if view.story:
         )
     else:
         patches()
-    view.tell(text("story_seats"))
+    view.tell(text("story_seats" if words else "story_seats_patches" if cut else "story_seats_single"))
 else:
     panels = ["pieces", "vectors", *["order", "neighbours"] * words, "waves", "compare", *["prepared", "maps"] * cut]
     match view.panel(*panels):

@@ -9,10 +9,14 @@ import transformers
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from model import load
+from model import Edit, load
+from model.sweep import effects
 from pages.ui import link
 from pages.ui.drawing import pictures, sketch
+from pages.ui.figures import block_of, tiles
+from pages.ui.figures.base import Axis
 from pages.ui.frame import PAGES
+from pages.ui.laboratory import patience
 from tests.model.test_checkpoints import theirs
 from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, steps
 from tests.pages.test_checkpoints import maps, offer, said_on
@@ -199,3 +203,40 @@ def test_a_patch_taken_away_is_gone_from_the_answer(monkeypatch: pytest.MonkeyPa
     assert answers[0].probabilities != answers[1].probabilities
     bars = figure(app)["data"][0]
     np.testing.assert_allclose(numbers(bars["x"]), answers[1].probabilities, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [VIT, "ViTModel"])
+def test_what_takes_long_waits_to_be_asked_for(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(kind))
+    monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
+    app = open_page("what_if", model=name, picture="drawing", depth="numbers", panel="heads")
+    button = app.button(key="what_if.work_out")
+    assert "6" in button.label  # 2 layers of 3 heads
+    assert not any(np.any(shown) for shown in maps(app))
+    button.click().run()
+    assert_fine(app)
+    assert any(shown.shape == (2, 3) and np.all(shown != 0) for shown in maps(app))
+    app.run()  # known by now
+    assert not [button for button in app.button if button.key == "what_if.work_out"]
+
+
+def test_the_effects_of_patches_are_those_of_the_runs_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder(DEIT))
+    app = open_page("what_if", model=name, picture="card", depth="numbers", panel="tokens", token="8")
+    run = load(str(folder(DEIT)))
+    of, against = (int(i) for i in np.argsort(run(pictures.ready("card"))["logits"])[::-1][:2])
+    rows = [[Edit("embedding.sum", "remove", token=token)] for token in range(1, 18)]
+    expected = np.abs(effects(run, pictures.ready("card"), rows, of, against).change)
+    sheet = next(shown for shown in maps(app) if shown.shape == (4, 6))
+    np.testing.assert_allclose(sheet[:, 2:].ravel(), expected[1:], atol=1e-4)
+    np.testing.assert_allclose(sheet[:2, 0], [0, expected[0]], atol=1e-4)  # [CLS] has to stay
+
+
+def test_very_many_weights_are_drawn_in_blocks_that_show_the_largest() -> None:
+    values = np.random.default_rng(2).random((12, 12, 197, 197), np.float32) / 2
+    values[3, 4, 100, 150] = 1.0
+    block = block_of(values.shape)
+    assert block > 1 and block_of((6, 8, 64, 64)) == 1
+    sheet = tiles(values, Axis("layer"), Axis("head")).data[0].z
+    assert sheet.size < 1_000_000
+    assert (sheet == 255).sum() == 1

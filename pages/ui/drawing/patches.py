@@ -98,12 +98,13 @@ def how_it_is_brought_to_size(view: View) -> None:
     assert isinstance(reader, CheckpointImageReader) and picture is not None and patches is not None
     size, side, front = config.patch_size, config.patches_per_side, config.tokens_in_front
     look = {"font_size": view.font_size, "square": False, "height": round(260 * view.font_size / 12)}
-    red, patch = Axis("", []), Axis(plain("patches.axis_patch"))
+    patch = Axis(plain("patches.axis_patch"))
     numbers = {"patches": len(patches), "pixels": patches.shape[1], "d_model": config.d_model}
     numbers |= {"front": " ".join(view.trace.tokens[:front]), "tokens": len(view.trace.tokens)}
     numbers |= {"size": config.image_size, "side": side, "patch": size}
     numbers |= {"mean": in_a_row(reader.mean), "deviation": in_a_row(reader.deviation)}
-    channels = tiles(picture[None], red, red, scale="signed", font_size=view.font_size, height=260)
+    names = Axis("", [plain(f"tokens.{channel}") for channel in ("red", "green", "blue")][: config.channels])
+    channels = tiles(picture[None], Axis("", [""]), names, scale="signed", font_size=view.font_size, height=260)
     vectors = view.trace["embedding.tokens"]
     pictures = (
         ("fitted", "cut_colour", seen, colour_picture(seen, cut=size, font_size=view.font_size, height=260)),

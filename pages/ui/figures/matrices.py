@@ -213,7 +213,10 @@ def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
     n, m = values.shape[-2:]
     sides = [(0, 0)] * (values.ndim - 2) + [(0, -n % down), (0, -m % across)]
     blocks = np.pad(values, sides).reshape(*values.shape[:-2], -(-n // down), down, -(-m // across), across)
-    high, low = blocks.max(axis=(-3, -1)), blocks.min(axis=(-3, -1))
+    high = blocks.max(axis=(-3, -1))
+    if values.min(initial=0.0) >= 0:
+        return high
+    low = blocks.min(axis=(-3, -1))
     return np.where(high >= -low, high, low)
 
 

@@ -260,7 +260,7 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     names, side, front = view.trace.tokens, config.patches_per_side, config.tokens_in_front
     values = np.full((1, len(names)), np.nan, np.float32)
     possible = {token: edit for token, edit in enumerate(edits) if edit is not None}
-    waiting = lab.waits(list(possible.values()), way)
+    waiting = lab.waits(list(possible.values()))
     if not waiting:
         values[0, list(possible)] = lab.changes(list(possible.values()))
     strongest = int(np.nan_to_num(np.abs(values[0])).argmax())

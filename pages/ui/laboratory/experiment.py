@@ -68,12 +68,13 @@ class Experiment:
         logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][self.place]
         return float(logits[self.of] - logits[self.against])
 
-    def waits(self, edits: Sequence[Edit], name: str) -> bool:
+    def waits(self, edits: Sequence[Edit]) -> bool:
         """Whether these changes take long and are not worked out yet; draws the button that does."""
         number = self.of, self.against, self.place
-        if _changes.cache_key(self.view.pipeline, self.view.subject, tuple(edits), number, None) in _changes.cache:
+        wanted = _changes.cache_key(self.view.pipeline, self.view.subject, tuple(edits), number, None)
+        if wanted in _changes.cache:
             return False
-        return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), name)
+        return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
 
     def changes(self, edits: Sequence[Edit]) -> np.ndarray:
         """By how much each edit alone moves the number of the unchanged run; NaN where it cannot be made there."""
@@ -133,7 +134,7 @@ def effect_map(
     values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
     there = np.array([[edit is not None for edit in row] for row in edits])
     possible = [edit for row in edits for edit in row if edit is not None]
-    waiting = lab.waits(possible, name)
+    waiting = lab.waits(possible)
     if not waiting:
         values[there] = lab.changes(possible)
     if not waiting and not np.isfinite(values).any():
@@ -154,6 +155,9 @@ def effect_map(
     with left:
         drawn = {"square": False, "font_size": view.font_size, "limit": 1.0 if waiting else None}
         figure = heatmap(values, rows, columns, cell=lit, clickable=True, **drawn)
+        if waiting:  # cells to click, that say nothing yet
+            figure.data[0].update(z=np.zeros_like(values), colorscale=[[0, GREY], [1, GREY]], opacity=0.3)
+            figure.data[0].showscale = False
         figure.layout.annotations = [
             {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
         ]

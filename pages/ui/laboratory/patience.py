@@ -1,5 +1,7 @@
 """Before many runs of a large network: a button, and how long it will take."""
 
+from collections.abc import Hashable
+
 import streamlit as st
 
 from model.config import EncoderConfig
@@ -10,14 +12,20 @@ MOST_PRODUCTS = 60_000_000_000  # multiply-adds that are done without being aske
 PER_SECOND = 20_000_000_000  # of one core
 
 
-def waits(config: EncoderConfig, tokens: int, runs: int, name: str) -> bool:
+def waits(config: EncoderConfig, tokens: int, runs: int, wanted: Hashable) -> bool:
     """Whether so many runs of an input would take long and nobody has asked for them; then draws the button that does.
 
-    name: of the button's widget.
+    wanted: what is to be worked out.
     """
+    asked_for = st.session_state.setdefault("what_if.asked_for", set())
+    if hash(wanted) in asked_for:
+        return False
     products = runs * total(multiply_adds(config, tokens)).number
     if products <= MOST_PRODUCTS:
         return False
     seconds = f"{max(10, round(products / PER_SECOND, -1)):,.0f}"
     label = plain("what_if.work_out", n=runs, seconds=seconds)
-    return not st.button(label, icon=":material/hourglass_top:", key=f"what_if.work_out.{name}")
+    # A callback hears of the click even where another part of the page begins the run anew.
+    ask = {"on_click": asked_for.add, "args": (hash(wanted),)}
+    st.button(label, icon=":material/hourglass_top:", key="what_if.work_out", **ask)
+    return True

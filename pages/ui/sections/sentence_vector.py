@@ -65,9 +65,8 @@ def head_laboratory(view: View) -> None:
     chosen = view.choice.stage if view.choice.stage in POOLINGS else POOLINGS[0]
     pooling = either("stage", plain("sentence_vector.axis"), POOLINGS, words, chosen, label_visibility="collapsed")
     runs = view.trace.graph.layers() * view.trace.config.heads
-    if _moved.cache_key(view, pooling) not in _moved.cache and waits(
-        view.trace.config, len(view.trace.tokens), runs, "moved"
-    ):
+    wanted = _moved.cache_key(view, pooling)
+    if wanted not in _moved.cache and waits(view.trace.config, len(view.trace.tokens), runs, wanted):
         return
     moved = _moved(view, pooling)
     layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
