@@ -62,7 +62,7 @@ class Column:
 class Table:
     """What a sum is made of: a row for each place along `axis`, the largest terms first where not all are shown."""
 
-    axis: str  # "d_k", "d_model", "d_ff", "token", "target", "pixel", "word" or "class"
+    axis: str  # "d_k", "d_E", "d_model", "d_ff", "token", "target", "pixel", "word" or "class"
     places: tuple[int, ...]  # from 0
     columns: tuple[Column, ...]
     others: int = 0  # rows that are not shown
@@ -370,9 +370,9 @@ class _Desk:
         steps, tables, shown = self._read(read, cell, through=True)
         exact = float(self.trace[read][cell]) if self.graph[read].traced else self.working(read, cell).value
         written, source = _written(quantity, cell), _written(self.graph[read], cell)
-        if quantity.axes[-1] == "d_model":
-            size = round(quantity.factor**2)
-            general, filled = rf"{source} \cdot \sqrt{{d_{{model}}}}", rf"{number(shown)} \cdot \sqrt{{{size}}}"
+        if quantity.factor > 1:
+            size, width = round(quantity.factor**2), quantity.equation.partition(r"\sqrt")[2]
+            general, filled = rf"{source} \cdot \sqrt{width}", rf"{number(shown)} \cdot \sqrt{{{size}}}"
         else:
             size = round(1 / quantity.factor**2)
             general, filled = rf"\frac{{{source}}}{{\sqrt{{d_k}}}}", rf"\frac{{{number(shown)}}}{{\sqrt{{{size}}}}}"

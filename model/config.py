@@ -35,6 +35,7 @@ class EncoderConfig:
     max_len: int = 64  # words: the longest sentence, [CLS] and [SEP] included
     vocab_size: int = 1000
     scale_embedding: bool = True  # words: E[x] · √d_model
+    d_embedding: int = 0  # words: d_E, the width of E, E_seg, E_pos where W_E brings their sum to d_model; 0: none does
     segments: int = 0  # words: rows of E_seg, which tell the first sentence from the second; 0: there is no E_seg
     embedding_norm: bool = False  # LayerNorm after the sum of token, position and segment
     image_size: int = 28
@@ -53,14 +54,16 @@ class EncoderConfig:
                 raise ConfigError("not_positive", name=name, value=getattr(self, name))
         if self.d_model % self.heads:
             raise ConfigError("heads_do_not_divide", d_model=self.d_model, heads=self.heads)
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ConfigError("odd_d_model", d_model=self.d_model)
+        if self.positions == "sinusoidal" and self.embedded % 2:
+            raise ConfigError("odd_d_model", d_model=self.embedded)
         if self.image_size % self.patch_size:
             raise ConfigError("patches_do_not_fit", image=self.image_size, patch=self.patch_size)
         if self.input == "flat" and self.channels > 1:
             raise ConfigError("flat_has_one_channel", channels=self.channels)
         if self.segments < 0 or (self.segments and self.input != "words"):
             raise ConfigError("segments_need_words", segments=self.segments, input=self.input)
+        if self.d_embedding < 0 or (self.d_embedding and self.input != "words"):
+            raise ConfigError("narrow_needs_words", width=self.d_embedding, input=self.input)
         if self.distillation_token and self.input != "patches":
             raise ConfigError("distillation_needs_patches", input=self.input)
         if self.pooler != "none" and self.head != "classifier":
@@ -74,6 +77,11 @@ class EncoderConfig:
     def d_k(self) -> int:
         """Width of one head: d_model / h."""
         return self.d_model // self.heads
+
+    @property
+    def embedded(self) -> int:
+        """Width of the vectors to which positions are added: d_E where it is given, else d_model."""
+        return self.d_embedding or self.d_model
 
     @property
     def patches_per_side(self) -> int:

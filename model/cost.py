@@ -54,7 +54,7 @@ class Count:
     @property
     def latex(self) -> str:
         """The formula in LaTeX."""
-        text = re.sub(r"(d|n)_([a-z]+)", r"\1_{\2}", self.formula)
+        text = re.sub(r"(d|n)_([a-zE]+)", r"\1_{\2}", self.formula)
         text = re.sub(r"side|classes", r"\\text{\g<0>}", text)
         return text.replace("·", r" \cdot ").replace("²", "^2").replace("−", "-")
 
@@ -63,7 +63,7 @@ def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]
     """What each letter of a formula stands for."""
     return {
         "B": batch, "n": n, "N": config.layers, "h": config.heads,
-        "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff,
+        "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff, "d_E": config.d_embedding,
         "|V|": config.vocab_size, "n_max": config.max_tokens, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
         "n_seg": config.segments, "n_front": config.tokens_in_front,
@@ -200,8 +200,8 @@ _AXES = {
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
-    "0", "1", "2", "B", "h", "n", "n − 1", "n − 2", "n_max", "n_seg", "|V|", "side", "side²", "C", "C·P²", "d_model",
-    "d_k", "d_ff", "classes",
+    "0", "1", "2", "B", "h", "n", "n − 1", "n − 2", "n_max", "n_seg", "|V|", "side", "side²", "C", "C·P²", "d_E",
+    "d_model", "d_k", "d_ff", "classes",
 )  # fmt: skip
 
 

@@ -48,37 +48,43 @@ class Embedding(nn.Module):
         super().__init__()
         positions = SinusoidalPositions if config.positions == "sinusoidal" else LearnedPositions
         self.tokens = Tap()
-        self.positions = positions(config.d_model, config.max_tokens)
+        self.positions = positions(config.embedded, config.max_tokens)
         self.sum = Tap()
-        self.norm = nn.LayerNorm(config.d_model, config.norm_eps) if config.embedding_norm else nn.Identity()
+        self.norm = nn.LayerNorm(config.embedded, config.norm_eps) if config.embedding_norm else nn.Identity()
 
     def look(self, x: Tensor) -> Tensor:
-        """The input as (batch, token, d_model), before it knows its places."""
+        """The input as (batch, token, d_model or d_E), before it knows its places."""
         raise NotImplementedError
 
     def forward(self, x: Tensor, segments: Tensor | None = None) -> Tensor:
         tokens = self.tell_apart(self.tokens(self.look(x)), segments)
         positions = self.positions(tokens.size(1))
-        return self.norm(self.sum(tokens + positions))
+        return self.widen(self.norm(self.sum(tokens + positions)))
 
     def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
         """The tokens, with what says which sentence each belongs to where the input can be two."""
         return tokens
 
+    def widen(self, x: Tensor) -> Tensor:
+        """X⁰ as the layers take it, where the vectors so far are narrower."""
+        return x
+
 
 class TokenEmbedding(Embedding):
     """Words: row x of the matrix E (vocabulary, d_model), times √d_model; and the row of E_seg of its sentence.
 
-    Segments: Devlin et al. 2019, figure 2.
+    Segments: Devlin et al. 2019, figure 2. Rows of d_E numbers, brought to d_model by W_E: Lan et al. 2020, sec. 3.1.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
-        self.E = nn.Embedding(config.vocab_size, config.d_model)
-        self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
+        self.E = nn.Embedding(config.vocab_size, config.embedded)
+        self.scale = math.sqrt(config.embedded) if config.scale_embedding else 1.0
         # Rows of length about 1, so that times √d_model they have the size of the positions.
-        nn.init.normal_(self.E.weight, std=config.d_model**-0.5)
-        self.segments = nn.Embedding(config.segments, config.d_model) if config.segments else None
+        nn.init.normal_(self.E.weight, std=config.embedded**-0.5)
+        self.segments = nn.Embedding(config.segments, config.embedded) if config.segments else None
+        self.W_E = nn.Linear(config.d_embedding, config.d_model) if config.d_embedding else None
+        self.projection = Tap()
 
     def look(self, x: Tensor) -> Tensor:
         return self.E(x) * self.scale
@@ -89,6 +95,9 @@ class TokenEmbedding(Embedding):
         if segments is None:
             segments = torch.zeros(tokens.shape[:2], dtype=torch.long)
         return tokens + self.segments(segments)
+
+    def widen(self, x: Tensor) -> Tensor:
+        return x if self.W_E is None else self.projection(self.W_E(x))
 
 
 class PatchEmbedding(Embedding):

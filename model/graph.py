@@ -203,10 +203,12 @@ class _Rows:
         )
         return key
 
-    def norm(self, key: str, read: str, symbol: str, of: str, token: str, traced: bool = True) -> str:
+    def norm(
+        self, key: str, read: str, symbol: str, of: str, token: str, traced: bool = True, width: str = "d_model"
+    ) -> str:
         """LayerNorm of what is written `of`."""
         equation = rf"{symbol} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta"
-        return self.add(key, "norm", (read,), symbol, equation, (token, "d_model"), traced=traced, module=key)
+        return self.add(key, "norm", (read,), symbol, equation, (token, width), traced=traced, module=key)
 
 
 # -- from the input to X⁰ ----------------------------------------------------------------------------------------
@@ -218,7 +220,7 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
         case "words":
             tokens = _look_up(rows, config, "", "x", X, "token")
             if config.segments:
-                segments = _segments(rows)
+                segments = _segments(rows, config)
         case "patches":
             image = ("channel", "height", "width") if config.channels > 1 else ("height", "width")
             x = rows.add("input", "input", (), "x", r"x = \text{image}", image, "positive", traced=False)
@@ -243,12 +245,17 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
     return _with_positions(rows, config, "", tokens, X, r"X^{(0)}", "token", segments)
 
 
-def _segments(rows: _Rows) -> str:
+def _width(config: EncoderConfig) -> str:
+    """The axis along which words, segments and positions are added."""
+    return "d_E" if config.d_embedding else "d_model"
+
+
+def _segments(rows: _Rows, config: EncoderConfig) -> str:
     """Which of two sentences each token belongs to: rows of a matrix of their own."""
     which = rows.add("segments", "input", (), "s", r"s = (s_1, \ldots, s_n)", ("token",), traced=False)
     equation = r"E_{seg}[s] = [E_{seg,s_1}; \ldots; E_{seg,s_n}]"
     return rows.add(
-        "embedding.segments", "look_up", (which,), "E_{seg}[s]", equation, ("token", "d_model"),
+        "embedding.segments", "look_up", (which,), "E_{seg}[s]", equation, ("token", _width(config)),
         module="embedding.segments",
     )  # fmt: skip
 
@@ -263,29 +270,39 @@ def _target(rows: _Rows, config: EncoderConfig) -> str:
 def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str, token: str) -> str:
     """Words: rows of E, and where the configuration says so times √d_model."""
     ids = rows.add(f"{side}input", "input", (), x, rf"{x} = ({x}_1, \ldots, {x}_n)", (token,), traced=False)
-    axes, E, tied = (token, "d_model"), f"{side}embedding.E", bool(side)
+    axes, E, tied = (token, _width(config)), f"{side}embedding.E", bool(side)
     key = f"{side}embedding.tokens"
     if not config.scale_embedding:
         return rows.add(key, "look_up", (ids,), result, rf"{result} = E[{x}]", axes, module=E, tied=tied)
     equation = rf"E[{x}] = [E_{{{x}_1}}; \ldots; E_{{{x}_n}}]"
     row = rows.add(E, "look_up", (ids,), f"E[{x}]", equation, axes, traced=False, module=E, tied=tied)
-    equation = rf"{result} = E[{x}] \cdot \sqrt{{d_{{model}}}}"
-    return rows.add(key, "scale", (row,), result, equation, axes, factor=sqrt(config.d_model))
+    equation = rf"{result} = E[{x}] \cdot \sqrt{{{'d_E' if config.d_embedding else 'd_{model}'}}}"
+    return rows.add(key, "scale", (row,), result, equation, axes, factor=sqrt(config.embedded))
 
 
 def _with_positions(
     rows: _Rows, config: EncoderConfig, side: str, tokens: str, embedded: str, result: str, token: str,
     segments: str | None = None,
 ) -> str:  # fmt: skip
-    axes, E_pos = (token, "d_model"), r"E_{pos}"
+    axes, E_pos = (token, _width(config)), r"E_{pos}"
     table = f"{side}embedding.positions"
     learned = table if config.positions == "learned" else None
     positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned)
-    summed = r"X_{\text{sum}}" if config.embedding_norm else result
+    added = result  # what is added, or LayerNorm of it
+    if config.d_embedding:
+        added = r"\bar X_{\text{sum}}" if config.embedding_norm else r"X_{\text{sum}}"
+    summed = r"X_{\text{sum}}" if config.embedding_norm else added
     terms = {tokens: embedded} | ({segments: "E_{seg}[s]"} if segments else {}) | {positions: E_pos}
     equation = f"{summed} = {' + '.join(terms.values())}"
-    total = rows.add(f"{side}embedding.sum", "add", tuple(terms), summed, equation, axes)
-    return rows.norm(f"{side}embedding.norm", total, result, summed, token) if config.embedding_norm else total
+    x = rows.add(f"{side}embedding.sum", "add", tuple(terms), summed, equation, axes)
+    if config.embedding_norm:
+        x = rows.norm(f"{side}embedding.norm", x, added, summed, token, width=_width(config))
+    if config.d_embedding:
+        axes, equation = (token, "d_model"), f"{result} = {added} W_E + b_E"
+        x = rows.add(
+            f"{side}embedding.projection", "linear", (x,), result, equation, axes, module=f"{side}embedding.W_E"
+        )
+    return x
 
 
 # -- the layers --------------------------------------------------------------------------------------------------
@@ -387,11 +404,11 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
         case "none":
             return
         case "masked-word":
-            wide, axes = ("token", "d_model"), ("token", "word")
+            wide, axes = ("token", _width(config)), ("token", "word")
             x = rows.add("transform.0", "linear", (Z,), "Z W", "Z W + b", wide, traced=False, module="transform.0")
             gelu = r"G = \operatorname{GELU}(Z W + b)"
             x = rows.add("transform.1", "activation", (x,), "G", gelu, wide, traced=False)
-            x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False)
+            x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False, width=wide[1])
             rows.add("logits", "linear", (x,), "y", r"y = \hat G E^{\top} + c", axes, module="logits", tied=True)
         case "classifier":
             axes = ("class",)

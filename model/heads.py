@@ -12,15 +12,15 @@ from model.encoder import Encoder, activation_for
 class MaskedWordNetwork(Encoder):
     """Guess the hidden word at each position  (Devlin et al. 2019, section 3.1, task 1).
 
-    logits = LayerNorm(GELU(Z W + b)) Eᵀ + c: the guess is compared with each row of the embedding matrix.
+    logits = LayerNorm(GELU(Z W + b)) Eᵀ + c: the guess, as wide as they, is compared with the rows of the matrix E.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.transform = nn.Sequential(
-            nn.Linear(config.d_model, config.d_model), nn.GELU(), nn.LayerNorm(config.d_model, config.norm_eps)
+            nn.Linear(config.d_model, config.embedded), nn.GELU(), nn.LayerNorm(config.embedded, config.norm_eps)
         )
-        self.logits = nn.Linear(config.d_model, config.vocab_size)
+        self.logits = nn.Linear(config.embedded, config.vocab_size)
         self.logits.weight = self.embedding.E.weight  # one matrix, read in both directions
 
     def read_out(self, Z: Tensor) -> Tensor:

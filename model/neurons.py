@@ -55,8 +55,9 @@ def positionwise(layer: EncoderLayer, X: np.ndarray, X_ffn: np.ndarray, seed: in
 def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     """How far a neuron's output vector points to each word or class: w · E[word], w the neuron's row of W₂.
 
-    For words E is the embedding matrix, which is also the last matrix of the masked-word head; for images the
-    classifier's matrix. Later layers and the head transform what is written, so this is a tendency, not an effect.
+    For words E is the embedding matrix, which is also the last matrix of the masked-word head; where its rows are
+    narrow, E W_E. For images it is the classifier's matrix. Later layers and the head transform what is written, so
+    this is a tendency, not an effect.
 
     Returns:
         `(word or class,)` float32.
@@ -64,9 +65,12 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories", section 4.
     """
     value = network.layers[layer].ffn.W_2.weight[:, neuron]
-    answers = network.embedding.E if isinstance(network.embedding, TokenEmbedding) else network.logits
     with torch.inference_mode():
-        return (answers.weight @ value).numpy()
+        if not isinstance(network.embedding, TokenEmbedding):
+            return (network.logits.weight @ value).numpy()
+        if network.embedding.W_E is not None:
+            value = value @ network.embedding.W_E.weight
+        return (network.embedding.E.weight @ value).numpy()
 
 
 def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:

@@ -159,7 +159,8 @@ def vectors() -> None:
     X_embed, E_pos, X_0 = (view.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
     same = st.toggle(word("same_range"), key="tokens.same_range", persist_state="session")
     strongest = float(max(np.abs(values).max() for values in map(view.trace.__getitem__, rows))) if same else None
-    learned = view.trace.config.positions == "learned"
+    config = view.trace.config
+    learned = config.positions == "learned"
     made = ("learned_words" if words else "learned") if learned else "sinusoidal"
     told = {"tokens": length(X_embed), "positions": length(E_pos), "sum": length(X_0)}
     said = {
@@ -167,11 +168,12 @@ def vectors() -> None:
         "segments": text("read_segments"),
         "positions": text("one_place" if len(tokens) == 1 else f"read_positions_{made}"),
         "sum": about_twice(X_0) or text("read_sum", **told),
-        "norm": text("read_norm"),
+        "norm": text("read_norm_narrow" if config.d_embedding else "read_norm"),
+        "projection": text("read_projection", narrow=config.embedded, wide=config.d_model),
     }
     names = [row.removeprefix("embedding.") for row in rows]
     low = int(min(240 if len(rows) < 4 else 160, 70 + 10 * len(tokens)) * view.font_size / 12)
-    titles = {name: word(name) for name in names} | ({"sum": word("summed")} if "norm" in names else {})
+    titles = {name: word(name) for name in names} | ({"sum": word("summed")} if names[-1] != "sum" else {})
     looks = [{"title": titles[name], "height": low, "strongest": strongest} for name in names]
     cell_maps(view, rows, [said[name] for name in names], looks, stacked=True)
     if not learned and view.choice.at_least("formula"):

@@ -33,6 +33,11 @@ CONFIGS: dict[str, EncoderConfig] = {
         64, 4, 2, 128, activation="gelu", positions="learned", scale_embedding=False, segments=2, embedding_norm=True,
         head="classifier", classes=3, pooler="tanh",
     ),
+    "narrow words": EncoderConfig(
+        64, 4, 2, 128, activation="gelu", positions="learned", scale_embedding=False, d_embedding=24, segments=2,
+        embedding_norm=True, vocab_size=500, head="masked-word",
+    ),
+    "narrow words, added only": EncoderConfig(64, 4, 1, 128, d_embedding=24, vocab_size=200),
     "distilled patches": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",

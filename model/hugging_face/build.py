@@ -21,8 +21,8 @@ from model.pipeline import Pipeline, Reader
 
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.
 MOST = {
-    "d_model": 8192, "heads": 256, "layers": 128, "d_ff": 65_536, "max_len": 65_536, "vocab_size": 1_000_000,
-    "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
+    "d_model": 8192, "heads": 256, "layers": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
+    "vocab_size": 1_000_000, "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
 }  # fmt: skip
 #: What LayerNorm's two were called in the first BERT.
 OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
@@ -87,6 +87,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings[ours] = value
     if "max_len" in settings:
         settings["max_len"] -= _positions_in_front(family, theirs)
+    if settings.get("d_embedding") == settings["d_model"]:  # then nothing widens it
+        settings["d_embedding"] = 0
     if head.kind == "classifier":
         settings["classes"] = len(_label_names(theirs))
         _check_classes(folder, theirs, settings["classes"])

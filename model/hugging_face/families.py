@@ -126,6 +126,8 @@ ROBERTA = replace(
 ELECTRA = replace(
     BERT,
     prefix="electra",
+    settings={**BERT.settings, "d_embedding": "embedding_size"},
+    names={**BERT.names, "embedding.W_E": "embeddings_project"},
     heads={
         "Model": Head("none"),
         "ForPreTraining": Head("none"),

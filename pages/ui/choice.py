@@ -217,7 +217,7 @@ class Choice:
             head=min(self.head, config.heads - 1),
             token=last(self.token, tokens),
             key=last(self.key, max(tokens, target or 0)),
-            component=last(self.component, config.d_model),
+            component=last(self.component, max(config.d_model, config.embedded)),
             part=last(self.part, config.d_k),
             neuron=last(self.neuron, config.d_ff),
             hidden=None if self.hidden is None else tuple(place for place in self.hidden if place < tokens),

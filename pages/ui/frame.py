@@ -111,7 +111,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("heads", ":material/apps:", shape_of="layers.{l}.attention.concat"),
     PageRow("add_and_norm", ":material/add:", shape_of="layers.{l}.attention.output"),
     PageRow("feed_forward", ":material/bolt:", shape_of="layers.{l}.ffn.hidden"),
-    PageRow("layers", ":material/layers:", shape_of="embedding.sum"),
+    PageRow("layers", ":material/layers:", shape_of="layers.{l}.ffn.output"),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
     PageRow("translation", ":material/translate:", words_only=True),
     PageRow("what_if", ":material/science:", "try"),

@@ -32,10 +32,12 @@ class Entry:
 
 #: Sizes first, then the pages as the strip has them.
 ORDER = ["shapes_and_cost", *(row.name for row in PAGES if row.name != "shapes_and_cost")]
-WORDS, PIXELS = "embedding.E", "embedding.W_E"
+WORDS, PROJECTED, WIDENED = "embedding.E", "embedding.W_E", "embedding.projection"
 
 #: Where the sum of token and position is normalised before the first layer, the two have other names.
 BEFORE_THE_LAYERS = {"embedding.sum": "summed", "embedding.norm": "embedding_norm"}
+#: And others again where they are brought to d_model first.
+NARROW = {"embedding.sum": "summed", "embedding.norm": "narrow_norm", "embedding.projection": "projection"}
 
 OWN: tuple[Entry, ...] = (
     Entry("n", "shapes_and_cost", "n", "{n}"),
@@ -51,8 +53,9 @@ OWN: tuple[Entry, ...] = (
     Entry("`[MASK]`", "tokens", "MASK", "{MASK}", WORDS),
     Entry("`[UNK]`", "tokens", "UNK", "{UNK}", WORDS),
     Entry("`##`", "tokens", "pieces", "{pieces}", WORDS),
-    Entry("E", "tokens", "E", "{vocabulary} × {d_model}", WORDS),
-    Entry("W_E", "tokens", "W_E", "{pixels} × {d_model}", PIXELS),
+    Entry("E", "tokens", "E", "{vocabulary} × {embedded}", WORDS),
+    Entry("d_E", "tokens", "d_E", "{embedded}", WIDENED),
+    Entry("W_E", "tokens", "W_E", "{projected} × {d_model}", PROJECTED),
     Entry("X", "queries_keys_values", "X", "{n} × {d_model}"),
     Entry("W_Q", "queries_keys_values", "W_Q", "{d_model} × {d_model}"),
     Entry("W_K", "queries_keys_values", "W_K", "{d_model} × {d_model}"),
@@ -79,11 +82,12 @@ def sizes(trace: Trace) -> dict[str, object]:
         "N": config.layers,
         "h": config.heads,
         "d_model": config.d_model,
+        "embedded": config.embedded,
         "d_k": config.d_k,
         "d_ff": config.d_ff,
         "root": f"{config.d_k**0.5:.3f}",
         "vocabulary": config.vocab_size,
-        "pixels": patches[1],
+        "projected": patches[1] or config.d_embedding,
         "activation": {"relu": "ReLU", "gelu": "GELU"}[config.activation],
         "epsilon": f"{config.norm_eps:g}",
         "pieces": sum(token.startswith("##") for token in tokens),
@@ -97,13 +101,14 @@ def sizes(trace: Trace) -> dict[str, object]:
         "width": config.image_size,
         "word": config.vocab_size,
         "class": config.classes,
+        "d_E": config.d_embedding,
     }
 
 
 def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
     """All that this model has: (symbol, page, name, value); own ones first, then the quantities in order."""
     graph, numbers = trace.graph, sizes(trace)
-    modules = {quantity.module for quantity in graph}
+    modules = {quantity.module for quantity in graph} | {quantity.key for quantity in graph}
     for entry in OWN:
         if not entry.module or entry.module in modules:
             yield entry.symbol, entry.page, entry.name, entry.value.format_map(numbers)
@@ -129,6 +134,8 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
                 return f"{'before' if sublayer.norm_first else 'norm'}_{sublayer.name}"
     if quantity.operation == "input" and "height" in quantity.axes:
         return "image"
+    if quantity.key in NARROW and graph.config.d_embedding:
+        return NARROW[quantity.key]
     if quantity.key in BEFORE_THE_LAYERS and graph.config.embedding_norm:
         return BEFORE_THE_LAYERS[quantity.key]
     if quantity.operation == "input" and quantity.key == "segments":

@@ -44,6 +44,11 @@ CHECKPOINTS = {
     }.items()
     for head in ("Model", "ForMaskedLM", "ForSequenceClassification")
 } | {"BertForPreTraining": ("Bert", "ForPreTraining", BERT)}  # fmt: skip
+CHECKPOINTS |= {
+    f"{width}Electra{head}": ("Electra", head, BERT | {"embedding_size": size})
+    for width, size in (("Narrow", 16), ("Wide", 28))
+    for head in ("Model", "ForMaskedLM", "ForSequenceClassification")
+}
 VIT = {
     "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "image_size": 32,
     "patch_size": 8, "num_labels": 5,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.config import DECODER, PRESETS
+from model.config import DECODER, PRESETS, EncoderConfig
 from model.graph import Graph, graph
 from tests.networks import CONFIGS, TRANSLATORS, trace_of
 
@@ -15,6 +15,10 @@ GRAPHS |= {f"{name}, normed {'last' if c.norm_first else 'first'}": graph(replac
            for name, c in CONFIGS.items()}  # fmt: skip
 GRAPHS["translation"] = graph(replace(PRESETS["text"], head="none"), DECODER)
 graphs = pytest.mark.parametrize("of", GRAPHS.values(), ids=GRAPHS.keys())
+
+
+def last_of_embedding(config: EncoderConfig) -> str:
+    return "projection" if config.d_embedding else "norm" if config.embedding_norm else "sum"
 
 
 def sides(of: Graph) -> tuple[str, ...]:
@@ -46,7 +50,7 @@ def test_sources_are_the_nearest_recorded_quantities(of: Graph) -> None:
 def test_the_residual_stream_goes_through_all_sublayers(of: Graph) -> None:
     for side in sides(of):
         config = of.decoder if side else of.config
-        at = f"{side}embedding.{'norm' if config.embedding_norm else 'sum'}"
+        at = f"{side}embedding.{last_of_embedding(config)}"
         assert of.layers(side) == config.layers
         for layer in range(config.layers):
             before, *after = of.stream(layer, side)
@@ -132,7 +136,7 @@ def test_a_trace_knows_its_streams_and_states(name: str) -> None:
     for side in sides(trace.graph):
         states = trace.states(side)
         np.testing.assert_array_equal(states[0], trace[trace.graph.stream(0, side)[0]])
-        assert trace.graph.stream(0, side)[0] == f"{side}embedding.{'norm' if trace.config.embedding_norm else 'sum'}"
+        assert trace.graph.stream(0, side)[0] == f"{side}embedding.{last_of_embedding(trace.config)}"
         for layer in range(trace.graph.layers(side)):
             stream = trace.stream(layer, side)
             np.testing.assert_array_equal(stream[0], states[layer])

@@ -197,6 +197,7 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
     assert trace.keys() == [quantity.key for quantity in trace.graph if quantity.traced]
     n, target = len(trace.tokens), len(getattr(trace, "target_tokens", ()))
     sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
+    sizes["d_E"] = config.d_embedding
     sizes |= {"d_ff": config.d_ff, "class": config.classes, "word": config.vocab_size}
     for key in trace:
         asks = target if key.startswith("decoder.") else n

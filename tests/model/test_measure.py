@@ -67,7 +67,7 @@ def test_the_properties_of_lecture_note_004_hold_in_each_layer(name: str) -> Non
     trace = trace_of(name)
     for layer in range(trace.config.layers):
         found = layer_properties(trace, layer)
-        assert found.shape_in == found.shape_out == trace["embedding.sum"].shape
+        assert found.shape_in == found.shape_out == trace.stream(0)[0].shape
         assert found.smallest_sum == pytest.approx(1, abs=1e-5) and found.largest_sum == pytest.approx(1, abs=1e-5)
         head, i, j = found.gap_at
         A = trace[f"layers.{layer}.attention.weights"]

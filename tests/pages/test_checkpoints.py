@@ -66,6 +66,19 @@ def test_by_hand_ends_with_what_the_checkpoint_computes(
     assert float(result) == pytest.approx(float(load(str(MINILM))(PAIR)[key][cell]), abs=2e-5)
 
 
+def test_a_word_of_fewer_numbers_is_brought_to_d_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = theirs("NarrowElectraForMaskedLM")[1]
+    (name,) = offer(monkeypatch, folder)
+    sentence = "the cat sat on a [MASK]"
+    for stage, component in (("projection", 22), ("norm", 12)):
+        place = {"panel": "vectors", "stage": stage, "token": "3", "component": str(component)}
+        app = open_page("tokens", model=name, s=sentence, **place)
+        value = load(str(folder))(sentence)[f"embedding.{stage}"][2, component - 1]
+        assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(value), abs=2e-5)
+    for page in ("answer", "feed_forward", "layers"):
+        open_page(page, model=name, depth="numbers", s=sentence, component="22")
+
+
 def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12")

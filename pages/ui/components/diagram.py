@@ -41,6 +41,7 @@ KINDS: dict[str, Kind] = {
     "positions": Kind("tokens", 278, 112, beside="sum"),
     "segments": Kind("tokens", 24, 112, beside="sum"),
     "embedding_norm": Kind("tokens"),
+    "projection": Kind("tokens"),
     "Q": Kind("queries_keys_values", 70, 76),
     "K": Kind("queries_keys_values", 162, 76, beside="Q"),
     "V": Kind("queries_keys_values", 254, 76, beside="Q"),
@@ -268,6 +269,8 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) ->
         note = answer
     elif kind == "embedding_norm":
         text = "norm"
+    elif kind == "projection":
+        text = "embedding_linear"
     elif kind in ("add", "norm") and sublayer:
         text = kind if sublayer.norm_first else "add_norm"
         number = None if side.prefix else side.sublayers.index(sublayer) + 1

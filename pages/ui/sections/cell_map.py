@@ -20,6 +20,7 @@ FIELDS = {
     "query": "token",
     "key": "key",
     "d_k": "part",
+    "d_E": "component",
     "d_model": "component",
     "d_ff": "neuron",
     "class": "output",

@@ -138,6 +138,7 @@ LETTERS = {
     **dict.fromkeys(("token", "query", "key"), "n"),
     "head": "h",
     "d_k": "d_k",
+    "d_E": "d_E",
     "d_model": "d_{model}",
     "d_ff": "d_{ff}",
     "word": r"\lvert V \rvert",
