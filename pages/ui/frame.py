@@ -1,6 +1,7 @@
 """The frame round every page: the table of pages, what app.py draws, and `choice()`, a page's first act."""
 
 import logging
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -162,17 +163,24 @@ def go_to(name: str) -> None:
     st.switch_page(page_path(name), query_params=st.query_params.to_dict())
 
 
-def _navigation() -> list:
-    """The pages, and one more for an address that leads to none."""
-    pages = [
+@cache
+def _pages(language: str) -> list[Page]:
+    """The pages with their titles. Streamlit would look for each file in the file system, in each run."""
+    titles = catalogue(language)
+    return [
         st.Page(
             page_path(row.name),
-            title=plain(f"{row.name}.title"),
+            title=titles[f"{row.name}.title"],
             url_path=url_path(row.name),
             default=row.name == "home",
         )
         for row in PAGES
     ]
+
+
+def _navigation() -> list:
+    """The pages, and one more for an address that leads to none."""
+    pages = [copy(page) for page in _pages(st.session_state.get("lang") or "en")]  # each run opens pages of its own
     if path := st.session_state.get("lost"):
         pages.append(st.Page(lambda: _lost(path), title=plain("frame.lost_title"), url_path=path))
     return pages
@@ -194,14 +202,19 @@ def _lost(path: str) -> None:
     page_link("home", plain("frame.lost_home"), ":material/arrow_back:")
 
 
+@cache
+def _said(language: str) -> dict[str, str]:
+    """What Streamlit says, in whatever language -> what it shall say in this one."""
+    wanted = catalogue(language)
+    keys = [key for key in wanted if key.startswith("streamlit.")]
+    said = [(catalogue(name)[key], wanted[key]) for name in LANGUAGES for key in keys]
+    return {theirs: ours for theirs, ours in said if theirs != ours}
+
+
 def _tend(language: str) -> None:
     """What Streamlit leaves unsaid, or says in English only, in the reader's language."""
-    said = [
-        {key: words for key, words in catalogue(name).items() if key.startswith("streamlit.")} for name in LANGUAGES
-    ]
-    wanted = catalogue(language)
-    words = {texts[key]: wanted[key] for texts in said for key in texts if texts[key] != wanted[key]}
-    surroundings(language, words, **{name: plain(f"frame.{name}") for name in ("controls", "equation", "part")})
+    names = {name: plain(f"frame.{name}") for name in ("controls", "equation", "part")}
+    surroundings(language, _said(language), **names)
 
 
 def frame() -> None:
