@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model import WeightsError
-from model.analysis import cosine_similarity, cut_words, nearest_rows, piece_kinds, token_places
+from model.analysis import cosine_similarity, cut_words, mean_cosine, nearest_rows, piece_kinds, token_places
 from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.pipeline import SPECIAL_TOKENS, TextReader
@@ -212,7 +212,7 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
     E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
     special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
     best, cosines = nearest_rows(E, piece, leave_out=special)
-    return [vocabulary[i] for i in best], cosines, float(cosine_similarity(E[[piece]], E).mean())
+    return [vocabulary[i] for i in best], cosines, mean_cosine(E, piece)
 
 
 def next_door() -> None:

@@ -8,6 +8,7 @@ from model.analysis import (
     entropy,
     head_role,
     head_table,
+    mean_cosine,
     mean_distance,
     pca,
     rollout,
@@ -228,3 +229,10 @@ def test_reading_the_last_layer_is_the_networks_own_answer(name: str) -> None:
     np.testing.assert_allclose(read[-1], expected / expected.sum(), atol=1e-5)
     assert read.shape == (trace.config.layers + 1, len(logits))
     np.testing.assert_allclose(read.sum(-1), 1, atol=1e-4)
+
+
+def test_the_mean_cosine_to_all_rows_is_that_of_the_cosines() -> None:
+    table = np.random.default_rng(5).normal(size=(40, 7)).astype(np.float32)
+    table[3] = 0
+    for row in (0, 3, 39):
+        assert mean_cosine(table, row) == pytest.approx(float(cosine_similarity(table[[row]], table).mean()), abs=1e-6)
