@@ -137,6 +137,7 @@ def patches() -> None:
 
 def one_row(first: int, chosen: int, size: int) -> None:
     """The numbers of one patch as they are read; in colour a row for each channel."""
+    assert view.trace.patches is not None  # a picture
     pixels, name = view.trace.patches[chosen], tokens[first + chosen]
     if colour:
         names = [word(channel) for channel in ("red", "green", "blue")][: view.trace.config.channels]
@@ -303,7 +304,7 @@ view = View("tokens", rows=["embedding.sum"])
 tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
 cut = not words and len(view.trace.patches) > 1
-colour = not words and view.seen.ndim == 3
+colour = view.seen is not None and view.seen.ndim == 3
 if view.story:
     if words:
         pieces()

@@ -70,12 +70,12 @@ class CheckpointImageReader:
     def _of_its_size(self, picture: Image.Image) -> Image.Image:
         """Resized, to both sides or by the shorter one; the middle cut out; and then as large as the network wants."""
         width, height = picture.size
-        if self.size and None in self.size:
-            scale = max(filter(None, self.size)) / min(width, height)
+        if isinstance(self.size, int):
+            scale = self.size / min(width, height)
             picture = picture.resize((max(1, int(width * scale)), max(1, int(height * scale))), self.resample)
         elif self.size:
             picture = picture.resize(self.size, self.resample)
-        if self.cut and None not in self.cut:
+        if isinstance(self.cut, tuple):
             width, height = self.cut
             left, top = (picture.width - width) // 2, (picture.height - height) // 2
             picture = picture.crop((left, top, left + width, top + height))
@@ -105,11 +105,13 @@ def _of_channels(values: object, channels: int, usual: float) -> np.ndarray:
     return np.full(channels, usual, np.float32)
 
 
-def _sides(size: object) -> tuple[int, int] | tuple[int, None] | None:
-    """(width, height) of a size in these files, (shorter side, None) where it is one number; None: it says nothing."""
-    if isinstance(size, dict):
-        sides = (size.get("width"), size.get("height")) if "height" in size else (size.get("shortest_edge"), None)
-    else:
-        sides = (size, None)
-    known = [side for side in sides if side is not None]
-    return sides if known and all(type(side) is int and 0 < side <= MOST_SIDE for side in known) else None
+def _sides(size: object) -> tuple[int, int] | int | None:
+    """(width, height) of a size in these files, or its shorter side where it is one number; None: it says nothing."""
+    if not isinstance(size, dict):
+        return _side(size)
+    width, height = _side(size.get("width")), _side(size.get("height"))
+    return (width, height) if width and height else _side(size.get("shortest_edge"))
+
+
+def _side(value: object) -> int | None:
+    return value if type(value) is int and 0 < value <= MOST_SIDE else None

@@ -36,8 +36,8 @@ def _named(folders: str) -> dict[str, Path]:
 def reads_pictures(name: str) -> bool:
     """Whether the folder offered by that name is an encoder of pictures."""
     folder = offered().get(name)
-    config = folder and sizes(folder)
-    return bool(config) and config.input == "patches"
+    config = sizes(folder) if folder else None
+    return config is not None and config.input == "patches"
 
 
 def of_pictures() -> list[str]:

@@ -14,7 +14,7 @@ from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, colour_picture, drawing, heatmap, tiles
 from pages.ui.link import select
-from pages.ui.sections.overlay import inked
+from pages.ui.sections.overlay import INKED
 from pages.ui.text import plain, t
 from pages.ui.view import View, shape
 
@@ -63,7 +63,7 @@ def how_it_is_prepared(view: View) -> None:
             "cut",
             image.reshape(side, size, side, size).swapaxes(1, 2),
             drawing(image, cut=size, **small),
-            {"side": side, "size": size, "patches": len(patches), "inked": int(inked(view).sum())},
+            {"side": side, "size": size, "patches": len(patches), "inked": int((patches.max(axis=1) >= INKED).sum())},
         ),
         (
             "rows",
@@ -95,7 +95,8 @@ def how_it_is_brought_to_size(view: View) -> None:
     """The same for a picture in colour: cut, its colours as they are read, and the rows that become tokens."""
     config, picture, patches, seen = view.trace.config, view.trace.picture, view.trace.patches, view.seen
     reader = view.pipeline.reader
-    assert isinstance(reader, CheckpointImageReader) and picture is not None and patches is not None
+    assert isinstance(reader, CheckpointImageReader)
+    assert picture is not None and patches is not None and seen is not None
     size, side, front = config.patch_size, config.patches_per_side, config.tokens_in_front
     look = {"font_size": view.font_size, "square": False, "height": round(260 * view.font_size / 12)}
     patch = Axis(plain("patches.axis_patch"))
