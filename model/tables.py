@@ -116,10 +116,12 @@ class HeadRoles:
         return tuple(Striking(**one, role=self.of(one["layer"], one["head"])) for one in self._table["striking"])
 
     def first(self, language: str) -> Striking | None:
-        """The picture to begin with: the strongest look of a head that follows grammar, else the most striking one."""
+        """The picture to begin with: of a head that follows grammar, the more often and the stronger the better; where
+        there is none, the most striking one.
+        """
         own = [picture for picture in self.striking if picture.language == language]
-        grammar = [picture for picture in own if picture.role.relation]
-        return max(grammar, key=lambda picture: picture.weight) if grammar else next(iter(own), None)
+        grammar = [picture for picture in own if picture.role.relation and picture.role.clear]
+        return max(grammar, key=lambda one: one.weight * one.role.share) if grammar else next(iter(own), None)
 
     def _role(self, row: dict) -> Role:
         examples = {third: tuple(map(self._example, some)) for third, some in row.get("examples", {}).items()}

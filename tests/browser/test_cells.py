@@ -17,6 +17,8 @@ CELLS = [
     ("queries_keys_values", "", 1, (5, 9), {"token": "6", "part": "9", "stage": "K"}, "K_{6,9}"),
     ("queries_keys_values", "", 2, (2, 32), {"token": "3", "part": "32", "stage": "V"}, "V_{3,32}"),
 ]
+# Whether the margins that a picture came with were enough.
+SPARE = """chart => ['l', 't', 'b'].every(side => chart._fullLayout._size[side] === chart.layout.margin[side])"""
 
 
 @pytest.mark.parametrize(("name", "link", "which", "cell", "wanted", "symbol"), CELLS)
@@ -37,6 +39,7 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
     assert 0 <= box["y"] < 500 and page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
     lit = page.locator(".js-plotly-plot").nth(which).locator(".shapelayer path")
     expect(lit).to_have_count(3)  # the row, the column and the cell
+    assert chart.evaluate(SPARE), "Plotly found too little room for names and drew the picture once more"
 
 
 def test_a_click_on_a_line_and_on_its_end_choose_them(page: Page, app_url: str) -> None:

@@ -78,6 +78,19 @@ def test_places_without_names_count_from_1() -> None:
     assert figure.data[0].x0 == 1 and sorted(set(figure.data[1].x)) == [1, 2, 3] and figure.data[0].y0 == 0
 
 
+def test_there_is_room_for_the_names_and_the_colour_bar() -> None:
+    def margins(*names: str, **options) -> dict:
+        figure = heatmap(np.eye(len(names)), Axis("r", names), Axis("c", names), **options)
+        return figure.layout.margin.to_plotly_json()
+
+    short, long, wide = margins("a", "of"), margins("a", "understanding"), margins("我", "理解理解理解")
+    assert short["l"] < wide["l"] < long["l"]
+    assert margins("a", "of", font_size=18)["l"] > short["l"]
+    assert short["b"] == long["b"] == wide["b"]  # side by side they fit
+    assert margins(*["understanding"] * 12)["b"] > long["b"]  # on end
+    assert bars(np.ones(2), Axis("", ["a", "b"]), "p").layout.margin.t < short["t"]  # no colour bar
+
+
 def test_bars_keep_their_order() -> None:
     figure = bars(np.array([3.0, 1.0]), Axis("word", ["a", "b"]), "probability")
     assert list(figure.data[0].x) == [3, 1] and list(figure.layout.yaxis.range) == [1.6, -0.6]
