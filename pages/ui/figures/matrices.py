@@ -32,7 +32,7 @@ from pages.ui.figures.base import (
 from pages.ui.numbers import written
 
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
-THUMBNAIL = (100, 256)  # rows and columns of a small picture
+THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
 
 def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> go.Figure:
