@@ -194,6 +194,7 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
         other.goto(page.url)
         title(other, "attention")
         expect_choice(other, SENTENCE, 2, 2)
+        expect(other.locator(".st-key-strip a")).to_have_count(page.locator(".st-key-strip a").count())
         assert main_text(other) == main_text(page)
 
 
