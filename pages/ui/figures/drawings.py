@@ -27,7 +27,7 @@ from pages.ui.numbers import written
 INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
 #: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
-MOST_NAMED = 8  # rows and columns of patches at the edges of a picture
+MOST_NUMBERED = 8  # rows and columns of patches at the edges of a picture
 MOST_SMALL = 64  # pixels along one side of a copy in colour
 VEIL = [[0.0, "rgba(240,160,48,0)"], [1.0, "rgba(240,160,48,0.92)"]]
 
@@ -210,7 +210,7 @@ def over_drawing(
     )
     place = {"x0": x[query] - 0.5, "x1": x[query] + 0.5, "y0": y[query] - 0.5, "y1": y[query] + 0.5}
     outside = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": front - 0.5, "fillcolor": "#000000"}
-    named = list(range(0, side, -(-side // MOST_NAMED)))
+    named = list(range(0, side, -(-side // MOST_NUMBERED)))
     plain_side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
     layout = {
         "xaxis": plain_side
