@@ -44,7 +44,7 @@ def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
 
 
 def swipe(page: Page, chart: Locator, by: int) -> None:
-    """A thumb that comes down on the middle of a chart and moves up."""
+    """A thumb that comes down on the middle of a chart, moves up, and rests: what still glides swallows the next tap."""
     box = chart.bounding_box()
     place = {"x": box["x"] + box["width"] / 2, "y": min(box["y"] + box["height"] / 2, 700)}
     thumb = page.context.new_cdp_session(page)
@@ -52,6 +52,7 @@ def swipe(page: Page, chart: Locator, by: int) -> None:
     for y in range(20, by + 20, 20):
         finger = {"x": place["x"], "y": place["y"] - y}
         thumb.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [finger]})
+    page.wait_for_timeout(200)
     thumb.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
@@ -72,6 +73,7 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
 
     chart.scroll_into_view_if_needed()
     phone.wait_for_function(AT_REST)
+    settle(phone)
     phone.touchscreen.tap(*chart.evaluate(MIDDLE, [3, 5]))
     phone.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("4", "6"))
     settle(phone)
