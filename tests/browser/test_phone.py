@@ -44,7 +44,7 @@ def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
 
 
 def swipe(page: Page, chart: Locator, by: int) -> None:
-    """A thumb that comes down on the middle of a chart, moves up, and rests: what still glides swallows the next tap."""
+    """A thumb that comes down on a chart, moves up, and rests: what still glides swallows the next tap."""
     box = chart.bounding_box()
     place = {"x": box["x"] + box["width"] / 2, "y": min(box["y"] + box["height"] / 2, 700)}
     thumb = page.context.new_cdp_session(page)
