@@ -198,16 +198,21 @@ def writes_towards() -> None:
 
 def writes() -> None:
     """Where the chosen neuron's output vector points: the words, or the classes, that it pushes up and down."""
-    st.markdown(text("memory", neuron=neuron + 1))
-    if "logits" not in view.trace:
-        st.markdown(text("untrained"))
     scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
     if (answer := view.trace.graph.get("logits")) and "class" in answer.axes:
         names = [class_name(label) for label in view.pipeline.reader.labels]
         best, least = names[int(scores.argmax())], names[int(scores.argmin())]
         kind = "read_classes" if len(tokens) > 1 else "read_classes_one"
         push_picture("classes", "axis_class", names, scores, text(kind, neuron=neuron + 1, up=best, down=least))
-        return
+    else:
+        words_pushed(scores)
+    if "logits" not in view.trace:
+        st.markdown(text("untrained"))
+    st.markdown(text("memory", neuron=neuron + 1))
+
+
+def words_pushed(scores: np.ndarray) -> None:
+    """The words that the chosen neuron pushes up most, and those that it pushes down most. scores: (word,)."""
     vocabulary, ranked = view.pipeline.reader.vocabulary, np.argsort(-scores, kind="stable")
     for column, name, places in zip(view.columns([1, 1]), ("up", "down"), (ranked, ranked[::-1]), strict=True):
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]

@@ -13,6 +13,7 @@ from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.sections.cell_map import cell_map
+from pages.ui.tables import column_widths
 from pages.ui.text import class_name, plain, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
@@ -84,8 +85,9 @@ def stages() -> None:
         names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
         table = pd.DataFrame(rows, columns=names)
         operation, equation, *shapes_and_values, note = names
-        order = [operation, *shapes_and_values, note, equation]  # on a phone only the first ones are in sight
-        st.dataframe(table, key="flat.stages", height=480, hide_index=True, column_order=order)
+        order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
+        look = {"column_order": order, "column_config": column_widths(table)}
+        st.dataframe(table, key="flat.stages", height=480, hide_index=True, **look)
     st.markdown(text("read_glance"))
     st.markdown(text("note_differs"))
 
@@ -169,7 +171,6 @@ def why() -> None:
     idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
     share = f"{idle / sum(learned.values()):.0%}"
     score = number(flat[ATTENTION + "scaled"][0, 0, 0])
-    st.markdown(text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share))
     calm, answers = np.array(flat.answer[0].probabilities), disturbed(ink)
     changes = np.abs(answers - calm).max(axis=1)
     names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
@@ -181,6 +182,7 @@ def why() -> None:
     six = st.column_config.NumberColumn(format="%.6f")
     st.dataframe(table, key="flat.disturbed", column_config=dict.fromkeys(table.columns, six))
     st.markdown(text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}"))
+    st.markdown(text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share))
 
 
 def beside() -> None:
@@ -243,7 +245,7 @@ def measured(name: str) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-view = View("flat", ONE, any_input=True)
+view = View("flat", ONE, chips=False, any_input=True)
 ink = view.choice.ink if view.choice.drawing else None
 if ink is None:
     st.info(text("borrowed"), icon=":material/draw:")

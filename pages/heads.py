@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.analysis import Role, head_role, head_table, write_contributions
 from model.encoder import MultiHeadAttention
-from pages.ui.figures import Axis, block_of, heatmap, scatter, tiles
+from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.roles import show_role
@@ -15,9 +15,11 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 EQUATION = (
-    r"\text{MultiHead} = \text{Concat}\, W_O + b_O, \quad \text{Concat} = [\text{head}_1; \ldots; \text{head}_h], "
-    r"\quad \text{head}_i = \text{Attention}(Q_i, K_i, V_i)"
+    r"\begin{gathered} \text{MultiHead} = \text{Concat}\, W_O + b_O \\"
+    r"\text{Concat} = [\text{head}_1; \ldots; \text{head}_h] \\"
+    r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
+MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 
 
@@ -40,6 +42,11 @@ def in_words(role: Role) -> str:
     )
 
 
+def in_short(role: Role) -> str:
+    """The same in a word or two, for a tile: "previous"."""
+    return word(f"tile_{role.name}", token="" if role.place is None else tokens[role.place])
+
+
 def all_heads() -> None:
     """Every head of every layer as a tile; a click chooses one."""
     which_sentences(view)
@@ -60,8 +67,9 @@ def all_heads() -> None:
             chosen=(layer, head),
             limit=strongest,
             hover=[f"{name_of[place]} · {roles[place]}" for place in name_of],
+            words=[in_short(found[place]) for place in name_of] if len(weights) <= MOST_WORDED else (),
             font_size=view.font_size,
-            height=int(min(560, 66 + len(weights) * 78) * view.font_size / 12),
+            height=on_screen((66 + len(weights) * 78) * view.font_size / 12, view.font_size),
         ),
         text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
         + (" " + text("read_blocks", block=block) if block > 1 else ""),
@@ -243,12 +251,11 @@ unit = word("tokens" if view.trace.picture is None else "patches")
 weights = view.trace.over_layers("attention.weights")  # (layer, head, query, key)
 measures = head_table(weights, tokens, view.trace.places)
 name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
-roles = {
-    place: in_words(
-        head_role(weights[place], {name: float(measures[name][place]) for name in MEASURES}, view.trace.places)
-    )
+found = {
+    place: head_role(weights[place], {name: float(measures[name][place]) for name in MEASURES}, view.trace.places)
     for place in name_of
 }
+roles = {place: in_words(role) for place, role in found.items()}
 if len(tokens) == 1:
     st.info(text("one_token"), icon=":material/info:")
 

@@ -1,7 +1,6 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and the proof that the formulas hold."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +30,7 @@ from pages.ui.cost.tables import in_bytes, table, word, works
 from pages.ui.figures import heatmap
 from pages.ui.link import select
 from pages.ui.pickers import pick
+from pages.ui.tables import column_widths
 from pages.ui.text import literal, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
@@ -55,22 +55,9 @@ def either(name: str, options: list[str], **look: str) -> bool:
 
 
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
-    """A table with all its rows; whole numbers with their thousands apart, and room for the longest of each column."""
-    numbers = {
-        column: st.column_config.NumberColumn(
-            format="localized", width=room(column, map("{:,}".format, values[column]))
-        )
-        for column in values.select_dtypes("integer").columns
-    }
-    look = {"height": "content", "hide_index": True} | look
-    look["column_config"] = numbers | {word("column_in"): st.column_config.Column(width=150)}
+    """A table with all its rows."""
+    look = {"height": "content", "hide_index": True, "column_config": column_widths(values)} | look
     st.dataframe(values, key=f"shapes_and_cost.{name}", **look)
-
-
-def room(column: str, cells: Iterable[str]) -> int:
-    """How wide a column of a table must be, in pixels. Left to itself it would be as wide as its first rows need."""
-    name = sum(2 if sign >= "\u2e80" else 1 for sign in column)  # Chinese is twice as wide
-    return 24 + 8 * max(name, *map(len, cells))
 
 
 def paper_base() -> None:

@@ -27,6 +27,7 @@ STYLE = """
 [data-testid="stMainBlockContainer"]{padding:2.4rem 2.2rem 1.5rem}
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]{gap:.55rem}
 [data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem}
+[data-testid="stPageLink"] :is(span,div,p){white-space:normal}
 .st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;border-bottom:1px solid var(--st-border-color)}
 .st-key-strip > div{flex:0 0 auto;width:auto!important}
 .st-key-strip [data-testid="stPageLink"] a{padding:.15rem .5rem}
@@ -50,6 +51,8 @@ LEGIBLE = """
 [data-testid="stCaptionContainer"]{color:inherit;opacity:.85}
 .js-plotly-plot :is(.xtick,.ytick,.xtitle,.ytitle,.legendtext){fill:currentColor!important}
 .js-plotly-plot :is(.xtick,.ytick,.colorbar) text:not([style*="rgb(255, 255, 255)"]){fill:currentColor!important}
+.js-plotly-plot text[style*="fill: rgb(128, 132, 149)"]{fill:currentColor!important}
+.heatmap-label text[style*="fill: rgb(68, 68, 68)"]{fill:#000!important}
 .katex-display:focus-visible,[data-testid="stVerticalBlock"]:focus-visible,a:focus-visible,button:focus-visible{
 outline:2px solid currentColor!important;outline-offset:1px}
 .st-key-strip a[aria-current="page"] p{font-weight:700;text-decoration:underline;text-underline-offset:.3em}
@@ -62,6 +65,7 @@ NARROW = """
 [data-testid="stAppViewContainer"]{display:block;overflow-y:auto}
 [data-testid="stMain"]{display:block;position:static;overflow:visible;height:auto}
 [data-testid="stMainBlockContainer"]{padding-top:.5rem}
+[class*="st-key-heads-all"] .textpoint{display:none}
 [data-testid="stSidebar"]{position:static!important;width:100%!important;min-width:0!important;max-width:none!important;
 transform:none!important;visibility:visible;margin:0!important;box-shadow:none;background:none;border:none}
 [data-testid="stSidebarContent"]{overflow:visible;padding:0;height:auto}

@@ -50,7 +50,10 @@ def either(
     key: str = "",
     **look: object,
 ) -> Option:
-    """A row of buttons, one of which is always down. field: of Choice; words: what stands on each button."""
+    """Buttons, one of which is always down; they take two rows where one is too long for a phone.
+
+    field: of Choice; words: what stands on each button.
+    """
     widget = f"either.{key or field}"
     st.session_state[widget] = chosen
     named = dict(zip(options, words, strict=True))
@@ -59,7 +62,6 @@ def either(
         if st.session_state[widget] is not None:
             select(**{field: st.session_state[widget]})
 
-    st.segmented_control(
-        label, list(options), format_func=named.__getitem__, key=widget, required=True, on_change=changed, **look
-    )
+    look |= {"format_func": named.__getitem__, "key": widget, "required": True, "wrap": True}
+    st.segmented_control(label, list(options), on_change=changed, **look)
     return chosen

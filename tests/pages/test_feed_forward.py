@@ -90,6 +90,16 @@ def test_where_nothing_was_measured_of_neurons_it_says_so() -> None:
         assert catalogue("en")["neuron.not_measured"] in texts(open_part("neuron", **link))
 
 
+@pytest.mark.parametrize("panel", ["curve", "neuron", "writes", "alone"])
+def test_two_pictures_side_by_side_stand_level(panel: str) -> None:
+    above = []
+    for column in open_part(panel).columns[-2:]:
+        kinds = [[part.type, *(inner.type for inner in getattr(part, "children", {}).values())]
+                 for part in column.children.values()]  # fmt: skip
+        above.append(kinds[: kinds.index(["plotly_chart"])])
+    assert above[0] == above[1] == [["flex_container", "markdown"]]  # a title, and nothing else
+
+
 def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() -> None:
     text = session.pipeline("text")
     vocabulary = text.reader.vocabulary

@@ -3,6 +3,8 @@
 import gc
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -33,6 +35,23 @@ def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
 def test_the_strip_gives_shapes_of_quantities_that_a_run_records() -> None:
     recorded = {quantity.row for quantity in graph(PRESETS["text"]) if quantity.traced}
     assert {row.shape_of for row in PAGES if row.shape_of} <= recorded
+
+
+def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None:
+    def within(block: object) -> Iterator[Any]:
+        for part in getattr(block, "children", {}).values():
+            yield part
+            yield from within(part)
+
+    words = catalogue("en")
+    parts = list(within(open_page("home").main))
+    menus = [part.proto.popover.label for part in parts if part.type == "popover"]
+    links = [part.proto for part in parts if part.type == "page_link"]
+    said = [link.label.partition("  \n")[0].strip("* ") for link in links if link.page != "home"]
+    assert menus == [words["frame.try"], words["frame.learn"]]
+    assert [link.icon for link in links if link.icon] == [row.icon for row in PAGES if row.group != "stage"]
+    stages, others = ([row.name for row in PAGES if (row.group == "stage") == stage] for stage in (True, False))
+    assert said == [words[f"{name}.short"] for name in stages] + [words[f"{name}.title"] for name in others]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -5,6 +5,7 @@ import pytest
 
 from model.analysis import head_table, write_contributions
 from pages.ui import session
+from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -19,9 +20,8 @@ def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
     """The tiles of a stitched picture as shares: (row, column, n, n)."""
     sheet = numbers(picture["data"][0]["z"]).astype(float)
     finer = -(-16 // n)
-    gap = max(1, n * finer // 16)
-    step = n * finer + gap
-    starts = [np.arange(count) * step for count in (rows, columns)]
+    gaps = [(side - count * n * finer) // (count - 1) for side, count in zip(sheet.shape, (rows, columns), strict=True)]
+    starts = [np.arange(count) * (n * finer + gap) for count, gap in zip((rows, columns), gaps, strict=True)]
     inner = np.arange(n) * finer
     picked = sheet[(starts[0][:, None] + inner).ravel()][:, (starts[1][:, None] + inner).ravel()]
     return (picked.reshape(rows, n, columns, n).transpose(0, 2, 1, 3) - 1) / 254
@@ -31,6 +31,20 @@ def test_every_tile_is_a_head_of_the_trace() -> None:
     app, trace = open_part("all"), session.run("text", SENTENCE)
     drawn = cells(figure(app), 6, 8, len(trace.tokens))
     np.testing.assert_allclose(drawn, trace.over_layers("attention.weights"), atol=1 / 254)
+
+
+def test_below_every_tile_stands_what_its_head_does() -> None:
+    app = open_part("all")
+    drawn = figure(app)["data"]
+    said, words = (np.reshape(drawn[place]["text"], (6, 8)) for place in (1, 2))
+    assert drawn[2]["mode"] == "text"
+    assert len(set(words.ravel())) > 2
+    for role in ("previous", "next", "sep", "near"):
+        sentence = catalogue("en")[f"heads.role_{role}"].split("{")[0].rstrip(": ")
+        does = np.array([sentence in line for line in said.ravel()]).reshape(said.shape)
+        assert (does == (words == catalogue("en")[f"heads.tile_{role}"])).all()
+    foot = numbers(drawn[2]["y"]).reshape(6, 8) - np.arange(6)[:, None]
+    assert ((foot > 0.3) & (foot < 0.5)).all()  # a tile's middle stands at its number
 
 
 def test_hidden_special_tokens_leave_the_tiles_too() -> None:

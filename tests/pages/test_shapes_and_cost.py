@@ -18,6 +18,7 @@ from pages.ui.choice import SIZES
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import walk_diagram
 from pages.ui.frame import PAGES
+from pages.ui.tables import MOST
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.formulas import html_math, plain_math
 from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
@@ -355,11 +356,14 @@ def test_the_story_has_one_picture(lang: str) -> None:
     assert len(app.get("plotly_chart")) == 1
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("panel", ["walk", "parameters"])
-def test_no_number_of_a_table_is_wider_than_its_column(panel: str) -> None:
-    app = open_page("shapes_and_cost", panel=panel)
+def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(panel: str, lang: str) -> None:
+    app = open_page("shapes_and_cost", panel=panel, lang=lang)
     for table in app.dataframe:
         looks = json.loads(table.proto.columns)
-        for column in table.value.select_dtypes("integer"):
-            digits = max(len(f"{value:,}") for value in table.value[column])
-            assert looks[column]["width"] >= 7 * digits + 16, f"{column} cuts a number of {digits} signs"
+        for column in table.value:
+            if not pd.api.types.is_float_dtype(table.value[column]):
+                cells = [f"{cell:,}" if isinstance(cell, int) else cell for cell in table.value[column].tolist()]
+                signs = max(len(text) for text in (column, *cells))
+                assert looks[column]["width"] >= min(7 * signs + 16, MOST), f"{column} cuts {signs} signs"

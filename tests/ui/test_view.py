@@ -93,3 +93,9 @@ def test_downloads_carry_page_sentence_layer_and_head() -> None:
 def test_the_buttons_of_the_parts_take_two_lines_on_a_phone_even_beside_something(name: str) -> None:
     (parts,) = [group for group in open_page(name, depth="numbers").get("button_group") if ".panel" in group.proto.id]
     assert parts.proto.wrap
+
+
+def test_the_steps_of_attention_take_two_lines_on_a_phone() -> None:
+    buttons = open_page("attention", depth="numbers").get("button_group")
+    steps, ways = ([group for group in buttons if f"either.{field}" in group.proto.id] for field in ("stage", "as_"))
+    assert [group.proto.wrap for group in steps + ways] == [True, True]

@@ -13,6 +13,7 @@ from pages.ui.figures.base import (
     figure_of,
     finish,
     label,
+    on_screen,
 )
 from pages.ui.figures.colours import colour_picture, colour_tiles
 from pages.ui.figures.curves import activation_curve, bars, grouped_bars, lines, outlines, spreads, waves
@@ -59,6 +60,7 @@ __all__ = [
     "heatmap_parts",
     "label",
     "lines",
+    "on_screen",
     "outlines",
     "over_drawing",
     "over_drawings",

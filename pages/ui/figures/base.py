@@ -79,7 +79,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         axis = layout.get(letter, {})
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
             continue
-        names = [_width(name) for name in axis.get("ticktext", ())] if axis.get("showticklabels", True) else []
+        names = [text_width(name) for name in axis.get("ticktext", ())] if axis.get("showticklabels", True) else []
         widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
         upright = side == "b" and (axis.get("tickangle") == 0 or widest * len(names) < USUAL_WIDTH)
         along = 1.3 * size if upright else max(widest, 1.2 * size)
@@ -89,7 +89,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     return needed
 
 
-def _width(name: str) -> float:
+def text_width(name: str) -> float:
     """About how wide a name is, in times its font size: signs beyond ASCII (Chinese above all) are square."""
     return sum(0.6 if char.isascii() else 1.0 for char in html.unescape(name))
 

@@ -31,6 +31,7 @@ from pages.ui.figures.base import (
 )
 from pages.ui.numbers import written
 
+WORDS = 0.22  # of a tile's height: the room for a word below it
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
@@ -234,6 +235,7 @@ def tiles(
     limit: float | None = None,
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
+    words: Sequence[str] = (),
     font_size: int = 12,
     height: int | None = None,
 ) -> go.Figure:
@@ -241,7 +243,8 @@ def tiles(
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
-    chosen: outlined. hover: a line for each tile, row by row. Of very many cells a block is drawn as one: `block_of`.
+    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. Of very many
+    cells a block is drawn as one: `block_of`.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -251,7 +254,8 @@ def tiles(
     largest = limit or (1.0 if scale == "share" else float(np.abs(values).max(initial=0.0))) or 1.0
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
-    gap_y, gap_x = max(1, n // 16), max(1, m // 16)
+    between, gap_x = max(1, n // 16), max(1, m // 16)
+    gap_y = between + (round(WORDS * n) if words else 0)
     sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
     sheet[:, :n, :, :m] = 1 + np.rint(shares * STEPS).transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
@@ -261,7 +265,7 @@ def tiles(
         z=sheet,
         x0=-0.5 + dx * (gap_x + 1) / 2,
         dx=dx,
-        y0=-0.5 + dy * (gap_y + 1) / 2,
+        y0=-0.5 + dy * (between + 1) / 2,
         dy=dy,
         zmin=0,
         zmax=STEPS + 1,
@@ -291,7 +295,13 @@ def tiles(
         layout["shapes"] = [outline(*chosen)]
     if height is None:
         height = int(min(620, (66 + n_rows * 68) * font_size / 12))
-    return figure_of([cells, places], layout | look(height, font_size) | TO_THE_NEAREST)
+    drawn = [cells, places]
+    if words:
+        row, column = np.divmod(np.arange(len(words)), n_columns)
+        foot = row + 0.5 - dy * (gap_y - between / 2) / 2
+        look_of_words = {"mode": "text", "textfont": {"size": round(0.8 * font_size)}, "hoverinfo": "skip"}
+        drawn.append(dict(type="scatter", x=column, y=foot, text=list(map(label, words)), **look_of_words))
+    return figure_of(drawn, layout | look(height, font_size) | TO_THE_NEAREST)
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> go.Figure:

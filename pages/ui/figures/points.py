@@ -5,7 +5,24 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, LEGEND, ROLE_COLOURS, SHARES, UNSEEN, Axis, figure_of, label, look, on_screen
+from pages.ui.figures.base import (
+    ACCENT,
+    LEGEND,
+    ROLE_COLOURS,
+    SHARES,
+    UNSEEN,
+    Axis,
+    figure_of,
+    label,
+    look,
+    on_screen,
+    text_width,
+)
+
+USUAL_SIZE = 850, 380  # pixels between the outermost points
+#: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
+SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
+DOT = 60  # square pixels of other names that are as bad as one covered dot
 
 
 def attention_lines(
@@ -159,11 +176,35 @@ def paths(
             y=points[-1, shown, 1],
             mode="text",
             text=[f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
-            textposition="top center",
+            textposition=sides(points[-1, shown], [names[i] for i in shown], points.reshape(-1, 2), font_size),
             hoverinfo="skip",
         ),
     ]
     return figure_of(traces, _plain_axes(titles) | look(height, font_size))
+
+
+def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, font_size: int) -> list[str]:
+    """On which side of its point each name covers least of the names before it and of `dots`; both (places, 2)."""
+    low, high = dots.min(axis=0), dots.max(axis=0)
+    scale = np.array(USUAL_SIZE) / np.where(high > low, high - low, 1)
+    points, dots = (points - low) * scale, (dots - low) * scale
+    ways, taken, chosen = np.array(list(SIDES.values())), np.empty((0, 2, 2)), []  # taken: (name, corner, 2)
+    for point, name in zip(points, names, strict=True):
+        half = np.array([text_width(name), 1.2]) * font_size / 2
+        centres = point + ways * (half + 5)
+        boxes = np.stack([centres - half, centres + half], axis=1)  # (side, corner, 2)
+        best = int(_covered(boxes, taken, dots).argmin())
+        chosen.append(list(SIDES)[best])
+        taken = np.concatenate([taken, boxes[[best]]])
+    return chosen
+
+
+def _covered(boxes: np.ndarray, taken: np.ndarray, dots: np.ndarray) -> np.ndarray:
+    """How much each of some boxes covers: the area of those taken, and dots."""
+    low, high = boxes[:, None, 0], boxes[:, None, 1]
+    shared = np.minimum(high, taken[:, 1]) - np.maximum(low, taken[:, 0])  # (box, taken, 2)
+    hit = ((dots > low) & (dots < high)).all(axis=2).sum(axis=1)
+    return np.maximum(shared, 0).prod(axis=2).sum(axis=1) + DOT * hit
 
 
 def _plain_axes(titles: tuple[str, str]) -> dict:
@@ -204,7 +245,7 @@ def scatter(
             y=y,
             mode="markers+text" if names else "markers",
             text=[label(name) for name in names] if names else None,
-            textposition="top center",
+            textposition=sides(np.column_stack([x, y]), names, np.column_stack([x, y]), font_size) if names else None,
             customdata=[label(line) for line in hover],
             hovertemplate="%{customdata}<extra></extra>",
             marker={

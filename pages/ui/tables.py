@@ -1,0 +1,30 @@
+"""Tables whose columns have room for what stands in them: left to itself, one is as wide as its first rows need."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+import streamlit as st
+
+MOST = 420  # pixels of a column; more is read by a click on the cell
+
+
+def column_widths(table: pd.DataFrame) -> dict[str, object]:
+    """What st.dataframe wants to know of each column of words and of whole numbers, which get their thousands apart."""
+    looks: dict[str, object] = {}
+    for column in table.columns:
+        if pd.api.types.is_integer_dtype(table[column]):
+            width = room(column, map("{:,}".format, table[column]))
+            looks[column] = st.column_config.NumberColumn(format="localized", width=width)
+        elif not pd.api.types.is_numeric_dtype(table[column]):
+            looks[column] = st.column_config.Column(width=room(column, map(str, table[column])))
+    return looks
+
+
+def room(column: str, cells: Iterable[str]) -> int:
+    """How many pixels a column needs."""
+    return min(MOST, 24 + 7 * max(map(_signs, (column, *cells))))
+
+
+def _signs(text: str) -> int:
+    """How many Latin letters would be as wide: a Chinese one is as two."""
+    return sum(2 if sign >= "\u2e80" else 1 for sign in text)
