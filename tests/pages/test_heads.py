@@ -38,6 +38,7 @@ def test_below_every_tile_stands_what_its_head_does() -> None:
     drawn = figure(app)["data"]
     said, words = (np.reshape(drawn[place]["text"], (6, 8)) for place in (1, 2))
     assert drawn[2]["mode"] == "text"
+    assert not any(trace.get("showlegend", True) for trace in drawn[1:])  # no legend beside them
     assert len(set(words.ravel())) > 2
     for role in ("previous", "next", "sep", "near"):
         sentence = catalogue("en")[f"heads.role_{role}"].split("{")[0].rstrip(": ")

@@ -299,8 +299,9 @@ def tiles(
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
-        look_of_words = {"mode": "text", "textfont": {"size": round(0.8 * font_size)}, "hoverinfo": "skip"}
-        drawn.append(dict(type="scatter", x=column, y=foot, text=list(map(label, words)), **look_of_words))
+        of_words: dict = {"mode": "text", "textfont": {"size": round(0.8 * font_size)}, "hoverinfo": "skip"}
+        of_words["showlegend"] = False
+        drawn.append(dict(type="scatter", x=column, y=foot, text=list(map(label, words)), **of_words))
     return figure_of(drawn, layout | look(height, font_size) | TO_THE_NEAREST)
 
 
