@@ -9,6 +9,7 @@ from model.order import WITHOUT_POSITIONS, difference, likeness, same_words
 from pages.ui import session
 from pages.ui.figures import Axis, lines
 from pages.ui.link import select
+from pages.ui.numbers import written
 from pages.ui.text import plain, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
@@ -54,7 +55,7 @@ def order_matters(view: View) -> None:
             if key in here:
                 both = [difference(*runs, pairs, key) for runs in ((here, there), bare)]
                 symbol = plain_math(here.graph[key].symbol)
-                rows.append((plain(f"{page}.short"), symbol, *(f"{gap:.2g}" for gap in both)))
+                rows.append((plain(f"{page}.short"), symbol, *(written(f"{gap:.2g}") for gap in both)))
         names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
         st.markdown(f"**{plain('order.on_each_page')}**")
         st.dataframe(pd.DataFrame(rows, columns=names), key="order.pages", hide_index=True)
