@@ -43,7 +43,9 @@ border-collapse:collapse;display:block;overflow-x:auto}
 [class*="st-key-working"] :is(td,th){padding:.1rem .45rem;border:1px solid var(--st-border-color);text-align:right;
 font-weight:inherit}
 [class*="st-key-working"] :is(td,th):first-child{text-align:left}
-@media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}}
+@media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
+[data-variant="segmented_control"]{margin-left:-1px}
+[data-variant="segmented_control"]:not([data-selected="true"]){border-color:var(--st-border-color)}}
 """
 #: Every word has a contrast of 4.5 or more, and what has the focus shows it. Where nothing hovers the
 #: camera would stand over a picture for good; pictures are among the downloads as well.
