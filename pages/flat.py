@@ -10,6 +10,7 @@ from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
 from model.heads import ClassifierNetwork
 from pages.ui import session
+from pages.ui.cost.tables import in_words
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.sections.cell_map import cell_map
@@ -80,7 +81,7 @@ def stages() -> None:
             low_high = "" if values is None else f"{number(values.min())} … {number(values.max())}"
             sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
             before, after = sides if step.inputs else ("", *sides)
-            operation, equation = word(f"step_{step.operation}"), plain_math(step.equation)
+            operation, equation = word(f"step_{step.operation}"), in_words(plain_math(step.equation))
             rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
         names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
         table = pd.DataFrame(rows, columns=names)

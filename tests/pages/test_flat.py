@@ -51,6 +51,15 @@ def test_the_table_names_every_quantity_of_the_graph_with_its_shape() -> None:
             assert row[3] == str(list(trace[quantity.key].shape))
 
 
+def test_words_within_equations_are_in_the_readers_language() -> None:
+    english, chinese = (
+        open_part("stages", lang=lang).dataframe[0].value[catalogue(lang)["flat.column_equation"]] for lang in LANGUAGES
+    )
+    for words, phrase in ((english, "image"), (chinese, catalogue("zh")["shapes_and_cost.phrase_image"])):
+        assert words[0].endswith(phrase.removeprefix("= "))
+    assert not any("image" in equation or "pixels" in equation for equation in chinese)
+
+
 def test_a_narrow_screen_shows_shapes_and_values_before_equations_and_notes() -> None:
     table = open_part("stages").dataframe[0]
     shapes_and_values = [catalogue("en")[f"flat.column_{name}"] for name in ("in", "out", "values")]
