@@ -19,6 +19,7 @@ EQUATION = (
     r"\text{Concat} = [\text{head}_1; \ldots; \text{head}_h] \\"
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
+WEIGHTS = "layers.{l}.attention.weights"
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 
@@ -51,19 +52,26 @@ def all_heads() -> None:
     """Every head of every layer as a tile; a click chooses one."""
     which_sentences(view)
     looks, looked_at = of_sentences(view, kept, kept)
-    shown = weights[..., looks, :][..., looked_at]
+    shown = (of_two_runs() if view.differs else weights)[..., looks, :][..., looked_at]
     names = [tokens[place] for place in looked_at]
     levels = [range(1, count + 1) for count in weights.shape[:2]]
     rows = pd.MultiIndex.from_product([*levels, range(1, len(looks) + 1)])
     said = {"count": len(name_of), "where": view.where(), "role": roles[layer, head]}
     block = block_of(shown.shape)
-    strongest = float(shown.max()) if block > 1 else None  # of so many weights that sum to 1, hardly one is large
+    strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
+    if view.differs:
+        apart = np.abs(shown).max(axis=(2, 3))
+        most = np.unravel_index(apart.argmax(), apart.shape)
+        sentence = text("read_all_differs", most=name_of[most], value=f"{apart[most]:.2f}")
+    else:
+        sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
     view.picture(
         "all",
         tiles(
             shown,
             Axis(word("axis_layer"), [str(number) for number in levels[0]]),
             Axis(word("axis_head"), [str(number) for number in levels[1]]),
+            scale="signed" if view.differs else "share",
             chosen=(layer, head),
             limit=strongest,
             hover=[f"{name_of[place]} · {roles[place]}" for place in name_of],
@@ -71,12 +79,16 @@ def all_heads() -> None:
             font_size=view.font_size,
             height=on_screen((66 + len(weights) * 78) * view.font_size / 12, view.font_size),
         ),
-        text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
-        + (" " + text("read_blocks", block=block) if block > 1 else ""),
+        sentence + (" " + text("read_blocks", block=block) if block > 1 else ""),
         values=shown,
         table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
         on_pick=lambda row, column: select(layer=row, head=column),
     )
+
+
+def of_two_runs() -> np.ndarray:
+    """By how much all weights differ between two runs, in the places of `weights`."""
+    return np.stack([view.shown(row.key, every_head=True) for row in view.trace.graph if row.row == WEIGHTS])
 
 
 def hide_special() -> list[int]:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from model import Edit
 from model.analysis import head_table, write_contributions
 from pages.ui import session
+from pages.ui.choice import edit_code
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
@@ -31,6 +33,20 @@ def test_every_tile_is_a_head_of_the_trace() -> None:
     app, trace = open_part("all"), session.run("text", SENTENCE)
     drawn = cells(figure(app), 6, 8, len(trace.tokens))
     np.testing.assert_allclose(drawn, trace.over_layers("attention.weights"), atol=1 / 254)
+
+
+def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> None:
+    off = Edit("layers.1.attention.heads", "zero", head=2)
+    app = open_part("all", edits=edit_code(off), shown="difference")
+    changed, original = (
+        session.run("text", SENTENCE, edits).over_layers("attention.weights") for edits in ((off,), ())
+    )
+    apart = np.abs(changed - original).max(axis=(2, 3))
+    drawn = 2 * cells(figure(app), 6, 8, changed.shape[-1]) - 1
+    np.testing.assert_allclose(drawn * apart.max(), changed - original, atol=2 * apart.max() / 254)
+    layer, head = np.unravel_index(apart.argmax(), apart.shape)
+    said = catalogue("en")["heads.read_all_differs"]
+    assert said.format(most=f"{layer + 1}·{head + 1}", value=f"{apart.max():.2f}") in texts(app).replace("\\", "")
 
 
 def test_below_every_tile_stands_what_its_head_does() -> None:
