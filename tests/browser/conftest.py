@@ -8,13 +8,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 APP = Path(__file__).parents[2] / "app.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -92,6 +92,23 @@ def fresh_url(browser_type_launch_args: dict) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def context(browser: Browser, browser_context_args: dict) -> Iterator[BrowserContext]:
+    """The window that the tests share: a new one would read Streamlit's scripts anew, which is half of the work."""
+    with browser.new_context(**browser_context_args) as context:
+        yield context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A tab of that window. What the app kept in the browser is forgotten after it; the scripts are not."""
+    page = context.new_page()
+    yield page
+    left = {"origin": "/".join(page.url.split("/", 3)[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
+    context.new_cdp_session(page).send("Storage.clearDataForOrigin", left)
+    page.close()
+
+
 @pytest.fixture
 def requests() -> list[str]:
     """The address of everything that a browser asked for during the test."""
@@ -101,15 +118,22 @@ def requests() -> list[str]:
 @pytest.fixture(autouse=True)
 def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) -> Iterator[None]:
     """On every journey: no request and no web socket goes anywhere but to 127.0.0.1."""
-    watch(context, requests)
+    listeners = watch(context, requests)
     yield
+    for event, listener in listeners.items():
+        context.remove_listener(event, listener)
     outside = [url for url in requests if urlsplit(url).scheme not in ("data", "blob")]
     outside = [url for url in outside if urlsplit(url).hostname != "127.0.0.1"]
     assert not outside, f"asked for outside this machine: {outside}"
 
 
-def watch(context: BrowserContext, requests: list[str]) -> None:
-    """Note every request and every web socket of a context."""
+def watch(context: BrowserContext, requests: list[str]) -> dict[str, Callable]:
+    """Note every request and every web socket of a context: what listens to each event."""
     context.set_default_timeout(PATIENCE)
-    context.on("request", lambda request: requests.append(request.url))
-    context.on("page", lambda page: page.on("websocket", lambda socket: requests.append(socket.url)))
+    listeners = {
+        "request": lambda request: requests.append(request.url),
+        "page": lambda page: page.on("websocket", lambda socket: requests.append(socket.url)),
+    }
+    for event, listener in listeners.items():
+        context.on(event, listener)
+    return listeners

@@ -1,15 +1,13 @@
 """For everybody: what a screen reader, a keyboard and weak eyes need, on every page, in both languages and themes."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from pages.ui.frame import PAGES
 from pages.ui.text import catalogue
-from tests.browser.conftest import watch
 from tests.browser.test_journeys import link_to, title
 
 # The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
@@ -32,14 +30,6 @@ GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).
 NAMELESS = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
     .filter(chart => !chart.closest('[aria-label]')?.getAttribute('aria-label') && !chart.querySelector('[aria-label]'))
     .map(chart => `a chart without a name: ${chart.textContent.slice(0, 80)}`)"""
-
-
-@pytest.fixture
-def page(browser: Browser, requests: list[str]) -> Iterator[Page]:
-    """One window for a walk through all pages."""
-    with browser.new_context(locale="en-US", viewport={"width": 1440, "height": 900}) as context:
-        watch(context, requests)
-        yield context.new_page()
 
 
 def serious(page: Page, *rules: str) -> list[str]:
