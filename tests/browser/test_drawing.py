@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from pages.ui.text import catalogue
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import PATIENCE, watch
 
 Stroke = Sequence[tuple[float, float]]
 #: Each digit as strokes through these points, across and down in hundredths of its height; curves run through them.
@@ -47,6 +47,11 @@ PLACES = """canvas => {
     }
     return places
 }"""
+# The pad, or whatever it lies in, no longer moves.
+AT_REST = """canvas => new Promise(done => {
+    const place = () => JSON.stringify(canvas.getBoundingClientRect()), at = place()
+    setTimeout(() => done(place() === at), 300)
+})"""
 # From now on, note how long after each lifting of the pen the sidebar says something new.
 WATCH = """() => {
     window.waits = []
@@ -146,7 +151,7 @@ def test_nine_of_ten_digits_are_recognised(condition: str, page: Page, app_url: 
     assert len(right) >= 9, read
 
 
-def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: str, browser_context_args: dict) -> None:
+def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: str, requests: list[str]) -> None:
     open_pad(page, app_url)
     press(page, "clear")
     draw(page, 3)
@@ -168,11 +173,12 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
     settle(page)
     assert (places(page), verdict(page)) == (drawn, said)
 
-    elsewhere = browser.new_context(**browser_context_args).new_page()
-    elsewhere.goto(page.url)
-    settle(elsewhere)
-    assert (places(elsewhere), verdict(elsewhere)) == (drawn, said)
-    elsewhere.context.close()
+    with browser.new_context(locale="en-US") as elsewhere:
+        watch(elsewhere, requests)
+        other = elsewhere.new_page()
+        other.goto(page.url)
+        settle(other)
+        assert (places(other), verdict(other)) == (drawn, said)
 
 
 def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> None:
@@ -208,15 +214,16 @@ def test_the_answer_follows_each_stroke(page: Page, app_url: str) -> None:
     print(f"pointer-up to new answer: median {statistics.median(waits):.0f} ms, slowest {max(waits):.0f} ms")
 
 
-def test_a_finger_draws_and_does_not_scroll(browser: Browser, app_url: str) -> None:
+def test_a_finger_draws_and_does_not_scroll(browser: Browser, app_url: str, requests: list[str]) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    watch(context, requests)
     page = context.new_page()
     page.goto(f"{app_url}/answer?lang=en&input=digit")
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.get_by_test_id("stExpandSidebarButton").click()
     settle(page)
     pad(page).scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # the sidebar slides in
+    page.wait_for_function(AT_REST, arg=pad(page).element_handle())  # the sidebar slides in
     box, before = pad(page).bounding_box(), places(page)
     finger = context.new_cdp_session(page)
 
