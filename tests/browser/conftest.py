@@ -27,7 +27,7 @@ QUIET = [  # Chromium's own errands would look like the app's
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 45_000  # milliseconds; a busy machine is slow, not broken
+PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and its first visitor waits for torch
 
 expect.set_options(timeout=PATIENCE)
 
