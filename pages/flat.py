@@ -115,7 +115,7 @@ def of_one_token() -> None:
             Thumbnail("A V", heads[:, 0], names),
         ],
     ]
-    columns = view.columns([3, 2])
+    columns = [st.container()] if view.story else view.columns([3, 2])
     with columns[0]:
         view.picture(
             "attention",
