@@ -29,7 +29,9 @@ def open_page(name: str, **link: str) -> AppTest:
     """The page after its first run, at Formula; `link` is the query string. Fails if anything went wrong on it."""
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update({"lang": "en", "depth": "formula", **link})
-    app.switch_page(f"pages/{name}.py").run()
+    if name != "home":
+        app.switch_page(f"pages/{name}.py")
+    app.run()
     assert_fine(app)
     return app
 
