@@ -36,6 +36,12 @@ def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_u
     wait_for(page, layer="2", head="4")
     keyboard.press("ArrowLeft")
     wait_for(page, layer="2", head="3")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft"):  # faster than any page
+        keyboard.press(key)
+    wait_for(page, layer="4", head="4")
+    for key in ("ArrowUp", "ArrowUp", "ArrowLeft"):
+        keyboard.press(key)
+    wait_for(page, layer="2", head="3")
     keyboard.press("Shift+ArrowDown")
     wait_for(page, token="4", key="4")
     keyboard.press("Shift+ArrowRight")

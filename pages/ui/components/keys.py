@@ -1,11 +1,20 @@
-"""Keys that work anywhere on a page: arrows for heads and layers, and whatever else the page has given a key."""
+"""Keys that work anywhere on a page: arrows for heads and layers, and whatever else the page has given a key.
+
+Fingers are faster than pages. Of several values that are sent during one run only the last arrives: so each press has a
+number, and is sent with every later one until a run has said that it is done. And with each press the browser sends
+where its sliders stand, which may be from before the last one: so where that led to is kept until the browser knows.
+"""
 
 from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from pages.ui.link import chosen, select
+
 JS = """
 export default function({ data, setTriggerValue }) {
+  const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
+  presses.waiting = presses.waiting.filter(([number]) => number > data.done)
   const press = event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
@@ -13,7 +22,8 @@ export default function({ data, setTriggerValue }) {
     const key = (event.shiftKey ? 'Shift+' : '') + event.key
     if (!data.keys.includes(key)) return
     event.preventDefault()
-    setTriggerValue('pressed', key)
+    presses.waiting.push([++presses.last, key])
+    setTriggerValue('pressed', { seen: data.done, waiting: [...presses.waiting] })
   }
   document.removeEventListener('keydown', document.pressOnPage)  // of an earlier run: one listener is enough
   document.addEventListener('keydown', document.pressOnPage = press)
@@ -25,13 +35,24 @@ export default function({ data, setTriggerValue }) {
 """
 
 _keys = st.components.v2.component("page_keys", js=JS)
+DONE, LED_TO = "keys.done", "keys.led_to"  # in the session: the number of the last press, and where it led to
 
 
 def listen(actions: Mapping[str, Callable[[], None]]) -> None:
     """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …"""
 
     def pressed() -> None:
-        if action := actions.get(st.session_state["keys"].pressed):
-            action()
+        if not (sent := st.session_state["keys"].pressed):
+            return
+        if sent["seen"] < done():
+            select(**st.session_state[LED_TO])
+        for number, key in sent["waiting"]:
+            if number > done() and (action := actions.get(key)):
+                action()
+        st.session_state[DONE] = sent["waiting"][-1][0]
+        st.session_state[LED_TO] = {name: getattr(chosen(), name) for name in ("layer", "head")}
 
-    _keys(key="keys", data={"keys": list(actions)}, on_pressed_change=pressed)
+    def done() -> int:
+        return st.session_state.get(DONE, 0)
+
+    _keys(key="keys", data={"keys": list(actions), "done": done()}, on_pressed_change=pressed)
