@@ -45,7 +45,9 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict) -> dict:
-    return {**browser_context_args, "locale": "en-US", "viewport": {"width": 1440, "height": 900}}
+    """A wide screen that asks for little motion: what moves is painted by the processor, again and again."""
+    screen = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+    return {**browser_context_args, "locale": "en-US", **screen}
 
 
 @contextmanager
