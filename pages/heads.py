@@ -8,6 +8,7 @@ from model.analysis import Role, head_role, head_table, write_contributions
 from model.encoder import MultiHeadAttention
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
+from pages.ui.memory import hold
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
@@ -96,7 +97,7 @@ def hide_special() -> list[int]:
     special = [place for place, token in enumerate(tokens) if token in ("[CLS]", "[SEP]")]
     if not special or len(special) == len(tokens):
         return list(range(len(tokens)))
-    st.session_state["heads.hide"] = view.choice.hide_special
+    hold("heads.hide", view.choice.hide_special)
     st.toggle(
         plain("attention.hide_special"),
         key="heads.hide",
@@ -108,7 +109,7 @@ def hide_special() -> list[int]:
 def average() -> None:
     """The average of some heads: those that were chosen, or all of the layer."""
     options = {name: place for place, name in name_of.items()}
-    st.session_state["heads.subset"] = [name_of[place] for place in view.choice.subset]
+    hold("heads.subset", [name_of[place] for place in view.choice.subset])
     st.multiselect(
         word("subset"),
         list(options),

@@ -29,6 +29,7 @@ from pages.ui.cost.settings import Settings, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, word, works
 from pages.ui.figures import heatmap
 from pages.ui.link import select
+from pages.ui.memory import hold
 from pages.ui.pickers import pick
 from pages.ui.tables import column_widths
 from pages.ui.text import literal, t
@@ -41,7 +42,7 @@ MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
 def either(name: str, options: list[str], **look: str) -> bool:
     """A choice between two ways to show the same; True for the first. look: of the buttons."""
     cost, key = view.choice.cost, f"cost.{name}"
-    st.session_state[key] = getattr(cost, name)
+    hold(key, getattr(cost, name))
     st.segmented_control(
         word(name),
         options,

@@ -10,6 +10,7 @@ from model.sweep import align
 from pages.ui.choice import MOST_CHARACTERS, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import select
+from pages.ui.memory import hold
 from pages.ui.text import class_label, literal, plain, t
 
 #: Which field of Choice holds the other input.
@@ -59,7 +60,7 @@ def compare_bar(own: Trace, rival: Trace) -> None:
 
 def shown_switch(ways: list[str], shown: str, *, compared: bool) -> None:
     """Buttons for the run that the pictures show, or by how much two differ. compared: with another input."""
-    st.session_state["change.shown"] = shown
+    hold("change.shown", shown)
     words = {way: plain(f"change.shown_{way}") for way in ways}
     if compared and "original" not in ways:
         words["changed"] = plain("change.shown_this")

@@ -1,6 +1,16 @@
-"""What a visitor's session need not keep."""
+"""What widgets keep in a visitor's session, and what need not be kept there."""
 
+import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def hold(widget: str, value: object) -> None:
+    """Let a widget show a value, before it is drawn. One that shows it already is left alone.
+
+    Whatever is said to a widget reaches the browser when this run does, and would take back a click made meanwhile.
+    """
+    if widget not in st.session_state or st.session_state[widget] != value:
+        st.session_state[widget] = value
 
 
 def forget_old_widgets() -> None:

@@ -6,6 +6,7 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.ui.link import select
+from pages.ui.memory import hold
 
 Option = TypeVar("Option", bound=Hashable)
 
@@ -30,7 +31,7 @@ def pick(place: str, label: str, options: Sequence[str], chosen: int, *, numbere
 def pick_number(place: str, label: str, count: int, chosen: int, *, key: str = "") -> int:
     """A number box over `count` places that have no names (dimensions, neurons); shown from 1, returned from 0."""
     widget = f"pick.{key or place}"
-    st.session_state[widget] = chosen + 1
+    hold(widget, chosen + 1)
 
     def changed() -> None:
         if st.session_state[widget] is not None:
@@ -55,7 +56,7 @@ def either(
     field: of Choice; words: what stands on each button.
     """
     widget = f"either.{key or field}"
-    st.session_state[widget] = chosen
+    hold(widget, chosen)
     named = dict(zip(options, words, strict=True))
 
     def changed() -> None:

@@ -22,6 +22,7 @@ from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
+from pages.ui.memory import hold
 from pages.ui.text import literal, plain, t, unmarked
 
 #: English words in equations, shown in the reader's language.
@@ -255,7 +256,7 @@ class View:
         """
         chosen = self.choice.panel if self.choice.panel in names else names[0]
         widget = f"{self.name}.panel"
-        st.session_state[widget] = chosen
+        hold(widget, chosen)
 
         def changed() -> None:
             if st.session_state[widget]:

@@ -160,3 +160,12 @@ def test_play_shows_the_first_step_and_can_be_stopped() -> None:
     assert app.session_state["either.stage"] == "scores" and app.session_state["attention.playing"]
     app.button(key="attention.play").click().run()
     assert not app.session_state["attention.playing"]
+
+
+def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
+    app = open_page("attention", s=SENTENCE, depth="numbers")
+    for step in ("scores", "scaled"):
+        app.segmented_control(key="either.stage").set_value(step).run()
+        buttons = app.segmented_control(key="either.stage")
+        assert buttons.value == step == app.session_state["choice"].stage
+        assert not buttons.proto.set_value  # whatever is said to a widget overwrites what it was told since

@@ -9,6 +9,7 @@ from model.config import PRESETS, ConfigError, EncoderConfig
 from model.cost import shape_walk
 from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.link import select
+from pages.ui.memory import hold
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
@@ -98,7 +99,7 @@ def encoder_settings(view: View) -> Settings:
 def _widget(draw: Any, name: str, value: Any, chosen: Any, **look: Any) -> None:
     """A widget that shows `value` and hands what the reader sets to `chosen`."""
     key = f"cost.{name}"
-    st.session_state[key] = value
+    hold(key, value)
 
     def changed() -> None:
         if st.session_state[key] is not None:

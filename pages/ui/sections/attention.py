@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
+from pages.ui.memory import hold
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.overlay import over_one, patch_pair
@@ -76,14 +77,14 @@ def _has_special(view: View, prefix: str) -> bool:
 
 def _hide_special(view: View) -> None:
     widget = "attention.hide"
-    st.session_state[widget] = view.choice.hide_special
+    hold(widget, view.choice.hide_special)
     look = {"key": widget, "on_change": lambda: select(hide_special=st.session_state[widget])}
     st.toggle(plain("attention.hide_special"), width="content", **look)
 
 
 def _threshold(view: View) -> None:
     widget = "attention.least"
-    st.session_state[widget] = view.choice.least
+    hold(widget, view.choice.least)
     look = {"format": plain("attention.least_format"), "key": widget, "label_visibility": "collapsed", "width": 170}
     look |= {"on_change": lambda: select(least=st.session_state[widget]), "help": plain("attention.least")}
     st.slider(plain("attention.least"), 0, 50, **look)

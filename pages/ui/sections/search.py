@@ -8,6 +8,7 @@ from model.search import Node, score
 from model.translator import Translation
 from pages.ui.figures import Branch, branches
 from pages.ui.link import select
+from pages.ui.memory import hold
 from pages.ui.pickers import either
 from pages.ui.sections.writing import Writing, force, share
 from pages.ui.text import literal, plain, t
@@ -144,7 +145,7 @@ def greedy_or_beam(view: Writing) -> str:
 def penalty(view: Writing) -> None:
     """A slider for the exponent of the length, and what it decides."""
     widget = "translation.penalty"
-    st.session_state[widget] = view.choice.penalty / 100
+    hold(widget, view.choice.penalty / 100)
 
     def changed() -> None:
         select(penalty=round(100 * st.session_state[widget]))

@@ -16,6 +16,7 @@ from pages.ui import session
 from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import chosen, select
+from pages.ui.memory import hold
 from pages.ui.sections.player import player
 from pages.ui.sidebar import AFRESH
 from pages.ui.text import LANGUAGES, literal, plain, t
@@ -155,7 +156,7 @@ def share(p: float) -> str:
 def which(view: Writing) -> None:
     """Into which language, and which of the translations that were found."""
     now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
-    st.session_state["translation.into"] = now
+    hold("translation.into", now)
 
     def turn() -> None:
         if st.session_state["translation.into"]:
@@ -173,7 +174,7 @@ def which(view: Writing) -> None:
 def step_slider(view: Writing) -> None:
     """A slider over the steps, and a button that plays them."""
     if view.steps > 1:
-        st.session_state["translation.step"] = view.step + 1
+        hold("translation.step", view.step + 1)
         look = {"key": "translation.step", "label_visibility": "collapsed", "width": 320}
         look |= {"format": plain("translation.step_format", steps=view.steps)}
         change = lambda: select(step=st.session_state["translation.step"] - 1)  # noqa: E731
