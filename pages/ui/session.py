@@ -18,7 +18,7 @@ from pages.ui.offered import offered
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
-MOST_BYTES = 128_000_000  # of traces: 15 tokens take about 2.7 MB, 64 tokens at the paper's size 18 MB
+MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: two for each of thirty visitors, as Answer needs
 
 
 @st.cache_resource(show_spinner=False)

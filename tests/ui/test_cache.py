@@ -41,22 +41,24 @@ def test_thirty_who_ask_at_once_cost_one_run(traces: dict[str, Trace]) -> None:
     assert all(trace is traces[SENTENCES[number % 3]] for number, trace in enumerate(seen))
 
 
-def test_the_bytes_kept_stay_under_the_bound_and_the_oldest_goes_first(traces: dict[str, Trace]) -> None:
-    runs = []
+def test_the_bytes_kept_stay_under_the_bound_and_a_class_that_takes_turns_finds_some(traces: dict[str, Trace]) -> None:
+    runs, bound = [], 2 * bytes_of(traces[SENTENCES[0]])
 
-    @traces_up_to(2 * bytes_of(traces[SENTENCES[0]]))
+    @traces_up_to(bound)
     def run(sentence: str) -> Trace:
         runs.append(sentence)
         return traces[sentence]
 
-    for sentence in (*SENTENCES, *SENTENCES[1:]):  # the last two are found
+    for sentence in (*SENTENCES[:2], *SENTENCES[:2]):  # two have room
         assert run(sentence) is traces[sentence]
-    assert runs == list(SENTENCES)
-    assert run(SENTENCES[0]) is traces[SENTENCES[0]]
-    assert runs == [*SENTENCES, SENTENCES[0]]
+    assert runs == list(SENTENCES[:2])
+    for sentence in SENTENCES * 30:  # whoever kept the latest would find none of these
+        assert run(sentence) is traces[sentence]
+        assert run.cache.currsize <= bound
+    assert 30 < len(runs) < 75
 
 
-def test_of_runs_larger_than_the_bound_the_last_two_are_kept(traces: dict[str, Trace]) -> None:
+def test_of_runs_larger_than_the_bound_two_are_kept(traces: dict[str, Trace]) -> None:
     runs = []
 
     @traces_up_to(1000)
@@ -68,9 +70,7 @@ def test_of_runs_larger_than_the_bound_the_last_two_are_kept(traces: dict[str, T
         assert run(sentence) is traces[sentence]
     assert runs == list(SENTENCES[:2])
     run(SENTENCES[2])
-    run(SENTENCES[1])
-    run(SENTENCES[0])
-    assert runs == [*SENTENCES, SENTENCES[0]]
+    assert len(run.cache) == 2 and SENTENCES[2] in {key[0] for key in run.cache}
 
 
 def test_a_run_that_fails_is_tried_again(traces: dict[str, Trace]) -> None:
