@@ -63,7 +63,8 @@ def all_heads() -> None:
     if view.differs:
         apart = np.abs(shown).max(axis=(2, 3))
         most = np.unravel_index(apart.argmax(), apart.shape)
-        sentence = text("read_all_differs", most=name_of[most], value=f"{apart[most]:.2f}")
+        changed = text("read_all_differs", most=name_of[most], value=f"{apart[most]:.2f}")
+        sentence = changed if apart[most] else t("change.read_same")
     else:
         sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
     view.picture(

@@ -49,6 +49,12 @@ def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> No
     assert said.format(most=f"{layer + 1}·{head + 1}", value=f"{apart.max():.2f}") in texts(app).replace("\\", "")
 
 
+def test_tiles_that_nothing_changed_are_said_to_be_the_same() -> None:
+    after_attention = Edit("layers.5.ffn.output", "zero")
+    app = open_part("all", edits=edit_code(after_attention), shown="difference")
+    assert catalogue("en")["change.read_same"] in texts(app)
+
+
 def test_below_every_tile_stands_what_its_head_does() -> None:
     app = open_part("all")
     drawn = figure(app)["data"]
