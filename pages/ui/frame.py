@@ -45,7 +45,8 @@ font-weight:inherit}
 [class*="st-key-working"] :is(td,th):first-child{text-align:left}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
 [data-variant="segmented_control"]{margin-left:-1px}
-[data-variant="segmented_control"]:not([data-selected="true"]){border-color:var(--st-border-color)}}
+[data-variant="segmented_control"]:not([data-selected="true"]){
+border-color:color-mix(in srgb,currentColor 20%,transparent)}}
 """
 #: Every word has a contrast of 4.5 or more, and what has the focus shows it. Where nothing hovers the
 #: camera would stand over a picture for good; pictures are among the downloads as well.
