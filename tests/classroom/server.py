@@ -31,7 +31,7 @@ class Server:
     def workers(self) -> list[psutil.Process]:
         """The Streamlit processes."""
         parent = psutil.Process(self.process.pid)
-        return [one for one in (parent, *parent.children(recursive=True)) if "streamlit" in one.cmdline()]
+        return [one for one in (parent, *parent.children(recursive=True)) if "streamlit" in _arguments(one)]
 
     def cpu(self) -> float:
         """CPU seconds that the workers have used."""
@@ -40,6 +40,14 @@ class Server:
     def memory(self) -> float:
         """The resident memory of the largest worker, in MB."""
         return max(worker.memory_info().rss for worker in self.workers()) / 1e6
+
+
+def _arguments(process: psutil.Process) -> list[str]:
+    """What a process was started with; nothing if it ended meanwhile, though its parent has not seen it yet."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 @contextmanager
