@@ -17,6 +17,7 @@ from pages.ui.sections.hidden_words import (
     output_names,
     place_to_show,
     probabilities,
+    with_words_hidden,
 )
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.working import working
@@ -114,8 +115,8 @@ def trained_on(view: View) -> None:
     st.info(t(f"answer.trained_{name}", size=size), icon=":material/school:")
 
 
-view = View("answer", chips=False)
-own = view.trace.tokens
+view = View("answer", chips=False, hides=with_words_hidden)
+own = view.typed.tokens
 if "logits" not in view.trace:
     instead_of_an_answer(view)
     view.close()

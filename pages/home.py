@@ -11,6 +11,7 @@ from pages.ui.sections.hidden_words import (
     head_to_watch,
     place_to_show,
     what_it_reads,
+    with_words_hidden,
 )
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
@@ -40,7 +41,7 @@ def live(view: View) -> int:
     return place
 
 
-view = View("home", chips=False)
+view = View("home", chips=False, hides=with_words_hidden)
 place = live(view)
 if view.story:
     colour = view.seen is not None and view.seen.ndim == 3

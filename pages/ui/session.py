@@ -1,7 +1,7 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Literal, overload
 
 import streamlit as st
@@ -10,6 +10,7 @@ import torch
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
 from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
+from model.pipeline import Reading
 from model.translator import Task, TranslationTrace
 from pages.ui.cache import traces_up_to
 from pages.ui.choice import Choice
@@ -18,7 +19,7 @@ from pages.ui.offered import offered
 from pages.ui.text import t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
-MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: two for each of thirty visitors, as Answer needs
+MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of sixty visitors
 
 
 @st.cache_resource(show_spinner=False)
@@ -78,38 +79,21 @@ def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
     return pipeline(name)(subject, edits)
 
 
-def trace(choice: Choice) -> Trace:
-    """The trace of the reader's input with the reader's edits: see `runs`."""
-    return runs(choice)[1]
-
-
-def runs(choice: Choice, instead: Callable[[Trace], Hashable | None] | None = None) -> tuple[Trace, Trace]:
-    """The runs of the reader's input without and with the reader's edits.
-
-    instead: what of the first run the second reads, such as the words with some of them hidden; None: the same input.
-
-    For an input that cannot be read, says why and keeps the last good one; edits that do not fit are left out, and it
-    says so. Those of a decoder wait for the page on which there is one.
-    """
+def read(choice: Choice) -> tuple[Hashable, Reading]:
+    """The reader's input, and what it is read as; for one that cannot be read, says why and keeps the last good one."""
+    reader, subject = pipeline(choice.pipeline).reader, choice.subject
     last_good = st.session_state.setdefault("last_good", {})
-    subject = choice.subject
     try:
-        result = run(choice.pipeline, subject)
-        last_good[choice.pipeline] = subject
+        reading = reader.read(subject)
     except InputError as error:
         st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
         subject = last_good.get(choice.pipeline, FIRST_SENTENCE)
-        result = run(choice.pipeline, subject)
-    changed = result
-    if edits := tuple(edit for edit in choice.edits if not edit.key.startswith("decoder.")):
-        try:
-            changed = run(choice.pipeline, (instead and instead(result)) or subject, edits)
-        except (EditError, InputError):  # a place that this run does not have; a patch from what cannot be read
-            st.warning(t("error.edits"), icon=":material/healing:")
-    for note in result.notes:
+        reading = reader.read(subject)
+    last_good[choice.pipeline] = subject
+    for note in reading.notes:
         values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
-    return result, changed
+    return subject, reading
 
 
 @overload

@@ -13,6 +13,7 @@ from model import Trace, WeightsError
 from model.config import EncoderConfig
 from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
+from model.pipeline import Reading
 from model.sweep import Pair, align, in_place_of
 from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
@@ -63,11 +64,11 @@ class View:
         rows: Sequence[str] = (),
         chips: bool = True,
         any_input: bool = False,
-        hides: Callable[[Choice, Trace], Hashable | None] | None = None,
+        hides: Callable[[Choice, Reading], Hashable | None] | None = None,
     ) -> None:
         """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place. any_input: where
         the weights that read the reader's input are damaged, the page has something to say of another one. hides: what
-        the page is going to `follow` instead of the reader's input, so that only that is run with the reader's edits.
+        the page is about instead of the reader's input as it was read, so that only that is run.
 
         Raises WeightsError.
         """
@@ -75,7 +76,7 @@ class View:
         self.choice: Choice = choice()
         strip_place = st.container()
         try:
-            plain_run, own = session.runs(self.choice, partial(hides, self.choice) if hides else None)
+            own = self._read(hides)
         except WeightsError as error:
             if not any_input:
                 with strip_place:
@@ -83,8 +84,8 @@ class View:
                 raise
             session.name(error)
             self.choice = session.readable(self.choice)
-            plain_run, own = session.runs(self.choice)
-        self.trace: Trace = own if own.ids == plain_run.ids else plain_run
+            own = self._read()
+        self.trace: Trace = own
         self._edits = own.edits
         self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
@@ -102,6 +103,7 @@ class View:
         if self.shows == "original":
             self.trace = session.run(*self._run)
         elif self.shows == "other":
+            self.typed = self.pipeline.reader.read(self.choice.other_subject)
             self._show(self._rival, rival)
         with strip_place:
             self._strip()
@@ -129,6 +131,16 @@ class View:
             equation = r" \qquad ".join(self.trace.graph[self.key(row)].equation for row in rows)
         self._equation = equation or ""
         self._title(equation)
+
+    def _read(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> Trace:
+        """The run of the reader's input, or of what is hidden in it, with the reader's edits.
+
+        Those of a decoder wait for the page on which there is one.
+        """
+        subject, self.typed = session.read(self.choice)
+        edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
+        subject = (hides and hides(self.choice, self.typed)) or subject
+        return session.changed(self.choice.pipeline, subject, edits)
 
     # -- what was chosen, ready to use -------------------------------------------------------------
 

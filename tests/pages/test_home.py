@@ -115,6 +115,22 @@ def test_a_link_restores_the_hidden_word_and_another_sentence_forgets_it() -> No
     assert open_page("home", s=SENTENCE, hidden="none", depth="story").session_state["words"] == []
 
 
+@pytest.mark.parametrize("name", ["home", "answer", "what_if"])
+def test_where_a_word_is_hidden_only_that_is_run(name: str) -> None:
+    sentence = f"nobody else reads it on {name} ."
+    session.run.cache_clear()
+    open_page(name, s=sentence, hidden="2", depth="numbers")
+    read = [subject for _, subject, *_ in session.run.cache]
+    assert read == [load("text").reader.hide(load("text")(sentence).ids, [1])]
+
+
+def test_of_the_other_sentence_a_word_is_hidden_too() -> None:
+    app = open_page("home", s=SENTENCE, other="i see the dog .", shown="other", hidden="3", depth="story")
+    other = load("text")("i see the dog .")
+    (guess,) = load("text")(load("text").reader.hide(other.ids, [2])).answer
+    assert list(bars(app))[:5] == list(guess.labels[:5]) and "see" in shown(app)
+
+
 @pytest.mark.parametrize("hidden", ["1", "8", "1.99", "64"])
 def test_a_link_that_hides_what_is_no_word_hides_nothing(hidden: str) -> None:
     tokens = load("text")("i see the dog .").tokens

@@ -10,7 +10,7 @@ import streamlit as st
 
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, whole_words
-from model.pipeline import TextReader
+from model.pipeline import Reading, TextReader
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.choice import Choice
@@ -39,9 +39,9 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
     id of the word that stands there; None where the sentence itself says [MASK]. several: a click leaves those hidden
     that are.
     """
-    trace = view.trace
-    words = whole_words(trace.tokens)
-    hidden, typed = _hidden(view.choice, trace)
+    read = view.typed
+    words = whole_words(read.tokens)
+    hidden, typed = _hidden(view.choice, read)
     lit = [i for i, places in enumerate(words) if hidden & set(places)]
 
     def clicked() -> None:
@@ -52,7 +52,7 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
             if not typed & places:
                 select(hidden=tuple(sorted(wanted)), token=words[word][0], output=None)
 
-    names = [literal(_spelled(trace, places)) for places in words]
+    names = [literal(_spelled(read, places)) for places in words]
     # The browser knows pills by their wording only: the second ‘the’ gets an invisible sign more.
     names = [name + "\u200b" * names[:i].count(name) for i, name in enumerate(names)]
     icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
@@ -66,32 +66,33 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
         key=WIDGET,
         on_change=clicked,
     )
-    if hidden - typed:
-        view.follow(view.choice.pipeline, _with_masks(view.pipeline, trace, hidden))
-    return {place: None if place in typed else trace.ids[place] for place in sorted(hidden)}
+    if hidden - typed and (with_masks := _with_masks(view.pipeline, read, hidden)) != view.subject:
+        view.follow(view.choice.pipeline, with_masks)
+    return {place: None if place in typed else read.ids[place] for place in sorted(hidden)}
 
 
-def with_words_hidden(choice: Choice, trace: Trace) -> tuple[int, ...] | None:
-    """The sentence of a run as `clickable_words` will have it read: its ids; None where it stays as it is."""
-    says_words = trace.config.head == "masked-word"  # others have no use for a hidden word
-    hidden, typed = _hidden(choice, trace) if trace.ids and says_words else (set(), set())
-    return _with_masks(session.pipeline(choice.pipeline), trace, hidden) if hidden - typed else None
+def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
+    """A sentence as `clickable_words` will have it read: its ids; None where it stays as it is."""
+    pipeline = session.pipeline(choice.pipeline)
+    says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
+    hidden, typed = _hidden(choice, read) if read.ids and says_words else (set(), set())
+    return _with_masks(pipeline, read, hidden) if hidden - typed else None
 
 
-def _with_masks(pipeline: Pipeline, trace: Trace, hidden: set[int]) -> tuple[int, ...]:
+def _with_masks(pipeline: Pipeline, read: Reading, hidden: set[int]) -> tuple[int, ...]:
     """The ids of a sentence with [MASK] at these places."""
     assert isinstance(pipeline.reader, TextReader)  # only words can be hidden
-    return pipeline.reader.hide(trace.ids, sorted(hidden))
+    return pipeline.reader.hide(read.ids, sorted(hidden))
 
 
-def _hidden(choice: Choice, trace: Trace) -> tuple[set[int], set[int]]:
+def _hidden(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
     """The places that read [MASK], and those of them where the sentence itself says so."""
-    typed = {place for place, token in enumerate(trace.tokens) if token == "[MASK]"}
+    typed = {place for place, token in enumerate(read.tokens) if token == "[MASK]"}
     chosen = choice.hidden
     if chosen is None:
-        word = None if typed else _telling_word(session.pipeline(choice.pipeline), tuple(trace.ids))
+        word = None if typed else _telling_word(session.pipeline(choice.pipeline), tuple(read.ids))
         chosen = () if word is None else (word,)
-    return set(chosen) & {place for places in whole_words(trace.tokens) for place in places} | typed, typed
+    return set(chosen) & {place for places in whole_words(read.tokens) for place in places} | typed, typed
 
 
 def place_to_show(view: View, hidden: dict[int, int | None]) -> int:
@@ -296,7 +297,7 @@ def _telling_head(pipeline: Pipeline, subject: tuple[int, ...] | bytes, place: i
     return telling_head(pipeline, pipeline(subject), place)
 
 
-def _spelled(trace: Trace, places: list[int]) -> str:
+def _spelled(read: Reading, places: list[int]) -> str:
     """The word that these pieces spell."""
-    first, *rest = (trace.tokens[place] for place in places)
+    first, *rest = (read.tokens[place] for place in places)
     return first + "".join(piece.removeprefix("##") for piece in rest)
