@@ -25,7 +25,7 @@ test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 train: $(VENV)/train
 	$(BIN)/python -m model.training $(RECIPE) --data $(DATA) $(if $(MODEL),--model "$(MODEL)")

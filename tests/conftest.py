@@ -1,10 +1,22 @@
 """One torch thread, as the app sets it: products this small only get slower with more. And one look for components."""
 
 from functools import cache
+from pathlib import Path
 
+import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
+
+#: What real browsers and servers take part in: there a machine that stumbles once is no defect, twice it is.
+JOURNEYS = {Path(__file__).parent / "browser", Path(__file__).parent / "classroom"}
 
 torch.set_num_threads(1)
 # AppTest reads the metadata of all that is installed, for each page that it opens: five times the work of the page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Journeys that fail are begun a second time, and the summary names them."""
+    for item in items:
+        if item.path.parent in JOURNEYS:
+            item.add_marker(pytest.mark.flaky(reruns=1))
