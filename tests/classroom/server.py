@@ -51,18 +51,21 @@ def _arguments(process: psutil.Process) -> list[str]:
 
 
 @contextmanager
-def serve(app: Path = APP, workers: int | None = None) -> Iterator[Server]:
-    """The app from the first health check to the end of the block: one bare server, or `workers` behind nginx."""
+def serve(app: Path = APP, workers: int | None = None, root: Path = ROOT) -> Iterator[Server]:
+    """The app from the first health check to the end of the block: one bare server, or `workers` behind nginx.
+
+    `root` is the project's folder, or a copy of it.
+    """
     port = _free_ports(1 + (workers or 0))
     environment = os.environ | SETTINGS | {"PYTHON": sys.executable, "APP": str(app)}
     if workers is None:
         command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.address", "127.0.0.1"]
         command += ["--server.port", str(port), "--server.headless", "true"]
     else:
-        command = [str(ROOT / ".serve" / "serve")]
+        command = [str(root / ".serve" / "serve")]
         environment |= {"ADDRESS": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers)}
     address, health = f"127.0.0.1:{port}", "_stcore/health" if workers is None else "health"
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL)
     try:
         _wait_for(f"http://{address}/{health}", process)
         yield Server(address, process)

@@ -1,27 +1,40 @@
-"""Several servers behind nginx: a visitor stays on one of them, and outlives it."""
+"""Several servers behind nginx, run from what the container holds: a visitor stays on one of them, and outlives it."""
 
 import asyncio
 import os
+import re
 import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.classroom.server import Server, serve
+from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit
 
 
+def lay_out(folder: Path) -> None:
+    """What the container's /app holds: that which the Containerfile copies, and nothing else."""
+    for source, target in re.findall(r"^COPY (\S+) (\S+)$", (ROOT / ".serve/Containerfile").read_text(), re.MULTILINE):
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, folder / target)
+        else:
+            shutil.copy(ROOT / source, folder / target)
+
+
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     if not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"):
         reason = "no nginx on this machine (Debian: apt-get install nginx)"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    with serve(workers=2) as server:
+    folder = tmp_path_factory.mktemp("app")
+    lay_out(folder)
+    with serve(folder / "app.py", workers=2, root=folder) as server:
         yield server
 
 
