@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model import Trace
 from model.analysis import cosine_similarity
 from model.encoder import EncoderLayer
-from pages.ui.figures import ADDED, AFTER, BEFORE, grouped_bars, outlines, spreads
+from pages.ui.differences import Difference
+from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
 from pages.ui.link import select
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import cell_maps
@@ -52,12 +54,18 @@ def number(value: float) -> str:
     return f"{value:.4f}".replace("-", "−")
 
 
+def three_lengths(run: Trace) -> np.ndarray:
+    """How long what was there, what was found and their sum are: (3, token)."""
+    return np.stack([np.linalg.norm(run[key], axis=1) for key in (sub.before, sub.output, sub.sum)])
+
+
 def lengths_picture() -> None:
+    drawn, names = view.compared(three_lengths, ("", "token")), [word(f"length_{name}") for name in lengths]
     moved = int((lengths["found"] / lengths["in"]).argmax())
     view.picture(
         "lengths",
         grouped_bars(
-            {word(f"length_{name}"): values for name, values in lengths.items()},
+            dict(zip(names, drawn, strict=True)),
             view.tokens("axis.token"),
             word("axis_length"),
             (BEFORE, ADDED, AFTER),
@@ -71,43 +79,49 @@ def lengths_picture() -> None:
             sum=f"{lengths['sum'][moved]:.2f}",
         ),
         on_pick=choose_token,
+        difference=Difference(drawn, (Axis("", names), view.tokens("axis.token")), upwards=True),
     )
+
+
+def two_cosines(run: Trace) -> np.ndarray:
+    """How much what was found, and what is handed on, points where what was there pointed: (2, token)."""
+    pairs = ((run[sub.before][:, None], run[key][:, None]) for key in (sub.output, sub.after))
+    return np.stack([cosine_similarity(one, later)[:, 0, 0] for one, later in pairs])
 
 
 def cosines_picture() -> None:
     """Each token's vector with the same token's vector later, not with every other one."""
-    pairs = {
-        word(f"cosine_{name}"): cosine_similarity(before[:, None], later[:, None])[:, 0, 0]
-        for name, later in (("found", found), ("after", handed_on))
-    }
-    aligned, kept = (values[token] for values in pairs.values())
+    drawn, names = view.compared(two_cosines, ("", "token")), [word(f"cosine_{name}") for name in ("found", "after")]
+    aligned, kept = two_cosines(view.trace)[:, token]
     kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
     view.picture(
         "cosines",
         grouped_bars(
-            pairs,
+            dict(zip(names, drawn, strict=True)),
             view.tokens("axis.token"),
             word("axis_cosine"),
             (ADDED, AFTER),
-            value_range=(-1, 1),
+            value_range=None if view.differs else (-1, 1),
             font_size=view.font_size,
         ),
         text(f"read_cosines_{kind}", token=tokens[token], found=f"{aligned:.2f}", after=f"{kept:.2f}"),
         on_pick=choose_token,
+        difference=Difference(drawn, (Axis("", names), view.tokens("axis.token")), upwards=True),
     )
 
 
 def values_pictures() -> None:
     """LayerNorm: the values that go in and come out, of every token and of the selected one."""
     mean, deviation = entered.mean(axis=1, keepdims=True), entered.std(axis=1, keepdims=True)
-    standard = (entered - mean) / np.sqrt(deviation**2 + epsilon)
+    standard = standardised(view.trace)
+    drawn = [view.shown(key) for key in (sub.norm_reads, sub.norm)]
     columns = view.columns([1, 1])
     with columns[0]:
         share = [0.05, 0.25, 0.5, 0.75, 0.95]
         view.picture(
             "spreads",
             spreads(
-                {word("before"): entered, word("after"): normed},
+                {word("before"): drawn[0], word("after"): drawn[1]},
                 view.tokens("axis.token"),
                 word("axis_value"),
                 (BEFORE, AFTER),
@@ -115,13 +129,22 @@ def values_pictures() -> None:
             ),
             text("read_spreads", low=f"{mean.min():.3f}", high=f"{mean.max():.3f}"),
             table=pd.DataFrame(
-                np.quantile(np.concatenate([entered, normed]), share, axis=1).T,
+                np.quantile(np.concatenate(drawn), share, axis=1).T,
                 index=[f"{word(when)} · {name}" for when in ("before", "after") for name in tokens],
                 columns=[f"{part:.0%}" for part in share],
+            ),
+            difference=Difference(
+                np.stack(drawn),
+                (Axis("", [word("before"), word("after")]), view.tokens("axis.token"), Axis(plain("axis.d_model"))),
+                upwards=True,
             ),
         )
     with columns[1]:
         three = {"before": entered[token], "normalised": standard[token], "after": normed[token]}
+        makes = (lambda run: run[sub.norm_reads], standardised, lambda run: run[sub.norm])
+        there = [view.there(of, ("token", "d_model")) for of in makes]
+        known = there[0] is not None and np.isfinite(there[0][token]).all()
+        other = {word("there", which=word(name)): run[token] for name, run in zip(three, there, strict=True) if known}
         view.picture(
             "histogram",
             outlines(
@@ -129,6 +152,7 @@ def values_pictures() -> None:
                 word("axis_value"),
                 word("axis_count", d_model=d_model),
                 (BEFORE, ADDED, AFTER),
+                before=other,
                 font_size=view.font_size,
             ),
             text(
@@ -138,14 +162,22 @@ def values_pictures() -> None:
                 deviation=f"{deviation[token, 0]:.3f}",
                 after_mean=f"{normed[token].mean():.3f}",
                 after_deviation=f"{normed[token].std():.3f}",
-            ),
+            )
+            + view.which_is_which(),
             table=pd.DataFrame({word(name): values for name, values in three.items()}, index=range(1, d_model + 1)),
+            still=True,
         )
     with view.more():
         moments(standard)
         sigma, divisor = float(deviation[token, 0]), float(np.sqrt(deviation[token, 0] ** 2 + epsilon))
         theirs, ours = f"{sigma + epsilon:.6f}", f"{divisor:.6f}"
         st.markdown(text("hand_note", epsilon=f"{epsilon:g}", sigma=f"{sigma:.6f}", theirs=theirs, ours=ours))
+
+
+def standardised(run: Trace) -> np.ndarray:
+    """What LayerNorm reads with mean 0 and variance 1, before γ and β: (token, d_model)."""
+    values = run[sub.norm_reads]
+    return (values - values.mean(axis=1, keepdims=True)) / np.sqrt(values.var(axis=1, keepdims=True) + epsilon)
 
 
 def moments(standard: np.ndarray) -> None:
@@ -166,13 +198,13 @@ sublayers = view.trace.graph.sublayers(view.choice.layer)
 sub = sublayers[min(view.choice.sublayer, len(sublayers)) - 1]
 # In order of computation, wherever LayerNorm stands.
 steps = [sub.before, *[sub.norm] * sub.norm_first, sub.output, sub.sum, *[sub.norm] * (not sub.norm_first)]
-before, found, total, entered, normed, handed_on = (
-    view.trace[key] for key in (sub.before, sub.output, sub.sum, sub.norm_reads, sub.norm, sub.after)
+before, found, total, entered, normed = (
+    view.trace[key] for key in (sub.before, sub.output, sub.sum, sub.norm_reads, sub.norm)
 )
 epsilon = view.pipeline.network.get_submodule(sub.norm).eps
 # One range of colours for all maps, so that they can be compared; the few largest values saturate.
-limit = float(np.quantile(np.abs([before, found, total, normed]), 0.995))
-lengths = {name: np.linalg.norm(x, axis=1) for name, x in (("in", before), ("found", found), ("sum", total))}
+limit = float(np.quantile(np.abs([view.shown(key) for key in steps]), 0.995))
+lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
 low = int(min(230, 60 + 10 * len(tokens)) * view.font_size / 12)
 
 if view.choice.at_least("formula"):

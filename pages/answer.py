@@ -3,17 +3,20 @@
 import pandas as pd
 import streamlit as st
 
-from model.analysis import likeliest, softmax, whole_words
+from model.analysis import likeliest, whole_words
 from model.heads import ClassifierNetwork, MaskedWordNetwork
+from pages.ui.differences import Difference
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
 from pages.ui.pickers import either
 from pages.ui.sections.hidden_words import (
+    all_probabilities,
     bars_with_numbers,
     clickable_words,
     guess_in_words,
     guesses,
+    more_and_less,
     output_names,
     place_to_show,
     probabilities,
@@ -61,6 +64,7 @@ def part_of_word(hidden: dict[int, int | None]) -> None:
 def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]) -> None:
     """The probabilities at each token × the words that come first somewhere."""
     logits, tokens, ids = view.trace["logits"], view.trace.tokens, view.trace.ids
+    drawn = view.compared(all_probabilities, view.trace.axes("logits"))
     each = max(3, (MOST_COLUMNS - len(logits)) // max(1, len(hidden)))
     columns = likeliest(logits, [each if place in hidden else 1 for place in range(len(logits))])
     seen = [p for p in range(len(ids)) if p not in hidden and tokens[p] not in ("[CLS]", "[SEP]")]
@@ -69,13 +73,13 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
     if hidden:
         sentences.append(t("answer.read_hidden", places=", ".join(str(place + 1) for place in hidden)))
     names = output_names(view)
+    axes = view.tokens("axis.token"), Axis(plain("answer.axis_words"), [names[i] for i in columns])
     view.picture(
         "every_place",
         heatmap(
-            softmax(logits)[:, columns],
-            view.tokens("axis.token"),
-            Axis(plain("answer.axis_words"), [names[i] for i in columns]),
-            scale="share",
+            drawn[:, columns],
+            *axes,
+            scale="signed" if view.differs else "share",
             square=False,
             clickable=True,
             cell=(cell[0], columns.index(cell[1])) if cell[1] in columns else None,
@@ -83,6 +87,7 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
         ),
         " ".join([*sentences, t("answer.read_special")]),
         on_pick=lambda row, column: select(token=row, output=columns[column]),
+        difference=Difference(drawn[:, columns], axes),
     )
 
 
@@ -96,7 +101,11 @@ def arithmetic(view: View, cell: tuple[int, ...]) -> None:
 
 def logit_bars(view: View, place: int) -> None:
     """Before the softmax: the logits of all classes, of many those of the likeliest."""
-    logits, names = view.trace["logits"], output_names(view)
+    logits, names, quantity = view.trace["logits"], output_names(view), view.trace.graph["logits"]
+    if view.differs:
+        choose = {"on_pick": lambda output: select(output=output), "quantity": quantity}
+        more_and_less(view, "logits", "", lambda run: run["logits"], place, most=MOST_BARS, **choose)
+        return
     best = int(logits.argmax())
     shown = list(range(len(logits))) if len(logits) <= MOST_BARS else likeliest(logits[None], [MOST_BARS])
     numbers = [f"{logits[i]:.2f}".replace("-", "−") for i in shown]
@@ -105,7 +114,7 @@ def logit_bars(view: View, place: int) -> None:
     if len(shown) < len(logits):
         said += " " + t("answer.read_likeliest", most=len(shown), n=f"{len(logits):,}")
     table = pd.DataFrame({"logit": logits}, index=names)
-    look = {"quantity": view.trace.graph["logits"], "table": table}
+    look = {"quantity": quantity, "table": table}
     view.picture("logits", figure, said, on_pick=lambda row, _: select(output=shown[row]), **look)
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model import Trace
 from model.encoder import FeedForward
 from model.neurons import Positionwise, activation_curve, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures, session
+from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, wide_heatmap
 from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
@@ -72,14 +74,22 @@ def maps() -> None:
         ),
     ]
     low = int(min(300, 90 + 14 * len(tokens)) * view.font_size / 12)
-    strongest = [float(np.quantile(np.abs(values), 0.999)) for values in (hidden, active)]
+    both = (view.shown(prefix + name) for name in ("hidden", "activation"))
+    strongest = [float(np.quantile(np.abs(values), 0.999)) for values in both]
     looks = [{"title": word(name), "columns": order, "height": low, "strongest": limit}
              for name, limit in zip(("hidden", "activation"), strongest, strict=True)]  # fmt: skip
     cell_maps(view, [prefix + "hidden", prefix + "activation"], said, looks, stacked=True)
 
 
+def before_and_after(run: Trace) -> np.ndarray:
+    """What goes into the activation and what comes out: (2, token, d_ff)."""
+    return np.stack([run[prefix + "hidden"], run[prefix + "activation"]])
+
+
 def curve() -> None:
-    """The activation function, with the selected token's neurons on it."""
+    """The activation function, with the selected token's neurons on it; of two runs those of both."""
+    there = view.there(before_and_after, ("", "token", "d_ff"))
+    other = None if there is None else tuple(there[:, token])
     view.picture(
         "curve",
         figures.activation_curve(
@@ -88,6 +98,7 @@ def curve() -> None:
             neuron,
             tuple(word(name) for name in ("axis_hidden", "axis_activation", "a_neuron")),
             font_size=view.font_size,
+            other=other,
         ),
         text(
             f"read_curve_{bend}",
@@ -97,27 +108,40 @@ def curve() -> None:
             neuron=neuron + 1,
             u=number(hidden[token, neuron]),
             h=number(active[token, neuron]),
-        ),
+        )
+        + view.which_is_which(),
+        still=True,
         table=pd.DataFrame({"U": hidden[token], "H": active[token]}, index=range(1, d_ff + 1)),
     )
 
 
 def shares() -> None:
     """How many neurons of each token are open, leaking or silent."""
+    colours = {"open": AFTER, "leaking": LEAKING, "silent": BEFORE}
+    if bend == "relu":
+        del colours["leaking"]
+
+    def parts(run: Trace) -> np.ndarray:
+        """The share of each kind, for each token: (kind, token)."""
+        active = run[prefix + "activation"]
+        silent = np.abs(active) < SILENT
+        leaking = ~silent & (active < 0)
+        kinds = {"open": ~silent & ~leaking, "leaking": leaking, "silent": silent}
+        return np.stack([kinds[kind].mean(axis=1) for kind in colours])
+
     silent = np.abs(active) < SILENT
     leaking = ~silent & (active < 0)
-    parts = {"open": (~silent & ~leaking, AFTER), "leaking": (leaking, LEAKING), "silent": (silent, BEFORE)}
-    if bend == "relu":
-        del parts["leaking"]
+    drawn = view.compared(parts, ("", "token"))
+    kinds = [word(f"share_{kind}") for kind in colours]
     view.picture(
         "shares",
         grouped_bars(
-            {word(f"share_{name}"): cells.mean(axis=1) for name, (cells, _) in parts.items()},
+            dict(zip(kinds, drawn, strict=True)),
             view.tokens("axis.token"),
             word("axis_share"),
-            [colour for _, colour in parts.values()],
+            list(colours.values()),
             stacked=True,
-            value_range=(0, 1),
+            value_range=None if view.differs else (0, 1),
             font_size=view.font_size,
         ),
         text(
@@ -129,6 +153,7 @@ def shares() -> None:
             d_ff=d_ff,
         ),
         on_pick=choose_token,
+        difference=Difference(drawn, (Axis("", kinds), view.tokens("axis.token")), upwards=True),
     )
 
 
@@ -136,14 +161,17 @@ def shares() -> None:
 
 
 def most_active() -> None:
-    """The selected token's most active neurons; a click chooses one."""
-    best = np.argsort(-active[token], kind="stable")[:LISTED]
+    """The selected token's most active neurons, or those that differ most; a click chooses one."""
+    values = view.shown(prefix + "activation")[token]
+    best = np.argsort(-np.abs(values) if view.differs else -values, kind="stable")[:LISTED]
+    names = Axis(word("a_neuron"), [str(place + 1) for place in best])
     view.picture(
         "best",
         bars(
-            active[token, best],
-            Axis(word("a_neuron"), [str(place + 1) for place in best]),
+            values[best],
+            names,
             word("axis_activation"),
+            differs=view.differs,
             colours=[ACCENT if place == neuron else AFTER for place in best],
             font_size=view.font_size,
         ),
@@ -155,18 +183,20 @@ def most_active() -> None:
             listed=len(best),
         ),
         on_pick=lambda place, _length: select(neuron=int(best[place])),
+        difference=Difference(values[best], [names]),
     )
 
 
 def fires() -> None:
     """The chosen neuron over all tokens of the input."""
-    values = active[:, neuron]
+    values, drawn = active[:, neuron], view.shown(prefix + "activation", blank=True)[:, neuron]
     view.picture(
         "fires",
         bars(
-            values,
+            drawn,
             view.tokens("axis.token"),
             word("axis_activation"),
+            differs=view.differs,
             colours=[ACCENT if place == token else AFTER for place in range(len(tokens))],
             font_size=view.font_size,
         ),
@@ -180,6 +210,7 @@ def fires() -> None:
         ),
         on_pick=lambda place, _length: select(token=place),
         title=word("fires_title", neuron=neuron + 1),
+        difference=Difference(drawn, [view.tokens("axis.token")]),
     )
 
 
@@ -225,7 +256,7 @@ def words_pushed(scores: np.ndarray) -> None:
 def push_picture(name: str, title: str, names: list[str], values: np.ndarray, sentence: str) -> None:
     colour = BEFORE if name == "down" else AFTER
     figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour, font_size=view.font_size)
-    view.picture(name, figure, sentence)
+    view.picture(name, figure, sentence, still=True)
 
 
 # -- every token for itself --------------------------------------------------------------------------------------

@@ -11,9 +11,11 @@ from model.encoder import ScaledDotProductAttention
 from model.heads import ClassifierNetwork
 from pages.ui import session
 from pages.ui.cost.tables import in_words
+from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.sections.cell_map import cell_map
+from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.tables import column_widths
 from pages.ui.text import class_name, plain, t
 from pages.ui.text.formulas import plain_math
@@ -73,6 +75,7 @@ def stages() -> None:
             drawing(image, font_size=view.font_size),
             text("read_input", inked=f"{(image > 0).mean():.0%}"),
             values=image,
+            still=True,
         )
     with columns[1]:
         rows = []
@@ -102,19 +105,19 @@ def in_the_note(key: str) -> str:
 
 def of_one_token() -> None:
     """Attention of one token to itself, in every head."""
-    Q, K, V, scores, scaled, weights, heads = (
-        flat[ATTENTION + name] for name in ("Q", "K", "V", "scores", "scaled", "weights", "heads")
-    )
+    of_each = ("Q", "K", "V", "scores", "scaled", "weights", "heads")
+    Q, _, V, scores, scaled, weights, heads = (flat[ATTENTION + name] for name in of_each)
+    drawn = {name: view.shown(ATTENTION + name, every_head=True)[:, 0] for name in of_each}
     colours, names = ROLE_COLOURS[view.mode], [plain("heads.head", head=i + 1) for i in range(len(Q))]
-    three = (("Q", Q), ("K", K), ("V", V))
     grid = [
-        [Thumbnail(name, part[:, 0], names, colour=colours[name]) for name, part in three],
+        [Thumbnail(name, drawn[name], names, colour=colours[name]) for name in "QKV"],
         [
-            Thumbnail("Q Kᵀ ÷ √d_k", scaled[:, 0], names),
-            Thumbnail("A = softmax", weights[:, 0], names, "share"),
-            Thumbnail("A V", heads[:, 0], names),
+            Thumbnail("Q Kᵀ ÷ √d_k", drawn["scaled"], names),
+            Thumbnail("A = softmax", drawn["weights"], names, "signed" if view.differs else "share"),
+            Thumbnail("A V", drawn["heads"], names),
         ],
     ]
+    components = Axis("A V", [str(place + 1) for place in range(heads.shape[-1])])
     columns = [st.container()] if view.story else view.columns([3, 2])
     with columns[0]:
         view.picture(
@@ -122,7 +125,8 @@ def of_one_token() -> None:
             thumbnails(grid, font_size=view.font_size, row_height=150),
             text("read_attention", heads=len(Q), d_k=Q.shape[-1]),
             values=Q,
-            table=pd.DataFrame(V[:, 0], index=names, columns=range(1, V.shape[-1] + 1)),
+            table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
+            difference=Difference(drawn["heads"], (Axis("", names), components)),
         )
     if view.story:
         return
@@ -149,14 +153,17 @@ def answer() -> None:
     logits, names = flat["logits"], [class_name(label) for label in flat.answer[0].labels]
     probabilities = np.array(flat.answer[0].probabilities, dtype=np.float32)
     best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
-    columns, look = view.columns([1, 1]), {"font_size": view.font_size, "height": 170}
+    columns, look = view.columns([1, 1]), {"differs": view.differs, "font_size": view.font_size, "height": 170}
     with columns[0]:
         said = text("read_logits", best=names[best], gap=number(abs(logits[0] - logits[1])))
-        view.picture("logits", bars(logits, axis, "y", **look), said, values=logits)
+        drawn = view.shown("logits")
+        figure = bars(drawn, axis, "y", **look)
+        view.picture("logits", figure, said, values=logits, difference=Difference(drawn, [axis]))
     with columns[1]:
         said = text("read_softmax", best=names[best], probability=f"{probabilities[best]:.4f}")
-        figure = bars(probabilities, axis, plain("answer.axis_probability"), **look)
-        view.picture("softmax", figure, said, values=probabilities)
+        drawn = view.compared(all_probabilities, ("class",))
+        figure = bars(drawn, axis, plain("answer.axis_probability"), **look)
+        view.picture("softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -227,6 +234,7 @@ def beside() -> None:
                 height=300,
             ),
             text("read_patch_answer", even=f"{even:.4f}"),
+            still=True,
             values=patch_answer,
         )
     with columns[1]:
@@ -237,6 +245,7 @@ def beside() -> None:
             text("read_patch_attention", layer=last + 1, best=cut.tokens[looked], value=f"{row[looked]:.3f}"),
             values=row,
             table=pd.DataFrame({title: row}, index=cut.tokens),
+            still=True,
         )
 
 

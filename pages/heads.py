@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model import Trace
 from model.analysis import Role, head_role, head_table, write_contributions
 from model.encoder import MultiHeadAttention
+from pages.ui.differences import Difference
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
 from pages.ui.memory import hold
@@ -20,7 +22,7 @@ EQUATION = (
     r"\text{Concat} = [\text{head}_1; \ldots; \text{head}_h] \\"
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
-WEIGHTS = "layers.{l}.attention.weights"
+HEADS = ("layer", "head", "query", "key")  # the axes of all weights
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 
@@ -53,20 +55,15 @@ def all_heads() -> None:
     """Every head of every layer as a tile; a click chooses one."""
     which_sentences(view)
     looks, looked_at = of_sentences(view, kept, kept)
-    shown = (of_two_runs() if view.differs else weights)[..., looks, :][..., looked_at]
+    shown = np.nan_to_num(view.compared(every_weight, HEADS))[..., looks, :][..., looked_at]
     names = [tokens[place] for place in looked_at]
     levels = [range(1, count + 1) for count in weights.shape[:2]]
     rows = pd.MultiIndex.from_product([*levels, range(1, len(looks) + 1)])
     said = {"count": len(name_of), "where": view.where(), "role": roles[layer, head]}
     block = block_of(shown.shape)
     strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
-    if view.differs:
-        apart = np.abs(shown).max(axis=(2, 3))
-        most = np.unravel_index(apart.argmax(), apart.shape)
-        changed = text("read_all_differs", most=name_of[most], value=f"{apart[most]:.2f}")
-        sentence = changed if apart[most] else t("change.read_same")
-    else:
-        sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
+    sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
+    axes = [Axis(word(f"axis_{name}")) for name in ("layer", "head")]
     view.picture(
         "all",
         tiles(
@@ -85,12 +82,12 @@ def all_heads() -> None:
         values=shown,
         table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
         on_pick=lambda row, column: select(layer=row, head=column),
+        difference=Difference(shown, [*axes, Axis("", [tokens[i] for i in looks]), Axis("", names)]),
     )
 
 
-def of_two_runs() -> np.ndarray:
-    """By how much all weights differ between two runs, in the places of `weights`."""
-    return np.stack([view.shown(row.key, every_head=True) for row in view.trace.graph if row.row == WEIGHTS])
+def every_weight(run: Trace) -> np.ndarray:
+    return run.over_layers("attention.weights")
 
 
 def hide_special() -> list[int]:
@@ -120,15 +117,20 @@ def average() -> None:
         on_change=lambda: select(subset=tuple(options[name] for name in st.session_state["heads.subset"])),
     )
     averaged = list(view.choice.subset) or [(layer, i) for i in range(weights.shape[1])]
-    mean = np.mean([weights[place] for place in averaged], axis=0)
+
+    def average_of(run: Trace) -> np.ndarray:
+        every = every_weight(run)
+        return np.mean([every[place] for place in averaged], axis=0)
+
+    mean, drawn = average_of(view.trace), view.compared(average_of, ("query", "key"))
+    axes = view.tokens("axis.query"), view.tokens("axis.key")
     best = int(mean[token].argmax())
     said = {"query": tokens[token], "key": tokens[best], "value": f"{mean[token, best]:.2f}"}
     figure = heatmap(
-        mean,
-        view.tokens("axis.query"),
-        view.tokens("axis.key"),
-        scale="share",
-        limit=float(mean.max()),
+        drawn,
+        *axes,
+        scale="signed" if view.differs else "share",
+        limit=None if view.differs else float(mean.max()),
         cell=(token, best),
         clickable=True,
         font_size=view.font_size,
@@ -140,11 +142,13 @@ def average() -> None:
         text(many, count=len(averaged), **said),
         values=mean,
         on_pick=lambda row, column: select(token=row, key=column),
+        difference=Difference(drawn, axes),
     )
 
 
 def figures_table() -> None:
     """Every head in figures: how widely, how far, and at what it looks on this input."""
+    view.note_run()
     st.markdown(text("table_intro", most=f"{np.log2(len(tokens)):.2f}", unit=unit))
     if view.trace.picture is not None:
         st.markdown(text("table_patches"))
@@ -172,7 +176,12 @@ def figures_table() -> None:
 
 
 def widely_and_far() -> None:
-    """Each head as a dot: how far it looks, and how widely."""
+    """Each head as a dot: how far it looks, and how widely; of two runs where it was, too."""
+
+    def far_and_wide(run: Trace) -> np.ndarray:
+        table = head_table(every_weight(run), run.tokens, run.places)
+        return np.stack([np.nan_to_num(table[name].ravel()) for name in ("distance", "entropy")], axis=1)
+
     entropy, distance = measures["entropy"].ravel(), np.nan_to_num(measures["distance"].ravel())
     farthest, sharpest = int(distance.argmax()), int(entropy.argmin())
     labels, heads = list(name_of.values()), weights.shape[1]
@@ -187,6 +196,7 @@ def widely_and_far() -> None:
             [f"{name_of[place]} · {roles[place]}" for place in name_of],
             names=[labels[i] if i // heads == layer else "" for i in range(len(labels))],
             chosen=layer * heads + head,
+            before=view.there(far_and_wide, ()),
             font_size=view.font_size,
         ),
         text(
@@ -197,7 +207,9 @@ def widely_and_far() -> None:
             far=labels[farthest],
             distance=f"{distance[farthest]:.2f}",
             unit=unit,
-        ),
+        )
+        + view.which_is_which(),
+        still=True,
         table=pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels),
     )
 
@@ -208,14 +220,20 @@ def written() -> None:
     bias, output = W_O.bias.numpy(), view.trace[prefix + "output"]
     parts = write_contributions(view.trace[prefix + "heads"], W_O.weight.numpy())  # (head, token, d_model)
     norms = np.linalg.norm(parts, axis=-1)
+
+    def lengths(run: Trace) -> np.ndarray:
+        """How long what each head writes is: (token, head)."""
+        return np.linalg.norm(write_contributions(run[prefix + "heads"], W_O.weight.numpy()), axis=-1).T
+
+    drawn = view.compared(lengths, ("token", "head"))
+    axes = view.tokens("axis.token"), Axis(word("axis_head"), [str(i + 1) for i in range(len(norms))])
     loudest, total = int(norms[:, token].argmax()), parts[:, token].sum(axis=0) + bias
     view.picture(
         "norms",
         heatmap(
-            norms.T,
-            view.tokens("axis.token"),
-            Axis(word("axis_head"), [str(i + 1) for i in range(len(norms))]),
-            scale="positive",
+            drawn,
+            *axes,
+            scale="signed" if view.differs else "positive",
             cell=(token, head),
             clickable=True,
             square=False,
@@ -224,6 +242,7 @@ def written() -> None:
         text("read_norms", token=tokens[token], head=loudest + 1, value=f"{norms[loudest, token]:.3f}"),
         values=norms.T,
         on_pick=lambda row, column: select(token=row, head=column),
+        difference=Difference(drawn, axes),
     )
     st.markdown(
         text(
@@ -262,7 +281,7 @@ view = View("heads", EQUATION)
 tokens, token, layer, head = view.trace.tokens, view.token, view.choice.layer, view.choice.head
 prefix = view.key("layers.{l}.attention.")
 unit = word("tokens" if view.trace.picture is None else "patches")
-weights = view.trace.over_layers("attention.weights")  # (layer, head, query, key)
+weights = every_weight(view.trace)  # (layer, head, query, key)
 measures = head_table(weights, tokens, view.trace.places)
 name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
 found = {

@@ -1,14 +1,17 @@
 """Layers: how the vectors travel from the word itself to its meaning in this sentence."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import cosine_similarity, pca, rollout
+from model.analysis import cosine_similarity, rollout
 from model.encoder import EncoderLayer
 from pages.ui import session
-from pages.ui.drawing.patches import classes_to_show
+from pages.ui.differences import Difference, one_plane
+from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.link import select
 from pages.ui.pickers import pick
@@ -16,6 +19,7 @@ from pages.ui.sections.cell_map import cell_maps
 from pages.ui.text import class_name, plain, t
 from pages.ui.view import View
 
+STATES = ("", "token", "d_model")  # the axes of all states
 BEST = 5  # guesses shown for each layer
 COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
 ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I"
@@ -33,12 +37,10 @@ def guesses(name: str, trace: Trace, token: int) -> np.ndarray:
     return session.pipeline(name).read_layers(trace, token)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs={Trace: known_by})
-def plane(name: str, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """All vectors of a run in one plane: (1 + layers, token, 2), and the share of variance of each direction."""
-    states = trace.states()
-    points, shares = pca(states.reshape(-1, states.shape[-1]))
-    return points.reshape(*states.shape[:2], 2), shares
+@st.cache_data(max_entries=64, show_spinner=False)
+def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
+    return one_plane(*runs)
 
 
 def text(name: str, **values: object) -> str:
@@ -53,21 +55,25 @@ def word(name: str, **values: object) -> str:
 
 
 def path() -> None:
-    points, shares = plane(view.choice.pipeline, view.trace)
+    there = view.there(lambda run: run.states(), STATES)
+    (points, *others), shares = plane(states, *([] if there is None else [there]))
+    before = others[0] if others else None
     walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
     longest = int(walked.argmax())
     titles = tuple(word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares))
     names = [f"{i + 1} {name}" for i, name in enumerate(tokens)]
     view.picture(
         "path",
-        paths(points, tokens, numbered, titles, chosen=token, font_size=view.font_size),
+        paths(points, tokens, numbered, titles, chosen=token, before=before, font_size=view.font_size),
         text(
             "read_path",
             token=tokens[token],
             share=f"{shares.sum():.0%}",
             layer=longest + 1,
             step=f"{walked[longest]:.1f}",
-        ),
+        )
+        + view.which_is_which(),
+        still=True,
         table=pd.DataFrame(
             points.reshape(-1, 2), index=pd.MultiIndex.from_product([steps, names]), columns=["PCA 1", "PCA 2"]
         ),
@@ -80,7 +86,7 @@ def lens() -> None:
         no_guess = "sentence_vector.no_guess" if view.choice.checkpoint else "untrained.no_guess"
         st.info(t(no_guess), icon=":material/shuffle:")
         return
-    probabilities = guesses(view.choice.pipeline, view.trace, token)
+    probabilities = guessed(view.trace)
     answers = probabilities.argmax(axis=1)
     known = len(answers) - 1  # the first step from which on the best guess is the final one
     while known > 0 and answers[known - 1] == answers[-1]:
@@ -88,6 +94,9 @@ def lens() -> None:
     classes = "class" in view.trace.axes("logits")
     reader = view.pipeline.reader
     names = [class_name(label) for label in reader.labels] if classes else reader.vocabulary
+    if view.differs:
+        lens_of_two(names)
+        return
     look = {"font_size": view.font_size, "height": 460}
     step_axis = Axis(word("axis_step"), steps)
     if classes:
@@ -117,12 +126,29 @@ def lens() -> None:
     view.picture("guess", figure, sentence if view.story else sentence + " " + text("lens"), table=table)
 
 
+def guessed(run: Trace) -> np.ndarray:
+    """The guesses at the selected token, or at that in its place: (1 + layers, word or class)."""
+    place = view.counterpart(token) if run is view.other else token
+    return np.full((len(states), 1), np.nan) if place is None else guesses(view.choice.pipeline, run, place)
+
+
+def lens_of_two(names: Sequence[str]) -> None:
+    """By how much the probabilities differ after each layer, of the words or classes that differ most."""
+    values = view.compared(guessed, ())
+    most = np.sort(np.argsort(-np.abs(values).max(axis=0), kind="stable")[:MOST_CLASSES])
+    axes = Axis(word("axis_step"), steps), Axis(plain("answer.axis_words"), [names[i] for i in most])
+    figure = heatmap(values[:, most], *axes, square=False, font_size=view.font_size, height=460)
+    view.picture("guess", figure, "", difference=Difference(values[:, most], axes))
+
+
 # -- who has become alike ----------------------------------------------------------------------------------------
 
 
 def similarity() -> None:
     """The cosines of all pairs after the chosen layer, with the arithmetic of one, and of all layers in small."""
     alike = cosine_similarity(states)  # (1 + layers, token, token)
+    drawn = view.compared(lambda run: cosine_similarity(run.states()), ("", "query", "key"))
+    axes, limit = [view.tokens("axis.token")] * 2, None if view.differs else 1.0
     now, n = alike[layer + 1], len(tokens)
     pairs = ~np.eye(n, dtype=bool)
     nearest = int(np.where(pairs[token], now[token], -2).argmax()) if n > 1 else token
@@ -133,10 +159,9 @@ def similarity() -> None:
         view.picture(
             "similarity",
             heatmap(
-                now,
-                view.tokens("axis.token"),
-                view.tokens("axis.token"),
-                limit=1.0,
+                drawn[layer + 1],
+                *axes,
+                limit=limit,
                 cell=(token, other),
                 clickable=True,
                 font_size=view.font_size,
@@ -145,6 +170,7 @@ def similarity() -> None:
             equation=COSINE,
             values=now,
             on_pick=lambda row, column: select(token=row, key=column),
+            difference=Difference(drawn[layer + 1], axes),
         )
     with right:
         cosine_by_hand(other, float(now[token, other]))
@@ -152,11 +178,11 @@ def similarity() -> None:
         view.picture(
             "all_similarities",
             tiles(
-                alike[None],
+                np.nan_to_num(drawn[None]),
                 Axis("", [""]),
                 numbered,
                 scale="signed",
-                limit=1.0,
+                limit=limit,
                 chosen=(0, layer + 1),
                 hover=[f"{step} · {mean:.2f}" for step, mean in zip(steps, together, strict=True)],
                 font_size=view.font_size,
@@ -168,9 +194,10 @@ def similarity() -> None:
                 after=number(together[-1], 2),
             ),
             table=pd.DataFrame(
-                alike.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
+                drawn.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
             ),
             on_pick=lambda _row, column: select(layer=column - 1) if column else None,  # before all layers is no layer
+            difference=Difference(drawn, [numbered, *axes]),
         )
 
 
@@ -192,13 +219,11 @@ def cosine_by_hand(other: int, cosine: float) -> None:
 
 def lengths() -> None:
     """How long the selected token's vector is after each layer, and what the sub-layers wrote into it."""
-    sizes = np.linalg.norm(states, axis=-1)  # (1 + layers, token)
-    written: dict[str, np.ndarray] = {}
-    for number_of, sublayer in enumerate(view.trace.graph.sublayers(0)):
-        found = [view.trace[view.trace.graph.sublayers(i)[number_of].output][token] for i in range(len(states) - 1)]
-        written[sublayer.name] = np.array([np.nan, *np.linalg.norm(found, axis=-1)])
+    sizes, *of_sublayers = lengths_on_the_way(view.trace)
+    kinds = [sublayer.name for sublayer in view.trace.graph.sublayers(0)]
+    written = {name: values[:, token] for name, values in zip(kinds, of_sublayers, strict=True)}
     loudest = {name: int(np.nanargmax(values)) for name, values in written.items()}
-    series = np.stack([sizes[:, token], *written.values()])
+    series = view.compared(lengths_on_the_way, ("", "", "token"))[..., token]
     names = [word(f"line_{name}") for name in ("state", *written)]
     view.picture(
         "norms",
@@ -216,7 +241,17 @@ def lengths() -> None:
             ffn_layer=loudest["ffn"],
         ),
         table=pd.DataFrame(series.T, index=steps, columns=names),
+        difference=Difference(series, (Axis("", names), Axis("", steps)), upwards=True),
     )
+
+
+def lengths_on_the_way(run: Trace) -> np.ndarray:
+    """How long the vectors are after each layer, and what each of its sub-layers wrote: (line, 1 + layers, token)."""
+    series = [np.linalg.norm(run.states(), axis=-1)]
+    for number_of, _ in enumerate(run.graph.sublayers(0)):
+        outputs = [run[run.graph.sublayers(i)[number_of].output] for i in range(run.graph.layers())]
+        series.append(np.vstack([np.full(len(run.tokens), np.nan), np.linalg.norm(outputs, axis=-1)]))
+    return np.stack(series)
 
 
 # -- where it came from ------------------------------------------------------------------------------------------
@@ -226,6 +261,11 @@ def origin() -> None:
     """Attention of all layers multiplied up, beside that of one layer, with the arithmetic of a cell."""
     weights = view.trace.over_layers("attention.weights")
     reached, averaged, n = rollout(weights), weights.mean(axis=1), len(tokens)
+    makes = (
+        lambda run: rollout(run.over_layers("attention.weights"))[layer],
+        lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
+    )
+    drawn = [view.compared(of, ("query", "key")) for of in makes]
     others = np.where(np.arange(n) == token, -1, reached[layer, token])
     source = int(others.argmax()) if n > 1 else token
     key = source if view.choice.key is None else view.choice.key
@@ -233,7 +273,7 @@ def origin() -> None:
     pictures = (
         (
             "rollout",
-            reached[layer],
+            drawn[0],
             (Axis(word("axis_after"), tokens), Axis(word("axis_input"), tokens)),
             text(
                 "read_rollout" if n > 1 else "alone_rollout",
@@ -247,7 +287,7 @@ def origin() -> None:
         ),
         (
             "raw",
-            averaged[layer],
+            drawn[1],
             (view.tokens("axis.query"), view.tokens("axis.key")),
             text(
                 "read_raw",
@@ -260,7 +300,8 @@ def origin() -> None:
         ),
     )
     for column, (name, values, axes, sentence, equation) in zip(columns, pictures, strict=False):
-        look = {"scale": "share", "limit": float(values.max()), "cell": (token, key), "clickable": True}
+        look = {"scale": "share", "limit": float(values.max())} if not view.differs else {}
+        look |= {"cell": (token, key), "clickable": True}
         with column:
             view.picture(
                 name,
@@ -269,6 +310,7 @@ def origin() -> None:
                 equation=equation,
                 values=values,
                 on_pick=lambda row, column: select(token=row, key=column),
+                difference=Difference(values, axes),
             )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
     with columns[2]:

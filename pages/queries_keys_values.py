@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.analysis import head_slice, pca
+from model import Trace
+from model.analysis import head_slice
 from model.encoder import MultiHeadAttention
+from pages.ui.differences import one_plane
 from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.text import plain, t
@@ -65,26 +67,34 @@ def matrices() -> None:
                 t("queries_keys_values.read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
                 values=weights,
                 equation=rf"W_{role}^{{({head + 1})}}",
+                still=True,
             )
     if view.choice.at_least("formula"):
         st.markdown(t("queries_keys_values.transpose"))
 
 
+def queries_then_keys(run: Trace) -> np.ndarray:
+    return np.stack([run[view.key(PREFIX + role)][head] for role in "QK"])
+
+
 def plane() -> None:
     """Queries and keys as points of one plane; a line joins the selected query to the key that it scores highest."""
     Q, K, n, token = vectors["Q"], vectors["K"], len(tokens), view.token
-    points, shares = pca(np.concatenate([Q, K]))
+    there = view.there(queries_then_keys, ("", "token", "d_k"))
+    (points, *others), shares = one_plane(np.stack([Q, K]), *([] if there is None else [there]))
+    before = tuple(others[0]) if others else None
     scores = Q @ K.T
-    apart = np.linalg.norm(points[:n, None] - points[None, n:], axis=-1)  # (query, key)
+    apart = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1)  # (query, key)
     best, nearest = int(scores[token].argmax()), int(apart[token].argmin())
     names = [named(i) for i in range(n)]
     legend = plain("queries_keys_values.legend_query"), plain("queries_keys_values.legend_key")
     titles = tuple(plain("queries_keys_values.axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
-    table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": points[:, 0], "2": points[:, 1]})
-    look = {"link": (token, best), "font_size": view.font_size, "height": 520}
+    x, y = points.reshape(-1, 2).T
+    table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
+    look = {"link": (token, best), "before": before, "font_size": view.font_size, "height": 520}
     view.picture(
         "plane",
-        queries_and_keys(points[:n], points[n:], names, legend, titles, view.mode, **look),
+        queries_and_keys(*points, names, legend, titles, view.mode, **look),
         t(
             "queries_keys_values.read_plane",
             share=f"{shares.sum():.0%}",
@@ -95,8 +105,10 @@ def plane() -> None:
             nearest=named(nearest),
             agree=int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum()),
             N=n,
-        ),
+        )
+        + view.which_is_which(),
         table=table,
+        still=True,
         equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
     )
     st.markdown(t("queries_keys_values.about_plane"))

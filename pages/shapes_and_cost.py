@@ -27,6 +27,7 @@ from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
 from pages.ui.cost.settings import Settings, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, word, works
+from pages.ui.differences import Difference
 from pages.ui.figures import heatmap
 from pages.ui.link import select
 from pages.ui.memory import hold
@@ -91,7 +92,7 @@ def show_walk(now: Settings) -> None:
     with columns[0]:
         font_size = min(view.font_size, 15)  # as much as a box holds
         figure = cost_tables.walk_picture(*size, view.mode, font_size, view.choice.lang)
-        view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows)
+        view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows, still=True)
     with columns[1]:
         show_table("steps", rows, hide_index=False, height=420)
         st.markdown(
@@ -151,7 +152,7 @@ def show_parameters(config: EncoderConfig) -> None:
             memory=in_bytes(whole * BYTES["float32"]),
         )
         figure = cost_tables.parameters_picture(config, view.font_size, view.choice.lang)
-        view.picture("parameters", figure, sentence)
+        view.picture("parameters", figure, sentence, still=True)
         verdict = "equal" if real == whole else "differs"
         st.markdown(t(f"shapes_and_cost.check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
     with columns[1]:
@@ -207,9 +208,8 @@ def show_cost(now: Settings) -> None:
             layers=config.layers,
             all=f"{total(multiply_adds(config, n)).number:,}",
         )
-        view.picture(
-            "cost", cost_tables.cost_picture(config, n, times, **look), sentence, table=cost_tables.named(lines)
-        )
+        figure = cost_tables.cost_picture(config, n, times, **look)
+        view.picture("cost", figure, sentence, table=cost_tables.named(lines), still=True)
         if times:
             read_times(times, config)
     with columns[1]:
@@ -226,6 +226,7 @@ def show_cost(now: Settings) -> None:
             cost_tables.memory_picture(config, n, **look),
             sentence,
             table=cost_tables.named(lines[["n", "memory"]]),
+            still=True,
         )
     st.markdown(f"**{word('crossings')}**")
     show_table("crossings", cost_tables.crossings_table(config))
@@ -298,7 +299,9 @@ def show_properties() -> None:
     ]
     st.markdown("- " + "\n- ".join(sentences))
     A = view.value("layers.{l}.attention.weights")[view.choice.head]
-    gaps = A - A.T
+    gaps, key = A - A.T, view.key("layers.{l}.attention.weights")
+    drawn = view.shown(key, blank=True)
+    drawn, axes = drawn - drawn.T, (view.tokens("axis.query"), view.tokens("axis.key"))
     i, j = np.unravel_index(gaps.argmax(), gaps.shape)
     values = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
     columns = st.columns([2, 3], gap="medium")
@@ -306,9 +309,8 @@ def show_properties() -> None:
         view.picture(
             "symmetry",
             heatmap(
-                gaps,
-                view.tokens("axis.query"),
-                view.tokens("axis.key"),
+                drawn,
+                *axes,
                 clickable=len(tokens) > MOST_TOLD,  # then not each cell has a hover of its own
                 font_size=view.font_size,
             ),
@@ -316,6 +318,7 @@ def show_properties() -> None:
             if len(tokens) > 1
             else t("shapes_and_cost.read_symmetry_single"),
             equation=r"A_{ij} - A_{ji}",
+            difference=Difference(drawn, axes),
         )
     with columns[1]:
         rows = []

@@ -124,6 +124,7 @@ def patches() -> None:
             values=pixels,
             table=pd.DataFrame(pixels, index=tokens[first:], columns=range(1, pixels.shape[1] + 1)),
             on_pick=(lambda row, column: select(token=first + row * side + column)) if many else None,
+            still=self_same,
         )
     if view.story:
         return
@@ -148,7 +149,7 @@ def one_row(first: int, chosen: int, size: int) -> None:
         said, scale = text("read_pixels", token=name, pixels=len(pixels), ink=int((pixels > 0.5).sum())), "share"
     look = {"scale": scale, "square": False, "font_size": view.font_size, "height": 170}
     values = pixels.reshape(view.trace.config.channels, -1)
-    view.picture("pixels", heatmap(values, *axes, **look), said, values=pixels[None], equation="p")
+    view.picture("pixels", heatmap(values, *axes, **look), said, values=pixels[None], equation="p", still=self_same)
 
 
 # -- 2 · what each token is, where it stands, and the sum --------------------------------------------------------
@@ -159,7 +160,7 @@ def vectors() -> None:
     rows = [key for key in view.trace if key.startswith("embedding.")]
     X_embed, E_pos, X_0 = (view.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
     same = st.toggle(word("same_range"), key="tokens.same_range", persist_state="session")
-    strongest = float(max(np.abs(values).max() for values in map(view.trace.__getitem__, rows))) if same else None
+    strongest = float(max(np.abs(values).max() for values in map(view.shown, rows))) if same else None
     config = view.trace.config
     learned = config.positions == "learned"
     made = ("learned_words" if words else "learned") if learned else "sinusoidal"
@@ -225,6 +226,7 @@ def next_door() -> None:
         bars(cosines, names, word("axis_cosine"), colours=SLATE, font_size=view.font_size),
         text("read_neighbours", token=tokens[token], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
         equation=COSINE,
+        still=self_same,
     )
     st.markdown(text("about_neighbours", mean=f"{mean:.2f}"))
 
@@ -258,6 +260,7 @@ def as_waves() -> None:
         ),
         sentence,
         table=pd.DataFrame(table[:, shown], columns=[word("dimension", number=j + 1) for j in shown]),
+        still=True,
     )
 
 
@@ -296,13 +299,15 @@ def two_ways() -> None:
                 away = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
                 near, far = alike[1:, 1:][away == 1].mean(), alike[1:, 1:][away > 1].mean()
             said = {"near": f"{near:.2f}", "far": f"{far:.2f}".replace("-", "−")}
-            view.picture(name, table_picture, text(f"read_{name}", **said), values=table)
-            view.picture(f"similar_{name}", alike_picture, text(f"read_similar_{name}", **said), values=alike)
+            view.picture(name, table_picture, text(f"read_{name}", **said), values=table, still=True)
+            said = text(f"read_similar_{name}", **said)
+            view.picture(f"similar_{name}", alike_picture, said, values=alike, still=True)
 
 
 view = View("tokens", rows=["embedding.sum"])
 tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
+self_same = view.shows == "difference"  # no change inside moves what goes in
 cut = not words and len(view.trace.patches) > 1
 colour = view.seen is not None and view.seen.ndim == 3
 if view.story:

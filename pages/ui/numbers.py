@@ -14,3 +14,8 @@ def written(text: str) -> str:
     if power:
         digits += f" × 10{below.replace('-', '⁻').replace('+', '')}{power.translate(RAISED)}"
     return sign.replace("-", "−") + digits + share.strip()
+
+
+def signed(value: float) -> str:
+    """By how much something differs: "+0.41", "−0.0032"; nothing is 0, without a sign."""
+    return written(f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}") if value else "0"

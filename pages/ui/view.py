@@ -19,6 +19,7 @@ from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
 from pages.ui.choice import Choice
 from pages.ui.components.keys import listen
+from pages.ui.differences import Difference
 from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
@@ -205,12 +206,37 @@ class View:
         Of the run on the screen; or, if the reader wants to see that, by how much it differs from the original run or
         from that of the other input. blank: tokens that the other input has not are then NaN; otherwise they are 0.
         """
-        value = self.trace[key]
-        if self.differs:
-            with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
-                value = value - (self.original[key] if self.shows == "difference" else self._of_other(key, value))
-            value = value if blank else np.nan_to_num(value, nan=0.0)
+        value = self.compared(lambda run: run[key], self.trace.axes(key))
+        if self.differs and not blank:
+            value = np.nan_to_num(value, nan=0.0)
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
+
+    def compared(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray:
+        """What `of` makes of the run on the screen; or by how much that differs from what it makes of the other run.
+
+        axes: of what it makes, as the graph calls them. NaN where no token of the other input stands in the place.
+        """
+        here, there = of(self.trace), self.there(of, axes) if self.differs else None
+        if there is None:
+            return here
+        with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
+            return here - there
+
+    def there(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
+        """What `of` makes of the run to which this one is compared, each token in its counterpart's place.
+
+        For pictures that show both runs. None while the reader looks at one run only.
+        """
+        if self.shows == "difference":
+            return of(self.original)
+        if self.shows not in ("against", "beside") or self.other is None:
+            return None
+        there = of(self.other)  # drawings have the same patches
+        return in_place_of(there, axes, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
+
+    def which_is_which(self) -> str:
+        """Where a picture shows both runs: which one is hollow."""
+        return " " + t(f"change.both_{self.shows}") if self.shows in ("difference", "against", "beside") else ""
 
     def beside(self, key: str) -> bool:
         """Whether the other input's value of a quantity shall stand beside this one."""
@@ -237,12 +263,11 @@ class View:
         assert self.other is not None  # only asked where there is one
         return align(self.trace.tokens, self.other.tokens)
 
-    def _of_other(self, key: str, value: np.ndarray) -> np.ndarray:
-        """What the run of the other input has in the place of `value`; NaN at tokens that it has not."""
-        assert self.other is not None  # only asked where there is one
+    def counterpart(self, token: int) -> int | None:
+        """The place in the other input of what stands in a token's place there; None where nothing does."""
         if not self.trace.ids:  # drawings have the same patches
-            return self.other[key]
-        return in_place_of(self.other[key], self.trace.axes(key), self.pairs, len(self.trace.tokens))
+            return token
+        return next(pair.other for pair in self.pairs if pair.one == token)
 
     def _show(self, run: tuple[str, Hashable], trace: Trace) -> None:
         """Put another run on the screen."""
@@ -312,6 +337,8 @@ class View:
         on_pick: Callable[..., None] | None = None,
         title: str | None = None,
         equation: str | None = None,
+        difference: Difference | None = None,
+        still: bool = False,
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
 
@@ -319,9 +346,13 @@ class View:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
         with its equation, unless that is the page's; equation: LaTeX in its place. values: what has the shape to print.
         table: the numbers for the CSV, where the figure does not hold them. on_pick(row, column): called when a cell or
-        a bar is clicked; where the marks are no cells but carry numbers (customdata lists), it gets those.
+        a bar is clicked; where the marks are no cells but carry numbers (customdata lists), it gets those. difference:
+        what is drawn, of a picture that shows the difference of two runs when the reader wants that; its sentence then
+        says so. still: no change moves this picture, or it shows both runs; of any other it is said which one it shows.
         """
         title = title or plain(f"{self.name}.{name}")
+        if self.differs and difference:
+            title, sentence = plain("change.title", title=title), difference.in_words(self.shows)
         if quantity and not equation and quantity.equation not in self._equation:
             equation = quantity.equation
         if not self.story:
@@ -348,7 +379,14 @@ class View:
             **extra,
         )
         st.markdown(sentence)
+        if not (difference or still):
+            self.note_run()
         self._pictures[name] = (title, figure, table)
+
+    def note_run(self) -> None:
+        """Where a difference is wanted: that this here is of one run."""
+        if self.differs:
+            st.caption(t(f"change.only_{self.shows}"))
 
     def more(self):
         """A box, closed at first, for what does not fit on two screens."""

@@ -11,6 +11,7 @@ from model.analysis import cosine_similarity, likeliest
 from model.digits import BOX, SIZE
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
+from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, colour_picture, drawing, heatmap, tiles
 from pages.ui.link import select
@@ -38,7 +39,7 @@ def how_it_is_prepared(view: View) -> None:
     centre = [float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1)]
     small = {"font_size": view.font_size, "height": 230}
     wide = small | {"square": False, "height": round(230 * view.font_size / 12)}
-    dimension = Axis(plain("axis.d_model"))
+    dimension, vectors = Axis(plain("axis.d_model")), view.shown("embedding.tokens")
 
     pictures = (
         (
@@ -75,8 +76,8 @@ def how_it_is_prepared(view: View) -> None:
         ),
         (
             "projected",
-            view.trace["embedding.tokens"],
-            heatmap(view.trace["embedding.tokens"], Axis(plain("axis.token")), dimension, **wide),
+            vectors,
+            heatmap(vectors, Axis(plain("axis.token")), dimension, **wide),
             {"pixels": size * size, "d_model": config.d_model, "tokens": len(view.trace.tokens)},
         ),
     )
@@ -88,7 +89,8 @@ def how_it_is_prepared(view: View) -> None:
                 table = pd.DataFrame(values if values.ndim == 2 else image)
                 sentence = t(f"patches.read_{name}", **numbers)
                 title = plain(f"patches.{name}")
-                view.picture(f"prepared_{name}", figure, sentence, title=title, values=values, table=table)
+                step = _step(view, vectors if name == "projected" else None)
+                view.picture(f"prepared_{name}", figure, sentence, title=title, values=values, table=table, **step)
 
 
 def how_it_is_brought_to_size(view: View) -> None:
@@ -106,7 +108,7 @@ def how_it_is_brought_to_size(view: View) -> None:
     numbers |= {"mean": in_a_row(reader.mean), "deviation": in_a_row(reader.deviation)}
     names = Axis("", [plain(f"tokens.{channel}") for channel in ("red", "green", "blue")][: config.channels])
     channels = tiles(picture[None], Axis("", [""]), names, scale="signed", font_size=view.font_size, height=260)
-    vectors = view.trace["embedding.tokens"]
+    vectors = view.shown("embedding.tokens")
     pictures = (
         ("fitted", "cut_colour", seen, colour_picture(seen, cut=size, font_size=view.font_size, height=260)),
         ("colours", "colours", picture, channels),
@@ -125,9 +127,16 @@ def how_it_is_brought_to_size(view: View) -> None:
             with column:
                 table = pd.DataFrame(values.reshape(len(values), -1))
                 said = t(f"patches.read_{sentence}", **numbers)
-                view.picture(
-                    f"prepared_{name}", figure, said, title=plain(f"patches.{name}"), values=values, table=table
-                )
+                step = _step(view, vectors if name == "projected_colour" else None)
+                title = plain(f"patches.{name}")
+                view.picture(f"prepared_{name}", figure, said, title=title, values=values, table=table, **step)
+
+
+def _step(view: View, vectors: np.ndarray | None) -> dict:
+    """How a picture follows where two runs are compared: the vectors do; no change inside moves what goes in."""
+    if vectors is None:
+        return {"still": view.shows == "difference"}
+    return {"difference": Difference(vectors, (Axis("", view.trace.tokens), Axis(plain("axis.d_model"))))}
 
 
 def in_a_row(values: object) -> str:
@@ -188,6 +197,7 @@ def position_maps(view: View, token: int) -> None:
         values=alike.reshape(side, side, side, side),
         table=pd.DataFrame(alike, index=names, columns=names),
         on_pick=choose,
+        still=True,
     )
 
 
@@ -203,7 +213,8 @@ def first_to_know(view: View) -> None:
     """Answer: what the classifier would say after each layer, and from which on the answer stands."""
     if view.kind != "drawing":
         return
-    probabilities = session.pipeline(view.choice.pipeline).read_layers(view.trace)  # (1 + layer, class)
+    read_layers = session.pipeline(view.choice.pipeline).read_layers
+    probabilities, drawn = read_layers(view.trace), view.compared(read_layers, ("", "class"))  # (1 + layer, class)
     best, layers = probabilities.argmax(axis=1), view.trace.config.layers
     labels = view.trace.answer[0].labels
     since = layers - int((best[::-1] == best[-1]).argmin()) + 1 if (best != best[-1]).any() else 0
@@ -213,14 +224,14 @@ def first_to_know(view: View) -> None:
         "patches.known" if since else "patches.known_at_once", answer=labels[best[-1]], layer=since, before=before
     )
     shown = classes_to_show(probabilities)
-    table = pd.DataFrame(probabilities, index=steps, columns=labels)
+    table = pd.DataFrame(drawn, index=steps, columns=labels)
+    axes = Axis("", steps), Axis(plain("answer.axis_class"), [labels[i] for i in shown])
     view.picture(
         "first_to_know",
         heatmap(
-            probabilities[:, shown],
-            Axis("", steps),
-            Axis(plain("answer.axis_class"), [labels[i] for i in shown]),
-            scale="share",
+            drawn[:, shown],
+            *axes,
+            scale="signed" if view.differs else "share",
             square=False,
             font_size=view.font_size,
             height=max(270, 90 + 20 * len(steps)),
@@ -230,4 +241,5 @@ def first_to_know(view: View) -> None:
         equation=r"p^{(l)} = \operatorname{softmax}\left(X^{(l)}_{[\text{CLS}]} W + b\right)",
         values=probabilities,
         table=table,
+        difference=Difference(drawn[:, shown], axes),
     )

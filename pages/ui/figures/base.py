@@ -12,6 +12,8 @@ from plotly.colors import get_colorscale
 
 #: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
 SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]
+#: What a difference of two runs is drawn in where there is no scale: legible on a light and on a dark ground.
+LESS, MORE = "#3a86c8", "#c4660a"
 SHARES = [list(stop) for stop in get_colorscale("Cividis")]
 #: Q, K and V wherever they appear, on a light and on a dark ground.
 ROLE_COLOURS = {
@@ -47,6 +49,11 @@ def ink_on(colour: str) -> str:
     shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
     return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
+
+
+def sign_colours(values: np.ndarray) -> list[str]:
+    """For each difference the colour of its sign."""
+    return [LESS if value < 0 else MORE for value in np.ravel(values)]
 
 
 def coloured(equation: str, mode: str) -> str:

@@ -6,8 +6,23 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, AFTER, BEFORE, LEGEND, Axis, axis_layout, figure_of, ink_on, label, look
-from pages.ui.numbers import written
+from pages.ui.figures.base import (
+    ACCENT,
+    AFTER,
+    BEFORE,
+    LEGEND,
+    Axis,
+    axis_layout,
+    figure_of,
+    ink_on,
+    label,
+    look,
+    sign_colours,
+)
+from pages.ui.numbers import signed, written
+
+#: The line at 0, which differences start from.
+ZERO = {"zeroline": True, "zerolinecolor": "#8a8f98", "zerolinewidth": 1.5}
 
 
 def bars(
@@ -19,13 +34,18 @@ def bars(
     texts: Sequence[str] | None = None,
     value_range: tuple[float, float] | None = None,
     horizontal: bool = True,
+    differs: bool = False,
     font_size: int = 12,
     height: int | None = None,
 ) -> go.Figure:
     """One bar for each name, in the order given (the first on top, where horizontal).
 
-    texts: what stands at each bar, if not its value with three decimals.
+    texts: what stands at each bar, if not its value with three decimals. differs: the values are differences, which
+    have a sign, and its colour.
     """
+    if differs:
+        colours, value_range = sign_colours(values), None
+        texts = [signed(float(value)) if np.isfinite(value) else "" for value in values] if texts is None else texts
     places = np.arange(len(values), dtype=np.float32)
     values = np.asarray(values, dtype=np.float32)
     kind = {"orientation": "h", "x": values, "y": places} if horizontal else {"x": places, "y": values}
@@ -42,7 +62,7 @@ def bars(
     )
     ends = [-0.6, len(values) - 0.4]
     side = axis_layout(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
-    scale = {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True}
+    scale = {"title": {"text": label(value_title)}, "automargin": True, **ZERO}
     if value_range:
         scale["range"] = value_range
     rows = len(values) if horizontal else 9
@@ -58,7 +78,7 @@ def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font
     places = len(next(iter(series.values())))
     return {
         "xaxis": axis_layout(names, places, font_size) | {"range": [-0.6, places - 0.4]},
-        "yaxis": {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True},
+        "yaxis": {"title": {"text": label(value_title)}, "automargin": True, **ZERO},
         "showlegend": True,
         "legend": LEGEND,
     } | look(int(330 * font_size / 12), font_size)
@@ -74,7 +94,7 @@ def grouped_bars(
     value_range: tuple[float, float] | None = None,
     font_size: int = 12,
 ) -> go.Figure:
-    """For each place, one upright bar of every series, side by side or on top of each other."""
+    """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less)."""
     traces = [
         dict(
             type="bar",
@@ -90,7 +110,7 @@ def grouped_bars(
     layout = _named(series, names, value_title, font_size)
     if value_range:
         layout["yaxis"]["range"] = value_range
-    return figure_of(traces, layout | {"barmode": "stack" if stacked else "group", "bargap": 0.25})
+    return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": 0.25})
 
 
 def spreads(
@@ -114,11 +134,16 @@ def outlines(
     count_title: str,
     colours: Sequence[str],
     *,
+    before: Mapping[str, np.ndarray] | None = None,
     bins: int = 32,
     font_size: int = 12,
 ) -> go.Figure:
-    """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap."""
-    edges = np.histogram_bin_edges(np.concatenate([np.ravel(values) for values in series.values()]), bins)
+    """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap.
+
+    before: of the same sets in another run, dashed.
+    """
+    before = before or {}
+    edges = np.histogram_bin_edges(np.concatenate([*map(np.ravel, (*series.values(), *before.values()))]), bins)
     middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
     traces = [
         dict(
@@ -133,6 +158,18 @@ def outlines(
             hovertemplate=f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>",
         )
         for (title, values), colour in zip(series.items(), colours, strict=True)
+    ]
+    traces += [
+        dict(
+            type="scatter",
+            x=middles,
+            y=np.histogram(values, edges)[0].astype(np.float32),
+            mode="lines",
+            line={"shape": "hvh", "color": colour, "width": 1.5, "dash": "dash"},
+            name=label(title),
+            hovertemplate=f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>",
+        )
+        for (title, values), colour in zip(before.items(), colours, strict=False)
     ]
     layout = {
         "xaxis": {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True},
@@ -149,10 +186,12 @@ def activation_curve(
     chosen: int,
     titles: tuple[str, str, str],
     font_size: int = 12,
+    other: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> go.Figure:
     """An activation function, one point on it for each neuron, the chosen one large; below, how many lie where.
 
-    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron.
+    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. other: the points of
+    another run, hollow.
     """
     before, after, neuron = (label(title) for title in titles)
     x, y = (np.asarray(values, dtype=np.float32) for values in points)
@@ -161,6 +200,13 @@ def activation_curve(
     dots = {"color": AFTER, "size": 5, "opacity": 0.45}
     large = {"color": ACCENT, "size": 13, "line": {"color": "white", "width": 2}}
     one = slice(chosen, chosen + 1)
+    hollow: list[dict] = []
+    if other is not None:
+        x_there, y_there = (np.asarray(values, dtype=np.float32) for values in other)
+        for which, size in ((slice(None), 6), (one, 13)):
+            ring = {"symbol": "circle-open", "color": ACCENT if which is one else BEFORE, "size": size}
+            places = {"x": x_there[which], "y": y_there[which], "customdata": numbers[which]}
+            hollow.append(dict(type="scatter", **places, mode="markers", marker=ring, hovertemplate=hover))
     counts, edges = np.histogram(x, 40)
     middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
     traces = [
@@ -172,6 +218,7 @@ def activation_curve(
             line={"color": BEFORE, "width": 2},
             hoverinfo="skip",
         ),
+        *hollow,
         dict(type="scatter", x=x, y=y, customdata=numbers, mode="markers", marker=dots, hovertemplate=hover),
         dict(
             type="scatter",
@@ -227,7 +274,7 @@ def lines(
     ]
     layout = {
         "xaxis": axis_layout(steps, values.shape[1], font_size),
-        "yaxis": {"title": {"text": label(value_title)}, "rangemode": "tozero", "automargin": True},
+        "yaxis": {"title": {"text": label(value_title)}, "rangemode": "tozero", "automargin": True, **ZERO},
         "showlegend": True,
         "legend": LEGEND,
     }

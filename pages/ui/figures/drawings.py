@@ -30,6 +30,8 @@ DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
 MOST_NUMBERED = 8  # rows and columns of patches at the edges of a picture
 MOST_SMALL = 64  # pixels along one side of a copy in colour
 VEIL = [[0.0, "rgba(240,160,48,0)"], [1.0, "rgba(240,160,48,0.92)"]]
+#: The same for differences: blue for less, nothing at 0.
+SIGNED_VEIL = [[0.0, "rgba(86,180,233,0.92)"], [0.5, "rgba(163,170,140,0)"], [1.0, "rgba(240,160,48,0.92)"]]
 
 
 def as_bytes(shares: np.ndarray) -> np.ndarray:
@@ -91,7 +93,16 @@ def drawing(
     return figure_of(pixels, layout | look(int(height * font_size / 12), font_size))
 
 
-def weight_bar(largest: float, font_size: int) -> dict:
+def veiled(weights: np.ndarray, differs: bool, font_size: int) -> dict:
+    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest."""
+    largest = float(np.abs(weights).max(initial=0.0)) or 1.0
+    low = -largest if differs else 0.0
+    scale = {"zmin": low, "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL, "hoverinfo": "skip"}
+    return scale | {"colorbar": weight_bar(low, largest, font_size)}
+
+
+def weight_bar(low: float, largest: float, font_size: int) -> dict:
+    ends = [low, 0.0, largest] if low else [0.0, largest]
     return {
         "orientation": "h",
         "x": 0.0,
@@ -106,8 +117,8 @@ def weight_bar(largest: float, font_size: int) -> dict:
         "xpad": 14,
         "title": {"side": "right"},  # above it, even no title takes a line
         "tickfont": {"size": font_size - 2, "color": "#ffffff"},
-        "tickvals": [0.0, largest],
-        "ticktext": ["0", written(f"{largest:.2g}")],
+        "tickvals": ends,
+        "ticktext": [written(f"{end:.2g}") for end in ends],
     }
 
 
@@ -165,6 +176,7 @@ def over_drawing(
     query: int,
     title: str,
     *,
+    differs: bool = False,
     font_size: int = 12,
     height: int = 420,
 ) -> go.Figure:
@@ -172,8 +184,8 @@ def over_drawing(
 
     picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,), the first on [CLS], which stands
     at the left, outside the picture; below it a distillation token, where there is one. tokens: their names. query: the
-    token that looks, outlined in the colour of the queries. title: of the weights. A click on the patch in row r,
-    column c reports (r, c), on [CLS] (0, -2), on the token below it (1, -2).
+    token that looks, outlined in the colour of the queries. title: of the weights. differs: they are differences.
+    A click on the patch in row r, column c reports (r, c), on [CLS] (0, -2), on the token below it (1, -2).
     """
     side = math.isqrt(len(weights) - 1)
     front = len(weights) - side**2
@@ -182,20 +194,7 @@ def over_drawing(
     sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
     sheet[:, 2:] = weights[front:].reshape(side, side)
     sheet[:front, 0] = weights[:front]
-    largest = float(weights.max()) or 1.0
-    veil = dict(
-        type="heatmap",
-        z=sheet,
-        x0=-2,
-        dx=1,
-        zmin=0.0,
-        zmax=largest,
-        colorscale=VEIL,
-        xgap=1,
-        ygap=1,
-        hoverinfo="skip",
-        colorbar=weight_bar(largest, font_size),
-    )
+    veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs, font_size))
     places = np.mgrid[0:side, 0:side]
     in_front = np.arange(front), np.full(front, -2)
     y, x = (np.concatenate([first, grid.ravel()]) for first, grid in zip(in_front, places, strict=True))
@@ -244,13 +243,14 @@ def over_drawings(
     *,
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
+    differs: bool = False,
     font_size: int = 12,
     height: int | None = None,
 ) -> go.Figure:
     """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
 
     Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
-    chosen: outlined. hover: a line for each copy, row by row.
+    chosen: outlined. hover: a line for each copy, row by row. differs: the weights are differences.
     """
     weights = np.asarray(weights, dtype=np.float32)
     n_rows, n_columns, side, _ = weights.shape
@@ -269,18 +269,8 @@ def over_drawings(
     def edges(copies: int) -> np.ndarray:
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
-    largest = float(weights.max(initial=0.0)) or 1.0
-    veil = dict(
-        type="heatmap",
-        z=sheet,
-        x=edges(n_columns),
-        y=edges(n_rows),
-        zmin=0.0,
-        zmax=largest,
-        colorscale=VEIL,
-        hoverinfo="skip",
-        colorbar=weight_bar(largest, font_size),
-    )
+    x, y = edges(n_columns), edges(n_rows)
+    veil = dict(type="heatmap", z=sheet, x=x, y=y, **veiled(weights, differs, font_size))
     places = tile_markers(n_rows, n_columns, hover)
     layout: dict = {
         "xaxis": axis_layout(columns, n_columns, font_size)

@@ -1,6 +1,7 @@
 """Points and the lines between them: tokens in a plane, and who looks at whom."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import plotly.graph_objects as go
@@ -8,6 +9,8 @@ import plotly.graph_objects as go
 from pages.ui.figures.base import (
     ACCENT,
     LEGEND,
+    LESS,
+    MORE,
     ROLE_COLOURS,
     SHARES,
     UNSEEN,
@@ -22,6 +25,7 @@ from pages.ui.figures.base import (
 USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
+GREY = "#8a8f98"  # of what is only there to be compared with
 DOT = 60  # square pixels of other names that are as bad as one covered dot
 
 
@@ -35,33 +39,34 @@ def attention_lines(
     *,
     least: float = 0.02,
     others: float | None = None,
+    differs: bool = False,
 ) -> go.Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
     What gets less than `least` has no line; `others`: the same for the rows that are not chosen. The numbers of a
-    click: (query, key) on a line, (query, -1) or (-1, key) on a token.
+    click: (query, key) on a line, (query, -1) or (-1, key) on a token. differs: the weights are differences; a line is
+    then as thick as its size, in the colour of its sign.
     """
     n_rows, n_columns = weights.shape
-    colour = ROLE_COLOURS[mode]["Q"]
     traces: list = []
-    bundles = np.clip((weights * 10).astype(int), 0, 9)
-    drawn = weights >= max(least if others is None else others, 1e-3)
+    size = np.abs(weights)
+    bundles = np.clip((size * 10).astype(int), 0, 9)
+    drawn = size >= max(least if others is None else others, 1e-3)
     if chosen is not None:
-        drawn[chosen] = weights[chosen] >= max(least, 1e-3)
-    for bundle in range(10):
-        for lit in (False, True):
-            pairs = [(i, j) for i, j in np.argwhere((bundles == bundle) & drawn) if (i == chosen) == lit]
-            if not pairs:
-                continue
+        drawn[chosen] = size[chosen] >= max(least, 1e-3)
+    for bundle, lit, less in product(range(10), (False, True), (False, True)):
+        here = (bundles == bundle) & drawn & ((weights < 0) == less)
+        if pairs := [(i, j) for i, j in np.argwhere(here) if (i == chosen) == lit]:
             share = (bundle + 0.5) / 10
+            colour = (LESS if less else MORE) if differs else ACCENT if lit else ROLE_COLOURS[mode]["Q"]
             traces.append(
                 dict(
                     type="scatter",
                     x=np.array([x for _ in pairs for x in (0, 1, np.nan)], np.float32),
                     y=np.array([y for i, j in pairs for y in (i, j, np.nan)], np.float32),
                     mode="lines",
-                    line={"width": 1 + 8 * share, "color": ACCENT if lit else colour},
+                    line={"width": 1 + 8 * share, "color": colour},
                     opacity=min(1.0, (0.35 if lit else 0.1) + share),
                     hoverinfo="skip",
                     showlegend=False,
@@ -127,12 +132,14 @@ def paths(
     titles: tuple[str, str],
     *,
     chosen: int = 0,
+    before: np.ndarray | None = None,
     font_size: int = 12,
     height: int = 460,
 ) -> go.Figure:
     """The way of each token through the layers: points (step, token, 2), a line for each token, the chosen one bold.
 
-    steps: what the colour counts, with a name for each step.
+    steps: what the colour counts, with a name for each step. before: the same points in another run, of which the
+    chosen token's way is drawn dotted and the ends of all hollow.
     """
     n_steps, n = points.shape[:2]
     points = np.asarray(points, dtype=np.float32)
@@ -180,7 +187,25 @@ def paths(
             hoverinfo="skip",
         ),
     ]
+    if before is not None:
+        x, y = np.asarray(before[:, chosen].T, dtype=np.float32)
+        line = {"color": ACCENT, "width": 1.5, "dash": "dot"}
+        hollow = {"symbol": "circle-open", "size": 8}
+        way = dict(type="scatter", x=x, y=y, mode="lines+markers", line=line, marker=hollow, hoverinfo="skip")
+        traces += [way, *moved(before[-1], points[-1])]
     return figure_of(traces, _plain_axes(titles) | look(height, font_size))
+
+
+def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour: str = GREY) -> list[dict]:
+    """Hollow marks where points were in another run, each joined to where it is now. before, after: (point, 2)."""
+    pairs = np.stack([before, after, np.full_like(after, np.nan)], axis=1).reshape(-1, 2).astype(np.float32)
+    hollow = {"symbol": f"{symbol}-open", "color": colour, "size": 8}
+    look = {"hoverinfo": "skip", "showlegend": False}
+    places = np.asarray(before, dtype=np.float32)
+    return [
+        dict(type="scatter", x=pairs[:, 0], y=pairs[:, 1], mode="lines", line={"color": GREY, "width": 1}, **look),
+        dict(type="scatter", x=places[:, 0], y=places[:, 1], mode="markers", marker=hollow, **look),
+    ]
 
 
 def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, font_size: int) -> list[str]:
@@ -233,10 +258,14 @@ def scatter(
     *,
     names: Sequence[str] | None = None,
     chosen: int | None = None,
+    before: np.ndarray | None = None,
     font_size: int = 12,
     height: int = 420,
 ) -> go.Figure:
-    """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed."""
+    """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
+
+    before: where they are in another run, (point, 2).
+    """
     x, y = np.asarray(x, dtype=np.float32), np.asarray(y, dtype=np.float32)
     traces = [
         dict(
@@ -259,6 +288,8 @@ def scatter(
             },
         )
     ]
+    if before is not None:
+        traces += moved(before, np.column_stack([x, y]))
     if chosen is not None:
         ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
         traces.append(dict(type="scatter", x=x[[chosen]], y=y[[chosen]], mode="markers", marker=ring, hoverinfo="skip"))
@@ -274,13 +305,14 @@ def queries_and_keys(
     mode: str,
     *,
     link: tuple[int, int] | None = None,
+    before: tuple[np.ndarray, np.ndarray] | None = None,
     font_size: int = 12,
     height: int = 560,
 ) -> go.Figure:
     """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
 
-    link: a query and a key to join with a line. Where there are many tokens only those two are named; the others in
-    the hover.
+    link: a query and a key to join with a line. before: the same points in another run. Where there are many tokens
+    only those two are named; the others in the hover.
     """
     few = len(names) <= 24
     traces = []
@@ -296,6 +328,8 @@ def queries_and_keys(
     for side, (role, points, symbol, where) in enumerate(sides):
         points, colour = np.asarray(points, dtype=np.float32), ROLE_COLOURS[mode][role]
         linked = None if link is None else link[side]
+        if before is not None:
+            traces += moved(before[side], points, symbol, colour)
         traces.append(
             dict(
                 type="scatter",

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, figure_of, label, look
+from pages.ui.figures.base import ACCENT, LESS, MORE, figure_of, label, look
+from pages.ui.numbers import signed
 
 INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
 FEWEST, MOST = 5, 10  # lines
@@ -19,6 +20,7 @@ def reads(
     mode: str,
     *,
     faded: bool = False,
+    differs: bool = False,
     font_size: int = 12,
     height: int = 270,
 ) -> go.Figure:
@@ -26,19 +28,27 @@ def reads(
 
     weights: (token,). The strongest lines only, in the order of the sentence, thicker where more is taken, with their
     weights. mode: "light" or "dark". faded: what is read leads nowhere, since the head is switched off.
+    differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
     """
-    count = max(FEWEST, min(MOST, int((weights >= LEAST).sum())))
-    shown = sorted(np.argsort(-weights, kind="stable")[:count].tolist())
+    size = np.abs(weights)
+    count = max(FEWEST, min(MOST, int((size >= LEAST).sum())))
+    shown = sorted(np.argsort(-size, kind="stable")[:count].tolist())
     source = (len(shown) - 1) / 2
+
+    def colour(weight: float) -> str:
+        if differs:
+            return LESS if weight < 0 else MORE
+        return "#8a8f98" if faded else ACCENT
+
     traces = [
         dict(
             type="scatter",
             x=np.array([0, 1], np.float32),
             y=np.array([source, row], np.float32),
             mode="lines",
-            line={"width": 1 + 9 * float(weights[place]), "color": "#8a8f98" if faded else ACCENT}
+            line={"width": 1 + 9 * float(size[place]), "color": colour(weights[place])}
             | ({"dash": "dot"} if faded else {}),
-            opacity=0.35 + 0.65 * float(weights[place]),
+            opacity=0.35 + 0.65 * float(size[place]),
             hoverinfo="skip",
         )
         for row, place in enumerate(shown)
@@ -49,7 +59,10 @@ def reads(
             1,
             list(range(len(shown))),
             "middle right",
-            [f"&nbsp;<b>{label(tokens[place])}</b> {weights[place]:.2f}" for place in shown],
+            [
+                f"&nbsp;<b>{label(tokens[place])}</b> {signed(weights[place]) if differs else f'{weights[place]:.2f}'}"
+                for place in shown
+            ],
         ),
     )
     for x, y, side, words in ends:

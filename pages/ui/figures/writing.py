@@ -6,7 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, BEFORE, ROLE_COLOURS, UNSEEN, Axis, figure_of, label, look, on_screen
+from pages.ui.figures.base import (
+    ACCENT,
+    BEFORE,
+    LESS,
+    MORE,
+    ROLE_COLOURS,
+    UNSEEN,
+    Axis,
+    figure_of,
+    label,
+    look,
+    on_screen,
+)
 
 
 def writing(
@@ -19,6 +31,7 @@ def writing(
     *,
     least: float,
     lit: int | None = None,
+    differs: bool = False,
     font_size: int = 12,
 ) -> go.Figure:
     """Source on the left, target on the right, as far as it is written; lines from the word that this step writes.
@@ -26,7 +39,7 @@ def writing(
     target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
     is the one being written, and none later is shown. across: (source,), what the row takes from the source. back:
     (target,), what it takes from the target read so far, drawn as arcs on the right. least: what gets less has no line.
-    lit: a source word to mark.
+    lit: a source word to mark. differs: what is taken are differences; a line is then in the colour of its sign.
     The numbers of a click: (source, -1) or (-1, target).
     """
     n_source, n_target = len(source.labels), len(target.labels)
@@ -34,15 +47,21 @@ def writing(
     down = [(most - 1) / max(n - 1, 1) if n > most / 2 else 1 for n in (n_source, n_target)]
     y_source, y_target = (np.arange(n, dtype=np.float32) * by for n, by in zip((n_source, n_target), down, strict=True))
     here = float(y_target[step + 1])
+
+    def colour(share: float, usual: str) -> str:
+        return (LESS if share < 0 else MORE) if differs else usual
+
     lines = [
-        _line([0.02, 0.98], [y_source[j], here], share, ACCENT) for j, share in enumerate(across) if share >= least
+        _line([0.02, 0.98], [y_source[j], here], abs(share), colour(share, ACCENT))
+        for j, share in enumerate(across)
+        if abs(share) >= least
     ]
     shown = target.labels[: step + 2]
     beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
     lines += [
-        _line(*_arc(beside, here, float(y_target[j])), share, ROLE_COLOURS[mode]["Q"])
+        _line(*_arc(beside, here, float(y_target[j])), abs(share), colour(share, ROLE_COLOURS[mode]["Q"]))
         for j, share in enumerate(back[: step + 1])
-        if share >= least
+        if abs(share) >= least
     ]
     size = font_size + 1 if most <= 24 else font_size - 1
     names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])

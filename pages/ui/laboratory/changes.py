@@ -194,7 +194,8 @@ def alike(view: View) -> None:
     ends = {name: f"{values[-1]:.2f}".replace("-", "−") for name, values in means.items()}
     drawn = np.stack([*means.values()])
     figure = lines(drawn, words, numbered, word("axis_alike"), font_size=view.font_size, height=260)
-    view.picture("alike", figure, text("read_alike_changed" if view.trace.edits else "read_alike", **ends))
+    said = text("read_alike_changed" if view.trace.edits else "read_alike", **ends)
+    view.picture("alike", figure, said, still=True)
 
 
 def positions(lab: Experiment) -> None:
@@ -284,9 +285,8 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
         said = text(f"read_{way}", where=label[strongest], value=signed(values[0, strongest]))
         if waiting:
             said = text("read_not_yet")
-        view.picture(
-            way, figure, said, on_pick=lambda row, column: change(row if column < 0 else front + row * side + column)
-        )
+        picked = {"on_pick": lambda row, column: change(row if column < 0 else front + row * side + column)}
+        view.picture(way, figure, said, still=True, **picked)
     with right:
         lit = (0, on[-1] if on else strongest)
         is_that_much(lab, way, values, lit, lambda _, token: label[token], lambda _, token: change(token))

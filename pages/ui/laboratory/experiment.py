@@ -167,7 +167,7 @@ def effect_map(
             said = text("read_not_yet")
         elif not np.isfinite(values).all():
             said += " " + text("read_blank")
-        view.picture(name, figure, said, values=values, on_pick=change)
+        view.picture(name, figure, said, values=values, on_pick=change, still=True)
         if len(view.choice.edits) >= MOST_EDITS:
             st.caption(text("full", most=MOST_EDITS))
     if not view.story and not waiting:
@@ -198,6 +198,7 @@ def is_that_much(
         title=word("spread"),
         table=pd.DataFrame({word("axis_effect"): all_of_them}, index=hover),
         on_pick=change,
+        still=True,
     )
 
 

@@ -105,6 +105,7 @@ def measured(view: Writing) -> None:
             role=role_in_words(roles.at(paths[layer], head)),
         ),
         on_pick=lambda row, column: select(layer=row, head=column),
+        still=True,
     )
     best = {"layer": layer, "head": head}
     st.button(plain("translation.take_best"), key="translation.best", on_click=select, kwargs=best)

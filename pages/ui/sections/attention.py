@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.ui.differences import Difference
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
 from pages.ui.memory import hold
@@ -55,15 +56,10 @@ def stepper(step: str) -> None:
 
 
 def _way(view: View) -> str:
-    """Buttons for how the weights are drawn: as a map, as the selected token's row, as lines; over a drawing at first.
-
-    A difference of two runs has signs, which lines and veils cannot show.
-    """
+    """Buttons for how weights are drawn: as a map, as the selected token's row, as lines; over a drawing at first."""
     if view.kind == "single":
         return "map"
     ways: tuple[str, ...] = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
-    if view.differs:
-        ways = ("map",)
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
     words = [plain("attention.as_drawing" if len(ways) == 2 and w == "row" else f"attention.as_{w}") for w in ways]
     return either("as_", plain("attention.weights_as"), ways, words, way, label_visibility="collapsed")
@@ -189,7 +185,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
         return
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
-    weights, quantity = view.trace[key][view.choice.head], view.trace.quantity(key)
+    weights, quantity = view.shown(key), view.trace.quantity(key)
     table = pd.DataFrame(weights, index=looks.labels, columns=looked_at.labels)
     part = weights[np.ix_(rows, columns)]
     looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
@@ -204,7 +200,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
         lit = rows.index(token) if token in rows else None
         least = view.choice.least / 100
         others = max(least, STRIKING) if view.story else least
-        look = {"font_size": view.font_size, "least": least, "others": others}
+        look = {"font_size": view.font_size, "least": least, "others": others, "differs": view.differs}
         drawn = attention_lines(part, looks, looked_at, lit, view.mode, **look)
 
         def choose(row: int, column: int) -> None:
@@ -213,16 +209,19 @@ def weights_picture(view: View, key: str, way: str) -> None:
             select(**places, **({looked: columns[column]} if column >= 0 else {}))
 
         title = plain("attention.weights")
-        view.picture("weights", drawn, said, title=title, quantity=quantity, values=part, table=table, on_pick=choose)
+        look = {"title": title, "quantity": quantity, "values": part, "table": table, "on_pick": choose}
+        view.picture("weights", drawn, said, difference=Difference(part, (looks, looked_at)), **look)
         return
-    drawn = bars(weights[token, columns], looked_at, plain("attention.weight"), font_size=view.font_size)
+    row, look = weights[token, columns], {"differs": view.differs, "font_size": view.font_size}
+    drawn = bars(row, looked_at, plain("attention.weight"), **look)
     view.picture(
         "weights",
         drawn,
         said,
         title=plain("attention.weights"),
         quantity=quantity,
-        values=weights[token, columns],
+        values=row,
         table=table,
         on_pick=lambda place, _: select(**{looked: columns[place]}),
+        difference=Difference(row, [looked_at]),
     )

@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.by_hand import strongest_cell
 from pages.ui import figures
+from pages.ui.differences import Difference, place_in_words
 from pages.ui.figures import Axis
 from pages.ui.link import select
 from pages.ui.sections.working import working
@@ -132,11 +133,12 @@ def draw_map(
     view.picture(
         _name(key),
         figure,
-        _largest_difference(values, across, down) if view.differs else sentence,
+        sentence,
         quantity=quantity,
         values=values,
         title=title,
         on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
+        difference=Difference(values, (across, down)),
     )
 
 
@@ -163,7 +165,7 @@ def draw_other(view: View, key: str, height: int | None = None) -> None:
     )
     seen = np.where(np.isfinite(values), np.abs(values), 0)
     place = np.unravel_index(seen.argmax(), seen.shape)
-    strongest = {"place": _place_in_words(rows, columns, place), "value": f"{values[place]:.2f}".replace("-", "−")}
+    strongest = {"place": place_in_words((rows, columns), place), "value": f"{values[place]:.2f}".replace("-", "−")}
     title = plain("compare.there")
     view.picture(f"other_{_name(key)}", figure, t("compare.read_there", **strongest), values=values, title=title)
 
@@ -210,25 +212,6 @@ def cell_maps(
         with places[-1]:
             working(view, focused, cell)
     return focused
-
-
-def _largest_difference(values: np.ndarray, rows: Axis, columns: Axis) -> str:
-    """Where two runs differ most, in words."""
-    apart = np.where(np.isfinite(values), np.abs(values), 0)
-    place = np.unravel_index(apart.argmax(), apart.shape)
-    if not apart[place]:
-        return t("change.read_same")
-    value = f"{values[place]:+.2f}".replace("-", "−")
-    return t("change.read_difference", place=_place_in_words(rows, columns, place), value=value)
-
-
-def _place_in_words(rows: Axis, columns: Axis, place: Sequence[int]) -> str:
-    """ "it → animal": a cell by its row and column."""
-    names = [
-        axis.labels[i] if axis.labels else f"{axis.title} {i + 1}"
-        for axis, i in zip((rows, columns), place, strict=True)
-    ]
-    return " → ".join(name for name, axis in zip(names, (rows, columns), strict=True) if axis.title)
 
 
 def _name(key: str) -> str:

@@ -14,10 +14,12 @@ from model.pipeline import Reading, TextReader
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.choice import Choice
+from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
 from pages.ui.figures.reads import INK
 from pages.ui.link import select
+from pages.ui.numbers import signed
 from pages.ui.sections.working import names_along
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
@@ -120,6 +122,10 @@ def guesses(
     truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit;
     on_pick: or is handed its output.
     """
+    if view.differs:
+        pick = {"on_pick": partial(_choose_logit, place)} if pick else {"on_pick": on_pick}
+        more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title or _title(view), **pick)
+        return
     now, before = probabilities(run_shown(view), place), probabilities(view.original, place)
     names = output_names(view)
     if len(names) <= most:
@@ -145,9 +151,40 @@ def guesses(
     if pick:
         on_pick = partial(_choose_logit, place)
     choose = {"on_pick": lambda row, _: on_pick(shown[row])} if on_pick else {}
-    title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
     quantity = view.trace.graph["answer"]
-    view.picture(name, figure, sentence, quantity=quantity, title=title, table=table, **choose)
+    view.picture(name, figure, sentence, quantity=quantity, title=title or _title(view), table=table, **choose)
+
+
+def _title(view: View) -> str:
+    return plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
+
+
+def more_and_less(
+    view: View,
+    name: str,
+    sentence: str,
+    of: Callable[[Trace], np.ndarray],
+    place: int,
+    *,
+    most: int = 10,
+    on_pick: Callable[[int], None] | None = None,
+    **look: object,
+) -> None:
+    """For the words, or classes, that two runs differ in most: by how much. of: what of a run, with the logits' axes.
+
+    look: as for `View.picture`.
+    """
+    axes = view.trace.axes("logits")
+    values = view.compared(of, axes)
+    values = values[place] if len(axes) == 2 else values
+    shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
+    shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
+    every = output_names(view)
+    drawn, names = values[shown], [every[i] for i in shown]
+    figure = bars_with_numbers(view, drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn])
+    table = pd.DataFrame({plain("change.shown_difference"): drawn}, index=names)
+    choose = {"on_pick": lambda row, _: on_pick(shown[row])} if on_pick else {}
+    view.picture(name, figure, sentence, table=table, difference=Difference(drawn, [Axis("", names)]), **choose, **look)
 
 
 def _choose_logit(place: int, output: int) -> None:
@@ -163,18 +200,23 @@ def bars_with_numbers(
     colours: Sequence[str] | str = BLUE,
     room: np.ndarray | None = None,
 ) -> go.Figure:
-    """Bars, each with its number behind it. room: how far to the right something else is drawn."""
-    ends = np.maximum(values if room is None else room, 0)
+    """Bars, each with its number behind it; of differences in the colours of their signs.
+
+    room: how far to the right something else is drawn.
+    """
+    ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     figure = bars(
         values,
         Axis("", names),
         "",
         colours=colours,
         texts=[""] * len(names),
-        value_range=(1.05 * min(0.0, float(values.min())), 1.35 * float(ends.max())),
+        differs=view.differs,
         font_size=view.font_size + 3,
         height=int((TALL if len(names) <= 6 else 30 * len(names)) * view.font_size / 12),
     )
+    low, high = float(np.nanmin(values, initial=0.0)), float(ends.max())
+    figure.layout.xaxis.range = 1.05 * low, high + 0.35 * (high - low)
     figure.layout.xaxis.visible = figure.layout.showlegend = False
     return figure.add_scatter(
         x=ends,
@@ -190,6 +232,11 @@ def bars_with_numbers(
 def run_shown(view: View) -> Trace:
     """The changed run; the original one where the reader wants to see that."""
     return view.original if view.choice.shown == "original" else view.trace
+
+
+def all_probabilities(trace: Trace) -> np.ndarray:
+    """softmax of the logits, wherever there are some."""
+    return softmax(trace["logits"].astype(np.float64))
 
 
 def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
@@ -239,29 +286,33 @@ def head_to_watch(view: View, place: int) -> tuple[int, int]:
 def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     """What a head reads at one place, as lines to words, or laid over the drawing."""
     trace = run_shown(view)
-    weights = trace[f"layers.{layer}.attention.weights"][head, place]
+    key = f"layers.{layer}.attention.weights"
+    weights, drawn = trace[key][head, place], view.shown(key, every_head=True)[head, place]
     off = switch_of(layer, head) in trace.edits
     where = plain("common.where", layer=layer + 1, head=head + 1)
-    table = pd.DataFrame({plain("attention.weight"): weights}, index=trace.tokens)
+    table = pd.DataFrame({plain("attention.weight"): drawn}, index=trace.tokens)
     others = np.where(np.arange(len(weights)) == place, -1, weights)
     best = int(others.argmax())
     values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
     said = t("words.read_off" if off else "words.read_head", **values)
     if trace.picture is None:
-        figure = reads(weights, place, trace.tokens, view.mode, faded=off, font_size=view.font_size, height=TALL)
+        look = {"faded": off, "differs": view.differs, "font_size": view.font_size, "height": TALL}
+        figure = reads(drawn, place, trace.tokens, view.mode, **look)
     elif len(weights) == 1:
         figure, said = drawing(view.seen, font_size=view.font_size), t("words.read_one_token", where=where)
     else:
         figure = over_drawing(
             view.seen,
-            weights,
+            drawn,
             trace.tokens,
             place,
             plain("attention.weight"),
+            differs=view.differs,
             font_size=view.font_size,
             height=TALL + 40,
         )
-    view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table)
+    difference = Difference(drawn, [Axis("", trace.tokens)])
+    view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table, difference=difference)
 
 
 def switch_of(layer: int, head: int) -> Edit:

@@ -105,4 +105,5 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
         ),
         title=plain("order.title"),
         table=pd.DataFrame(series.T, index=steps, columns=names),
+        still=True,
     )

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model import Trace
 from model.analysis import rollout
+from pages.ui.differences import Difference
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
 from pages.ui.link import select
 from pages.ui.text import plain, t
@@ -26,8 +28,8 @@ def inked(view: View) -> np.ndarray | None:
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side, front = view.trace.tokens, view.trace.config.patches_per_side, view.trace.config.tokens_in_front
-    weights = view.trace[key][view.choice.head]
-    row = weights[view.token]
+    row, weights = view.trace[key][view.choice.head, view.token], view.shown(key)
+    drawn = weights[view.token]
     best = front + int(row[front:].argmax())
     ink = inked(view)
     if view.story:
@@ -51,15 +53,20 @@ def over_one(view: View, key: str) -> None:
         select(token=row if column < 0 else front + row * side + column)
 
     title = plain("attention.weight")
-    look = {"font_size": view.font_size, "height": 285 if view.choice.big else 420}  # both end on the first screen
+    look = {
+        "differs": view.differs,
+        "font_size": view.font_size,
+        "height": 285 if view.choice.big else 420,
+    }  # both end on the first screen
     view.picture(
         "weights",
-        over_drawing(view.seen, row, tokens, view.token, title, **look),
+        over_drawing(view.seen, drawn, tokens, view.token, title, **look),
         said,
         quantity=view.trace.quantity(key),
-        values=row,
+        values=drawn,
         table=pd.DataFrame(weights, index=tokens, columns=tokens),
         on_pick=look_from,
+        difference=Difference(drawn, [Axis("", tokens)]),
     )
     place = divmod(max(view.token - front, 0), side)
     view.moves(place, (side, side), look_from)
@@ -69,7 +76,8 @@ def over_heads(view: View, row: str) -> None:
     """What the selected token looks at in every head of every layer. row: of the graph, for the weights."""
     config, tokens, side = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side
     front = config.tokens_in_front
-    weights = _every_layer(view, row)[:, :, view.token]
+    weights = _every_layer(view.trace, row)[:, :, view.token]
+    drawn = view.compared(lambda run: _every_layer(run, row), ("", "", "query", "key"))[:, :, view.token]
     heads = [(i, j) for i in range(config.layers) for j in range(config.heads)]
     names = [plain("common.where", layer=i + 1, head=j + 1) for i, j in heads]
     place = np.unravel_index(weights[:, :, front:].argmax(), weights[:, :, front:].shape)
@@ -81,11 +89,12 @@ def over_heads(view: View, row: str) -> None:
         "over_heads",
         over_drawings(
             view.seen,
-            weights[:, :, front:].reshape(config.layers, config.heads, side, side),
+            drawn[:, :, front:].reshape(config.layers, config.heads, side, side),
             Axis(plain("overlay.axis_layer"), [str(i + 1) for i in range(config.layers)]),
             Axis(plain("overlay.axis_head"), [str(i + 1) for i in range(config.heads)]),
             chosen=(view.choice.layer, view.choice.head),
-            hover=[f"{name} · {_most(weights[head], tokens, front)}" for name, head in zip(names, heads, strict=True)],
+            differs=view.differs,
+            hover=[f"{name} · {_most(drawn[head], tokens, front)}" for name, head in zip(names, heads, strict=True)],
             font_size=view.font_size,
             height=500 if config.layers <= 6 else 640,
         ),
@@ -97,9 +106,10 @@ def over_heads(view: View, row: str) -> None:
             best=tokens[front + place[2]],
         ),
         title=plain("overlay.heads"),
-        values=weights,
-        table=pd.DataFrame(weights.reshape(-1, len(tokens)), index=names, columns=tokens),
+        values=drawn,
+        table=pd.DataFrame(drawn.reshape(-1, len(tokens)), index=names, columns=tokens),
         on_pick=choose,
+        difference=Difference(drawn.reshape(-1, len(tokens)), (Axis("", names), Axis("", tokens))),
     )
 
 
@@ -107,10 +117,13 @@ def over_layers(view: View, row: str) -> None:
     """Layer by layer: the mean of the heads, and rollout, which traces it back to the input."""
     config, tokens, side, query = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side, view.token
     front = config.tokens_in_front
-    every = _every_layer(view, row)
     steps = [plain("overlay.after_layer", layer=i + 1) for i in range(config.layers)]
-    for name, rows in (("mean", every.mean(axis=1)[:, query]), ("rollout", rollout(every)[:, query])):
-        last = rows[-1]
+    makes = {
+        "mean": lambda run: _every_layer(run, row).mean(axis=1),
+        "rollout": lambda run: rollout(_every_layer(run, row)),
+    }
+    for name, of in makes.items():
+        last, rows = of(view.trace)[-1, query], view.compared(of, ("", "query", "key"))[:, query]
         best = front + int(last[front:].argmax())
         view.picture(
             f"over_{name}",
@@ -119,6 +132,7 @@ def over_layers(view: View, row: str) -> None:
                 rows[None, :, front:].reshape(1, config.layers, side, side),
                 Axis(""),
                 Axis("", steps),
+                differs=view.differs,
                 hover=[f"{step} · {_most(values, tokens, front)}" for step, values in zip(steps, rows, strict=True)],
                 font_size=view.font_size,
                 height=240,
@@ -137,6 +151,7 @@ def over_layers(view: View, row: str) -> None:
             equation=EQUATIONS[name],
             values=rows,
             table=pd.DataFrame(rows, index=steps, columns=tokens),
+            difference=Difference(rows, (Axis("", steps), Axis("", tokens))),
         )
 
 
@@ -162,13 +177,12 @@ def pieces_of(view: View) -> np.ndarray:
     return seen.reshape(side, size, side, size, *seen.shape[2:]).swapaxes(1, 2).reshape(-1, size, size, *seen.shape[2:])
 
 
-def _every_layer(view: View, row: str) -> np.ndarray:
+def _every_layer(run: Trace, row: str) -> np.ndarray:
     """The weights of all layers: (layer, head, query, key)."""
-    keys = [quantity.key for quantity in view.trace.graph if quantity.row == row]
-    return np.stack([view.trace[key] for key in keys])
+    return np.stack([run[quantity.key] for quantity in run.graph if quantity.row == row])
 
 
 def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
     """Where most of a row goes among the patches, and what [CLS] gets: "r3c4 0.312 · [CLS] 0.004"."""
-    best = front + int(row[front:].argmax())
+    best = front + int(np.abs(row[front:]).argmax())
     return f"{tokens[best]} {row[best]:.3f} · {tokens[0]} {row[0]:.3f}"

@@ -8,9 +8,10 @@ from model import Trace, WeightsError
 from model.translator import Task
 from pages.ui import session
 from pages.ui.components.diagram import Box, diagram, show
+from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.drawing.doubt import hedge
-from pages.ui.figures import ROLE_COLOURS, Thumbnail, drawing, thumbnails
+from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
 from pages.ui.figures.reads import INK
 from pages.ui.frame import go_to
 from pages.ui.link import select
@@ -102,7 +103,11 @@ def tensors(view: View) -> None:
         cells=f"{fired.size:,}",
     )
     figure = thumbnails(grid, font_size=view.font_size)
-    view.picture("thumbnails", figure, sentence, table=pd.DataFrame(table, columns=names).set_index(names[0]))
+    table = pd.DataFrame(table, columns=names).set_index(names[0])
+    symbol, looked_at = plain_math(trace.graph[attention + "weights"].symbol), Axis("", trace.tokens)
+    looks = Axis("", [f"{symbol}: {token}" for token in trace.tokens])
+    difference = Difference(view.shown(attention + "weights"), (looks, looked_at))
+    view.picture("thumbnails", figure, sentence, table=table, difference=difference)
     st.caption(t("home.thumbnails_help"))
 
 
@@ -126,7 +131,7 @@ def side_by_side(view: View) -> None:
         guess = digit.answer[0]
         figure = drawing(digit.picture, cut=digit.config.patch_size, font_size=view.font_size)
         said = {"best": class_label(guess.best), "share": share(max(guess.probabilities))}
-        view.picture("patches", figure, f"{hedge('digits', ink)} {t('home.digit_answer', **said)}".strip())
+        view.picture("patches", figure, f"{hedge('digits', ink)} {t('home.digit_answer', **said)}".strip(), still=True)
     with right:
         with st.container(key="working.shapes"):  # as narrow as the tables of an arithmetic
             st.markdown("\n".join(shapes(words, digit)))

@@ -10,6 +10,7 @@ from cachetools.keys import hashkey
 from model import Edit
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
 from pages.ui.changes_bar import other_input, toggled
+from pages.ui.differences import Difference
 from pages.ui.figures import Axis, heatmap
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
@@ -31,18 +32,19 @@ def instead_of_an_answer(view: View) -> None:
     no_head(view)
     if not view.choice.checkpoint:
         return
-    vectors = np.stack([sentence_vector(view.trace.Z, pooling) for pooling in POOLINGS])
+    vectors = view.compared(lambda run: np.stack([sentence_vector(run.Z, pooling) for pooling in POOLINGS]), ())
     names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
+    axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
     figure = heatmap(
         vectors,
-        Axis(plain("sentence_vector.axis"), names),
-        Axis(plain("axis.d_model")),
+        *axes,
         square=False,
         height=190,
         font_size=view.font_size,
     )
     said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=vectors.shape[1])
-    view.picture("vector", figure, said, values=vectors, title=plain("sentence_vector.title"))
+    title, difference = plain("sentence_vector.title"), Difference(vectors, axes)
+    view.picture("vector", figure, said, values=vectors, title=title, difference=difference)
     other_input(view.choice, view.name)
     if view.other is None:
         st.caption(t("sentence_vector.ask"))
@@ -83,7 +85,7 @@ def head_laboratory(view: View) -> None:
         font_size=view.font_size,
     )  # fmt: skip
     said = t("sentence_vector.read_heads", where=where, value=f"{moved.max():.4f}")
-    view.picture("moved", figure, said, values=moved, on_pick=change, title=plain("sentence_vector.heads"))
+    view.picture("moved", figure, said, values=moved, on_pick=change, title=plain("sentence_vector.heads"), still=True)
     if view.trace.edits:
         now = cosine(sentence_vector(view.original.Z, pooling), sentence_vector(view.trace.Z, pooling))
         st.markdown(t("sentence_vector.now", cosine=written(now.value)))

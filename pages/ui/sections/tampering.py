@@ -88,6 +88,7 @@ def same_words(view: Writing) -> None:
             font_size=view.font_size,
         ),
         t("translation.read_same", **said),
+        still=True,
     )
 
 

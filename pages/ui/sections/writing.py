@@ -14,6 +14,7 @@ from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui import session
 from pages.ui.changes_bar import changes_bar, shown_switch
+from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import chosen, select
 from pages.ui.memory import hold
@@ -204,7 +205,9 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     layer = view.choice.layer if layer is None else layer
     head = view.choice.head if head is None else head
     step, steps = view.step, view.steps
-    across, back = (view.trace[row.replace("{l}", str(layer))][head, step] for row in (CROSS, OWN))
+    keys = [row.replace("{l}", str(layer)) for row in (CROSS, OWN)]
+    taken = view.trace[keys[0]][head, step]
+    across, back = (view.shown(key, every_head=True)[head, step] for key in keys)
     source, target = view.trace.tokens, target_words(view)
     drawn = writing(
         Axis(plain("translation.source"), source),
@@ -215,16 +218,17 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         view.mode,
         least=0.1 if view.story else LEAST,
         lit=view.choice.token,
+        differs=view.differs,
         font_size=view.font_size,
     )
-    best = int(across.argmax())
+    best = int(taken.argmax())
     said = {
         "step": step + 1,
         "steps": steps,
         "piece": view.trace.written[step],
         "read": view.trace.target_tokens[step],
         "source": source[best],
-        "share": f"{across[best]:.0%}",
+        "share": f"{taken[best]:.0%}",
         "where": plain("common.where", layer=layer + 1, head=head + 1),
     }
 
@@ -238,7 +242,8 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
     sentence = t("translation.read_story" if view.story else "translation.read_step", **said)
-    view.picture("writing", drawn, sentence, table=table, on_pick=pick)
+    difference = Difference(table["weight"].to_numpy(), [Axis("", words)])
+    view.picture("writing", drawn, sentence, table=table, on_pick=pick, difference=difference)
 
 
 def distribution(view: Writing, step: int) -> np.ndarray:
@@ -252,28 +257,33 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     choose: what a click does instead, with the id of a piece; sentence: what is said then.
     """
     p, vocabulary = distribution(view, view.step), view.pipeline.reader.vocabulary
-    ids = p.argpartition(-LIKELIEST)[-LIKELIEST:]
-    ids = ids[np.argsort(-p[ids])].tolist()
+    drawn = view.compared(lambda run: softmax(run["logits"][view.step]), ())
+    order = np.abs(drawn) if view.differs else p  # the likeliest, or those that differ most
+    ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
+    ids = ids[np.argsort(-order[ids])].tolist()
     taken = view.trace.written_ids[view.step]
     if taken not in ids:
         ids.append(taken)
     colours = [ACCENT if i == taken else "#7f8fa6" for i in ids]
     beginning = view.trace.written_ids[: view.step]
     place = rank(p, taken)
-    said = {"piece": vocabulary[taken], "share": share(float(p[taken])), "rank": place, "best": vocabulary[ids[0]]}
+    best, names = vocabulary[int(p.argmax())], Axis(plain("translation.next_axis"), [vocabulary[i] for i in ids])
+    said = {"piece": vocabulary[taken], "share": share(float(p[taken])), "rank": place, "best": best}
     view.picture(
         "next",
         bars(
-            p[ids],
-            Axis(plain("translation.next_axis"), [vocabulary[i] for i in ids]),
+            drawn[ids],
+            names,
             plain("translation.probability"),
             colours=colours,
             value_range=(0, 1.05),
+            differs=view.differs,
             font_size=view.font_size,
             height=int(230 * view.font_size / 12),
         ),
         sentence or t("translation.read_next" if place == 1 else "translation.read_not_first", **said),
         on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),
+        difference=Difference(drawn[ids], [names]),
     )
 
 

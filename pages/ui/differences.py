@@ -1,0 +1,60 @@
+"""Two runs in one picture: by how much they differ in words, and their vectors in one plane."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis import pca
+from pages.ui.figures import Axis
+from pages.ui.numbers import signed
+from pages.ui.text import plain, t
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Numbers of one run less those of another, with an axis for each of their sides.
+
+    NaN (nothing stands in a token's place) and infinite numbers are no differences. upwards: drawn as heights and
+    depths; else in two colours.
+    """
+
+    values: np.ndarray
+    axes: Sequence[Axis]
+    upwards: bool = False
+
+    def in_words(self, shows: str) -> str:
+        """Which sign means what, and where the two runs differ most. shows: which difference, of `choice.SHOWN`."""
+        if np.isnan(self.values).all():
+            return t("change.read_nothing")
+        apart = np.where(np.isfinite(self.values), np.abs(self.values), 0)
+        place = np.unravel_index(apart.argmax(), apart.shape)
+        if not apart[place]:
+            return t("change.read_same")
+        sign = plain("change.sign_height" if self.upwards else "change.sign_colour")
+        where, value = place_in_words(self.axes, place), signed(float(self.values[place]))
+        return t(f"change.read_{shows}", sign=sign, place=where, value=value)
+
+
+def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
+    """ "it → animal": a place by its names along the axes; an axis with neither title nor names is left out."""
+    names = [
+        axis.labels[i] if axis.labels else f"{axis.title} {i + 1}"
+        for axis, i in zip(axes, place, strict=True)
+        if axis.title or axis.labels
+    ]
+    return " → ".join(filter(None, names))
+
+
+def one_plane(*clouds: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """Vectors (…, d) of several runs in the plane in which they differ most: (…, 2) each, and the shares of variance.
+
+    Where a vector is NaN, so is its point.
+    """
+    vectors = np.concatenate([cloud.reshape(-1, cloud.shape[-1]) for cloud in clouds])
+    known = np.isfinite(vectors).all(axis=1)
+    points = np.full((len(vectors), 2), np.nan, np.float32)
+    points[known], shares = pca(vectors[known])
+    ends = np.cumsum([cloud[..., 0].size for cloud in clouds])[:-1]
+    parts = zip(np.split(points, ends), clouds, strict=True)
+    return [part.reshape(*cloud.shape[:-1], 2) for part, cloud in parts], shares

@@ -1,0 +1,289 @@
+"""The switch that shows a difference: on every page the numbers drawn are those of one run less those of the other."""
+
+import html
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Edit, Trace
+from model.analysis import cosine_similarity, head_table, pca, rollout, softmax, write_contributions
+from model.sweep import align
+from model.translator import Task
+from pages.ui import session
+from pages.ui.choice import edit_code
+from pages.ui.drawing import sketch
+from pages.ui.figures.base import LESS, MORE
+from pages.ui.text import catalogue
+from tests.pages.opening import numbers, open_page, texts
+
+CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the cat ."
+OFF = Edit("layers.1.attention.heads", "zero", head=2)
+FIVE, THREE = sketch.example(5), sketch.example(3)
+LAYER, HEAD, TOKEN = 2, 1, 2  # where every page looks
+PLACE = {"layer": str(LAYER + 1), "head": str(HEAD + 1), "token": str(TOKEN + 1), "depth": "numbers"}
+A = f"layers.{LAYER}.attention."
+F = f"layers.{LAYER}.ffn."
+
+
+def chart(app: AppTest, name: str) -> dict:
+    """The figure of one picture, by its name on the page."""
+    (found,) = (one for one in app.get("plotly_chart") if one.proto.id.endswith(f".{name}"))
+    return json.loads(found.proto.spec)
+
+
+def array(values: dict | list) -> np.ndarray:
+    return numbers(values) if isinstance(values, dict) else np.array(values, float)
+
+
+def z(drawn: dict) -> np.ndarray:
+    return numbers(drawn["data"][0]["z"])
+
+
+def heights(drawn: dict) -> np.ndarray:
+    """(series, place) of upright bars, or of lines."""
+    return np.stack([array(trace["y"]) for trace in drawn["data"]])
+
+
+def lengths(drawn: dict) -> np.ndarray:
+    """The lengths of bars that lie, in order."""
+    return array(drawn["data"][0]["x"])
+
+
+def names(drawn: dict) -> list[str]:
+    return [html.unescape(name) for name in drawn["layout"]["yaxis"]["ticktext"]]
+
+
+def norm(values: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(values, axis=-1)
+
+
+def ways(run: Trace) -> np.ndarray:
+    sub = run.graph.sublayers(LAYER)[0]
+    return np.stack([norm(run[key]) for key in (sub.before, sub.output, sub.sum)])
+
+
+def cosines(run: Trace) -> np.ndarray:
+    sub = run.graph.sublayers(LAYER)[0]
+    pairs = ((run[sub.before], run[key]) for key in (sub.output, sub.after))
+    return np.stack([(a * b).sum(-1) / norm(a) / norm(b) for a, b in pairs])
+
+
+def written(run: Trace) -> np.ndarray:
+    W_O = session.pipeline("text" if run.ids else "digits").network.get_submodule(A + "W_O")
+    return norm(write_contributions(run[A + "heads"], W_O.weight.numpy())).T
+
+
+def on_the_way(run: Trace) -> np.ndarray:
+    subs = [run.graph.sublayers(layer) for layer in range(run.graph.layers())]
+    found = [[np.nan, *(norm(run[layer[i].output][TOKEN]) for layer in subs)] for i in range(2)]
+    return np.array([norm(run.states()[:, TOKEN]), *found])
+
+
+@dataclass(frozen=True)
+class Law:
+    """One picture: where it is, how its numbers are read off, and what they are of one run."""
+
+    page: str
+    picture: str
+    read: Callable[[dict], np.ndarray]
+    of: Callable[[Trace], np.ndarray]
+    link: dict[str, str] = field(default_factory=dict)
+    words_only: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.page} {self.picture} {self.link.get('as', '')}"
+
+
+LAWS = [
+    Law("queries_keys_values", "Q", z, lambda run: run[A + "Q"][HEAD]),
+    Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
+    Law("attention", "weights", lengths, lambda run: run[A + "weights"][HEAD, TOKEN], {"as": "row"}, words_only=True),
+    Law("heads", "average", z, lambda run: run[A + "weights"].mean(axis=0), {"panel": "average"}),
+    Law("heads", "norms", z, written, {"panel": "written"}),
+    Law("add_and_norm", "lengths", heights, ways, {"panel": "ways"}),
+    Law("add_and_norm", "cosines", heights, cosines, {"panel": "ways"}),
+    Law("feed_forward", "fires", lengths, lambda run: run[F + "activation"][:, 7], {"panel": "neuron", "neuron": "8"}),
+    Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"panel": "alike"}),
+    Law("layers", "norms", heights, on_the_way, {"panel": "lengths"}),
+    Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
+    Law("layers", "raw", z, lambda run: run[A + "weights"].mean(axis=0), {"panel": "origin"}),
+]
+RUNS = ["words, changed", "words, another", "digits, changed", "digits, another"]
+
+
+def two_runs(which: str) -> tuple[dict[str, str], Trace, Trace]:
+    """A link that asks for a difference, and the two runs."""
+    words, changed = which.startswith("words"), which.endswith("changed")
+    name = "text" if words else "digits"
+    one, other = (CAT, DOG) if words else (sketch.ink(FIVE), sketch.ink(THREE))
+    own = {"s": CAT} if words else {"input": "digit", "ink": sketch.to_code(FIVE)}
+    if changed:
+        link = {"edits": edit_code(OFF), "shown": "difference"}
+        return PLACE | own | link, session.run(name, one, (OFF,)), session.run(name, one)
+    link = {"other": DOG} if words else {"other_ink": sketch.to_code(THREE)}
+    return PLACE | own | link | {"shown": "against"}, session.run(name, one), session.run(name, other)
+
+
+@pytest.mark.parametrize("which", RUNS)
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_what_is_drawn_is_one_run_less_the_other(law: Law, which: str) -> None:
+    link, here, there = two_runs(which)
+    if law.words_only and not here.ids:
+        pytest.skip("drawn in another way where the input is a drawing")
+    app = open_page(law.page, **{**link, **law.link})
+    wanted = law.of(here) - law.of(there)
+    assert np.nanmax(np.abs(wanted)) > 1e-4  # else nothing is shown
+    np.testing.assert_allclose(law.read(chart(app, law.picture)), wanted, atol=2e-5)
+    sign = "height" if law.read is heights else "colour"
+    assert catalogue("en")[f"change.sign_{sign}"] in texts(app).replace("\\", "")
+
+
+def test_both_sentences_have_their_words_place_by_place() -> None:
+    pairs = align(*(session.run("text", sentence).tokens for sentence in (CAT, DOG)))
+    assert all(pair.one == pair.other for pair in pairs)
+
+
+@pytest.mark.parametrize("which", RUNS)
+def test_the_bars_of_an_answer_are_differences_of_probabilities_and_of_logits(which: str) -> None:
+    link, here, there = two_runs(which)
+    place = here.tokens.index("[MASK]") if here.ids else 0
+    app = open_page("answer", **link | {"token": str(place + 1)})
+    drawn = chart(app, f"guesses_{place}")
+    outputs = session.pipeline("text").reader.vocabulary if here.ids else here.answer[0].labels
+    chosen = [outputs.index(name) for name in names(drawn)]
+    p = [softmax(np.atleast_2d(run["logits"]).astype(np.float64)[place if run.ids else 0]) for run in (here, there)]
+    np.testing.assert_allclose(lengths(drawn), (p[0] - p[1])[chosen], atol=1e-6)
+    assert np.abs(p[0] - p[1]).argmax() in chosen
+    assert drawn["data"][0]["marker"]["color"] == [LESS if value < 0 else MORE for value in lengths(drawn)]
+    if here.ids:
+        at = [softmax(run["logits"].astype(np.float64)) for run in (here, there)]
+        words = [
+            outputs.index(html.unescape(name)) for name in chart(app, "every_place")["layout"]["xaxis"]["ticktext"]
+        ]
+        np.testing.assert_allclose(z(chart(app, "every_place")), (at[0] - at[1])[:, words], atol=1e-6)
+    else:
+        read = session.pipeline("digits").read_layers
+        np.testing.assert_allclose(lengths(chart(app, "logits")), here["logits"] - there["logits"], atol=2e-5)
+        np.testing.assert_allclose(z(chart(app, "first_to_know")), read(here) - read(there), atol=1e-6)
+
+
+@pytest.mark.parametrize("which", RUNS)
+def test_the_lens_shows_where_the_guesses_part(which: str) -> None:
+    link, here, there = two_runs(which)
+    app = open_page("layers", **link, panel="lens")
+    drawn, owner = chart(app, "guess"), session.pipeline("text" if here.ids else "digits")
+    outputs = owner.reader.vocabulary if here.ids else [str(label) for label in owner.reader.labels]
+    chosen = [outputs.index(html.unescape(name)) for name in drawn["layout"]["xaxis"]["ticktext"]]
+    gap = owner.read_layers(here, TOKEN) - owner.read_layers(there, TOKEN)
+    np.testing.assert_allclose(z(drawn), gap[:, chosen], atol=1e-6)
+    assert np.unravel_index(np.abs(gap).argmax(), gap.shape)[1] in chosen
+
+
+def test_lines_between_words_have_the_colour_of_their_sign_and_the_width_of_their_size() -> None:
+    link, here, there = two_runs("words, changed")
+    gap = here[A + "weights"][HEAD] - there[A + "weights"][HEAD]
+    drawn = chart(open_page("attention", **link | {"as": "lines", "least": "0"}), "weights")["data"]
+    for bundle in drawn[:-3]:
+        ends = numbers(bundle["y"]).reshape(-1, 3)[:, :2].astype(int)
+        sizes = np.array([gap[i, j] for i, j in ends])
+        assert (sizes < 0).all() if bundle["line"]["color"] == LESS else (sizes > 0).all()
+        assert np.abs(sizes).max() - np.abs(sizes).min() <= 0.1
+    count = sum(len(numbers(bundle["y"])) // 3 for bundle in drawn[:-3])
+    assert count == (np.abs(gap) >= 1e-3).sum()
+
+
+def test_a_difference_over_a_drawing_has_both_signs() -> None:
+    link, here, there = two_runs("digits, changed")
+    drawn = chart(open_page("attention", **link | {"as": "row"}), "weights")
+    veil, marks = drawn["data"][-2:]
+    gap = here[A + "weights"][HEAD, TOKEN] - there[A + "weights"][HEAD, TOKEN]
+    np.testing.assert_allclose(numbers(marks["customdata"]), gap, atol=1e-6)
+    assert veil["zmin"] == pytest.approx(-np.abs(gap).max()) and veil["zmax"] == pytest.approx(np.abs(gap).max())
+
+
+def test_the_neurons_listed_are_those_that_differ_most() -> None:
+    link, here, there = two_runs("words, changed")
+    drawn = chart(open_page("feed_forward", **link, panel="neuron"), "best")
+    gap = here[F + "activation"][TOKEN] - there[F + "activation"][TOKEN]
+    order = np.argsort(-np.abs(gap), kind="stable")[: len(names(drawn))]
+    assert [int(name) - 1 for name in names(drawn)] == order.tolist()
+    np.testing.assert_allclose(lengths(drawn), gap[order], atol=2e-5)
+
+
+@pytest.mark.parametrize("which", ["words, changed", "words, another"])
+def test_queries_and_keys_of_both_runs_stand_in_one_plane(which: str) -> None:
+    link, here, there = two_runs(which)
+    drawn = chart(open_page("queries_keys_values", **link, panel="plane"), "plane")["data"]
+    vectors = [run[A + role][HEAD] for run in (here, there) for role in "QK"]
+    points = np.split(pca(np.concatenate(vectors))[0], 4)
+    symbols = ("circle", "diamond", "circle-open", "diamond-open")
+    for symbol, wanted in zip(symbols, points, strict=True):
+        (marks,) = (trace for trace in drawn if trace.get("marker", {}).get("symbol") == symbol)
+        np.testing.assert_allclose(np.stack([numbers(marks[x]) for x in "xy"], axis=1), wanted, atol=1e-4)
+
+
+def test_the_way_of_a_token_and_the_heads_are_drawn_for_both_runs() -> None:
+    link, here, there = two_runs("words, changed")
+    drawn = chart(open_page("layers", **link, panel="path"), "path")["data"]
+    both = [run.states().reshape(-1, here.states().shape[-1]) for run in (here, there)]
+    points = [part.reshape(*here.states().shape[:2], 2) for part in np.split(pca(np.concatenate(both))[0], 2)]
+    (dotted,) = (trace for trace in drawn if trace.get("line", {}).get("dash") == "dot")
+    np.testing.assert_allclose(np.stack([numbers(dotted[x]) for x in "xy"], axis=1), points[1][:, TOKEN], atol=1e-4)
+    drawn = chart(open_page("heads", **link, panel="scatter"), "scatter")["data"]
+    (hollow,) = (trace for trace in drawn if trace.get("marker", {}).get("symbol") == "circle-open")
+    table = head_table(there.over_layers("attention.weights"), there.tokens, there.places)
+    np.testing.assert_allclose(numbers(hollow["x"]), np.nan_to_num(table["distance"].ravel()), atol=1e-5)
+    np.testing.assert_allclose(numbers(hollow["y"]), table["entropy"].ravel(), atol=1e-5)
+
+
+def test_the_neurons_of_both_runs_lie_on_the_curve_and_the_values_of_both_in_one_histogram() -> None:
+    link, here, there = two_runs("words, changed")
+    drawn = chart(open_page("feed_forward", **link, panel="curve"), "curve")["data"]
+    hollow = next(trace for trace in drawn if trace.get("marker", {}).get("symbol") == "circle-open")
+    np.testing.assert_array_equal(numbers(hollow["x"]), there[F + "hidden"][TOKEN])
+    solid, dashed = (
+        [trace for trace in chart(open_page("add_and_norm", **link, panel="values"), "histogram")["data"]
+         if (trace["line"].get("dash") == "dash") == wanted]
+        for wanted in (False, True)
+    )  # fmt: skip
+    sub = here.graph.sublayers(LAYER)[0]
+    three = [[run[sub.norm_reads], run[sub.norm]] for run in (here, there)]
+    assert len(solid) == len(dashed) == 3
+    for of_run, traces in zip(three, (solid, dashed), strict=True):
+        middles = numbers(traces[0]["x"])
+        width = middles[1] - middles[0]
+        edges = np.append(middles - width / 2, middles[-1] + width / 2)
+        for values, trace in zip(of_run, (traces[0], traces[2]), strict=True):
+            counts = np.histogram(values[TOKEN], edges)[0]
+            assert np.abs(numbers(trace["y"]) - counts).sum() <= 4  # a value may lie on an edge
+
+
+def test_a_translation_and_the_flat_answer_show_their_differences() -> None:
+    off = Edit("decoder.layers.1.cross.heads", "zero", head=HEAD)
+    app = open_page("translation", s="i love you .", edits=edit_code(off), shown="difference", layer="2", head="2",
+                    step="2", depth="numbers")  # fmt: skip
+    written_ids = session.run("translation", Task("i love you .", "zh"), (off,)).beams[0].ids
+    runs = [
+        session.run("translation", Task("i love you .", "zh", written=written_ids), edits) for edits in ((off,), ())
+    ]
+    drawn, words = chart(app, "next"), session.pipeline("translation").reader.vocabulary
+    gap = np.subtract(*(softmax(run["logits"][1]) for run in runs))
+    np.testing.assert_allclose(lengths(drawn), gap[[words.index(name) for name in names(drawn)]], atol=1e-6)
+    zero = Edit("layers.0.attention.V", "zero", head=0)
+    link = {"input": "flat", "ink": sketch.to_code(FIVE), "edits": edit_code(zero), "shown": "difference"}
+    app = open_page("flat", **link, panel="answer", depth="numbers")
+    runs = [session.run("flat", sketch.ink(FIVE), edits)["logits"] for edits in ((zero,), ())]
+    np.testing.assert_allclose(lengths(chart(app, "logits")), runs[0] - runs[1], atol=1e-5)
+    gap = softmax(runs[0].astype(np.float64)) - softmax(runs[1].astype(np.float64))
+    np.testing.assert_allclose(lengths(chart(app, "softmax")), gap, atol=1e-6)
+
+
+def test_what_cannot_be_subtracted_says_which_run_it_shows() -> None:
+    link, *_ = two_runs("words, changed")
+    said = catalogue("en")["change.only_difference"]
+    assert texts(open_page("feed_forward", **link, panel="alone")).count(said) == 2
+    assert texts(open_page("queries_keys_values", **link, panel="weights")).count(said) == 0  # the same in both runs
