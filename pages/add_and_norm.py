@@ -144,7 +144,7 @@ def values_pictures() -> None:
         makes = (lambda run: run[sub.norm_reads], standardised, lambda run: run[sub.norm])
         there = [view.there(of, ("token", "d_model")) for of in makes]
         known = there[0] is not None and np.isfinite(there[0][token]).all()
-        other = {word("there", which=word(name)): run[token] for name, run in zip(three, there, strict=True) if known}
+        other = {word(name): run[token] for name, run in zip(three, there, strict=True) if known}
         view.picture(
             "histogram",
             outlines(

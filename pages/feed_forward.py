@@ -162,7 +162,7 @@ def shares() -> None:
 
 def most_active() -> None:
     """The selected token's most active neurons, or those that differ most; a click chooses one."""
-    values = view.shown(prefix + "activation")[token]
+    values = view.shown(prefix + "activation", blank=True)[token]
     best = np.argsort(-np.abs(values) if view.differs else -values, kind="stable")[:LISTED]
     names = Axis(word("a_neuron"), [str(place + 1) for place in best])
     view.picture(

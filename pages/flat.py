@@ -260,7 +260,10 @@ ink = view.choice.ink if view.choice.drawing else None
 if ink is None:
     st.info(text("borrowed"), icon=":material/draw:")
     ink = sketch.ink(sketch.example())
-flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
+if view.choice.pipeline == "flat" and view.choice.drawing:
+    flat, ink = view.trace, view.subject  # or that of the other drawing
+else:
+    flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
 view.choice = view.choice.fitted(flat.config, len(flat.tokens))
 if view.story:
     of_one_token()

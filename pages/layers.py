@@ -94,7 +94,7 @@ def lens() -> None:
     classes = "class" in view.trace.axes("logits")
     reader = view.pipeline.reader
     names = [class_name(label) for label in reader.labels] if classes else reader.vocabulary
-    if view.differs:
+    if view.differs and view.counterpart(token) is not None:
         lens_of_two(names)
         return
     look = {"font_size": view.font_size, "height": 460}
@@ -128,8 +128,9 @@ def lens() -> None:
 
 def guessed(run: Trace) -> np.ndarray:
     """The guesses at the selected token, or at that in its place: (1 + layers, word or class)."""
-    place = view.counterpart(token) if run is view.other else token
-    return np.full((len(states), 1), np.nan) if place is None else guesses(view.choice.pipeline, run, place)
+    place = token if run is view.trace else view.counterpart(token)
+    assert place is not None  # only asked where there is one
+    return guesses(view.choice.pipeline, run, place)
 
 
 def lens_of_two(names: Sequence[str]) -> None:

@@ -234,6 +234,10 @@ class View:
         there = of(self.other)  # drawings have the same patches
         return in_place_of(there, axes, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
 
+    def marked(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
+        """What `of` makes of the other input's run, to be marked beside this one's; None unless both are wanted."""
+        return self.there(of, axes) if self.shows == "beside" else None
+
     def which_is_which(self) -> str:
         """Where a picture shows both runs: which one is hollow."""
         return " " + t(f"change.both_{self.shows}") if self.shows in ("difference", "against", "beside") else ""
@@ -264,8 +268,8 @@ class View:
         return align(self.trace.tokens, self.other.tokens)
 
     def counterpart(self, token: int) -> int | None:
-        """The place in the other input of what stands in a token's place there; None where nothing does."""
-        if not self.trace.ids:  # drawings have the same patches
+        """The place of a token in the run that this one is compared with; None where nothing stands for it there."""
+        if self.shows not in ("against", "beside") or not self.trace.ids:  # drawings have the same patches
             return token
         return next(pair.other for pair in self.pairs if pair.one == token)
 
@@ -379,13 +383,13 @@ class View:
             **extra,
         )
         st.markdown(sentence)
-        if not (difference or still):
+        if not still and not (self.differs and difference):
             self.note_run()
         self._pictures[name] = (title, figure, table)
 
     def note_run(self) -> None:
-        """Where a difference is wanted: that this here is of one run."""
-        if self.differs:
+        """Where a difference, or two runs, are wanted: that this here is of one."""
+        if self.differs or (self.shows == "beside" and not self.story):
             st.caption(t(f"change.only_{self.shows}"))
 
     def more(self):
@@ -396,11 +400,24 @@ class View:
         """Make the rest of the page, and its downloads, about another run than the reader's input."""
         self.pipeline = session.pipeline(pipeline)
         if pipeline != self._run[0]:  # what another network made of the other input is no match
-            self._rival, self.shows = None, "changed" if self.shows in ("beside", "against") else self.shows
+            self._rival = None
+            self._one_input()
         self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
         for about_the_last in ("usual_token", "original", "pairs"):
             self.__dict__.pop(about_the_last, None)
         return self.trace
+
+    def compare_with(self, subject: Hashable) -> None:
+        """Compare the rest of the page with another run than the reader's other input."""
+        self._rival = self._run[0], subject
+        for about_the_last in ("other", "pairs"):
+            self.__dict__.pop(about_the_last, None)
+
+    def _one_input(self) -> None:
+        """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""
+        if self.shows in ("beside", "other", "against"):
+            self.shows = "changed"
+            st.caption(t("change.no_other"))
 
     def tell(self, *sentences: str) -> None:
         """The end of a story: at most three sentences, and the way on to the next page."""

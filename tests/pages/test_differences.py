@@ -287,3 +287,29 @@ def test_what_cannot_be_subtracted_says_which_run_it_shows() -> None:
     said = catalogue("en")["change.only_difference"]
     assert texts(open_page("feed_forward", **link, panel="alone")).count(said) == 2
     assert texts(open_page("queries_keys_values", **link, panel="weights")).count(said) == 0  # the same in both runs
+
+
+def test_where_a_word_is_hidden_so_is_the_one_in_its_place() -> None:
+    one, other = "the cat chased the dog .", "the dog chased the cat ."
+    place = session.run("text", one).tokens.index("cat")
+    app = open_page("answer", s=one, other=other, shown="against", hidden=str(place + 1), depth="numbers")
+    reader, drawn = session.pipeline("text").reader, chart(app, f"guesses_{place}")
+    runs = [session.run("text", reader.hide(session.run("text", said).ids, [place])) for said in (one, other)]
+    gap = np.subtract(*(softmax(run["logits"][place].astype(np.float64)) for run in runs))
+    np.testing.assert_allclose(lengths(drawn), gap[[reader.vocabulary.index(name) for name in names(drawn)]], atol=1e-6)
+
+
+def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> None:
+    link = {
+        "s": "she sat by the big river .",
+        "other": "she sat by the river .",
+        "shown": "against",
+        "depth": "numbers",
+    }
+    place = session.run("text", link["s"]).tokens.index("big")
+    app = open_page("answer", **link, hidden=str(place + 1))
+    assert (lengths(chart(app, f"guesses_{place}")) > 0).all()
+    assert catalogue("en")["change.only_against"] in texts(app)
+    assert catalogue("en")["change.read_nothing"] in texts(
+        open_page("feed_forward", **link, panel="neuron", token=str(place + 1))
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from model.by_hand import by_hand, strongest_cell
+from model.sweep import align
 from pages.ui.choice import Choice
 from pages.ui.sections import attention, cell_map, working
 from tests.networks import pipeline, trace_of
@@ -82,6 +83,51 @@ def test_a_click_on_a_part_of_a_map_chooses_the_place_in_the_whole(selected: dic
     assert (place, sizes) == ((1, 0), (3, 2))
     choose(0, 0)
     assert selected == {"token": 1, "key": 3}
+
+
+class Pair(Sheet):
+    """A sheet of two inputs, both wanted."""
+
+    def __init__(self, one: str, other: str, **chosen) -> None:
+        super().__init__("trained text", **chosen)
+        self.trace, self.other = self.pipeline(one), self.pipeline(other)
+        self.choice = Choice(**chosen).fitted(self.trace.config, len(self.trace.tokens))
+        self.token = self.choice.token or 0
+        self.order = {pair.one: pair.other for pair in align(self.trace.tokens, self.other.tokens)}
+
+    def beside(self, key: str) -> bool:
+        return True
+
+    def counterpart(self, token: int) -> int | None:
+        return self.order[token]
+
+
+@pytest.mark.parametrize("row", ["attention.scores", "attention.Q", "ffn.hidden"])
+def test_a_click_on_the_other_inputs_map_chooses_what_stands_in_that_place_here(selected: dict, row: str) -> None:
+    key, name = f"layers.0.{row}", f"other_{row.split('.')[1]}"
+    view = Pair("she sat by the big river .", "she sat by the river .", head=1)
+    cell_map.draw_other(view, key, cell_map.chosen_cell(view, key))
+    figure, rest = view.pictures[name]
+    marks, there = figure.data[1], view.other[key][1] if row != "ffn.hidden" else view.other[key]
+    for mark in range(0, len(marks.x), 17):
+        rest["on_pick"](round(float(marks.y[mark])), round(float(marks.x[mark])))
+        *_, token, place = cell_map.chosen_cell(
+            Pair("she sat by the big river .", "she sat .", head=1, **selected), key
+        )
+        column = view.order[place] if row == "attention.scores" else place
+        assert there[view.order[token], column] == pytest.approx(float(marks.customdata[mark]))
+    outlined = Pair("she sat by the big river .", "she sat by the river .", token=5)
+    assert outlined.trace.tokens[5] == "big"
+    cell_map.draw_other(outlined, key, (0, 5, 1)[-len(view.trace.axes(key)) :])
+    assert not outlined.pictures[name][0].layout.shapes  # nothing stands there
+
+
+def test_the_other_map_has_the_same_neurons_as_the_first() -> None:
+    view = Pair("she sat by the big river .", "she sat by the river .")
+    cell_map.draw_other(view, "layers.0.ffn.hidden", columns=[7, 3])
+    figure, _ = view.pictures["other_hidden"]
+    np.testing.assert_array_equal(figure.data[0].z, view.other["layers.0.ffn.hidden"][:, [7, 3]])
+    assert list(figure.layout.xaxis.ticktext) == ["8", "4"]
 
 
 def test_the_cell_chosen_at_first_is_in_the_selected_tokens_row() -> None:

@@ -166,7 +166,7 @@ def outlines(
             y=np.histogram(values, edges)[0].astype(np.float32),
             mode="lines",
             line={"shape": "hvh", "color": colour, "width": 1.5, "dash": "dash"},
-            name=label(title),
+            showlegend=False,
             hovertemplate=f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>",
         )
         for (title, values), colour in zip(before.items(), colours, strict=False)

@@ -67,7 +67,7 @@ def attention_lines(
                     y=np.array([y for i, j in pairs for y in (i, j, np.nan)], np.float32),
                     mode="lines",
                     line={"width": 1 + 8 * share, "color": colour},
-                    opacity=min(1.0, (0.35 if lit else 0.1) + share),
+                    opacity=min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs),
                     hoverinfo="skip",
                     showlegend=False,
                 )

@@ -185,7 +185,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
         return
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
-    weights, quantity = view.shown(key), view.trace.quantity(key)
+    weights, quantity = view.shown(key, blank=True), view.trace.quantity(key)
     table = pd.DataFrame(weights, index=looks.labels, columns=looked_at.labels)
     part = weights[np.ix_(rows, columns)]
     looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
@@ -201,7 +201,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
         least = view.choice.least / 100
         others = max(least, STRIKING) if view.story else least
         look = {"font_size": view.font_size, "least": least, "others": others, "differs": view.differs}
-        drawn = attention_lines(part, looks, looked_at, lit, view.mode, **look)
+        drawn = attention_lines(np.nan_to_num(part), looks, looked_at, lit, view.mode, **look)
 
         def choose(row: int, column: int) -> None:
             """An end of a line, or a line: the row, the column, or -1 where there is none."""

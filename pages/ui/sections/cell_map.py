@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.by_hand import strongest_cell
+from model.edits import PARTS
 from pages.ui import figures
 from pages.ui.differences import Difference, place_in_words
 from pages.ui.figures import Axis
@@ -139,35 +140,64 @@ def draw_map(
         title=title,
         on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
         difference=Difference(values, (across, down)),
+        still=view.beside(key),  # the other stands there too
     )
 
 
-def draw_other(view: View, key: str, height: int | None = None) -> None:
-    """The same map of the other input's run, in the same colours, to stand beside this one."""
+def draw_other(
+    view: View, key: str, cell: tuple[int, ...] | None = None, columns: Sequence[int] | None = None, **look: object
+) -> None:
+    """The same map of the other input's run, in the same colours, to stand beside this one.
+
+    A click chooses what stands in that place here. cell: as in `draw_map`, outlined where it has a counterpart.
+    columns: the places shown, where they are no tokens. look: for `figures.heatmap`.
+    """
     other = view.other
     assert other is not None  # it stands beside this one
     quantity, values = view.trace.quantity(key), other[key]
     values = values[view.choice.head] if quantity.axes[0] == "head" else values
     values = values[None] if values.ndim == 1 else values
     kinds, names = ("", *quantity.axes)[-2:], (None, *other.names(key))[-2:]
-    rows, columns = (
+    across, down = (
         Axis(plain(f"axis.{kind}") if kind else "", labels or ()) for kind, labels in zip(kinds, names, strict=True)
     )
+    down, shown = _part(down, None if down.labels else columns, values.shape[1])
+    values, places = values[:, shown], (range(len(values)), shown)
+    # What a row or a column of the picture is here: a token's counterpart, or the same place.
+    here = [
+        {view.counterpart(token): token for token in range(len(view.trace.tokens))}
+        if PARTS.get(kind) in ("token", "looked_at")
+        else {place: place for place in along}
+        for kind, along in zip(kinds, places, strict=True)
+    ]
+    chosen = [
+        next((at for at, place in enumerate(along) if mine.get(place, -1) == one), None)
+        for one, along, mine in zip((0, *cell)[-2:] if cell else (-2, -2), places, here, strict=True)
+    ]
     figure = figures.heatmap(
         values,
-        rows,
-        columns,
+        across,
+        down,
         scale=quantity.scale,
         limit=limit(view, key) or None,
+        cell=None if None in chosen else tuple(chosen),
+        clickable=True,
         square=quantity.axes[-1] == "key",
         font_size=view.font_size,
-        height=height,
+        **look,
     )
+    picked = (not across.labels), (not down.labels)  # counted from 1 in the picture
+
+    def choose(row: int, column: int) -> None:
+        picks = zip(kinds, places, here, (row - picked[0], column - picked[1]), strict=True)
+        found = {field(key, kind): mine.get(along[at]) for kind, along, mine, at in picks if field(key, kind)}
+        select(**{name: place for name, place in found.items() if place is not None})
+
     seen = np.where(np.isfinite(values), np.abs(values), 0)
     place = np.unravel_index(seen.argmax(), seen.shape)
-    strongest = {"place": place_in_words((rows, columns), place), "value": f"{values[place]:.2f}".replace("-", "−")}
-    title = plain("compare.there")
-    view.picture(f"other_{_name(key)}", figure, t("compare.read_there", **strongest), values=values, title=title)
+    strongest = {"place": place_in_words((across, down), place), "value": f"{values[place]:.2f}".replace("-", "−")}
+    said, title = t("compare.read_there", **strongest), plain("compare.there")
+    view.picture(f"other_{_name(key)}", figure, said, values=values, title=title, on_pick=choose, still=True)
 
 
 def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
@@ -183,7 +213,7 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
         draw_map(view, key, sentence, cell=cell, **look)
     with right:
         if view.beside(key):
-            draw_other(view, key, look.get("height"))
+            draw_other(view, key, cell, look.get("columns"), height=look.get("height"))
         else:
             working(view, key, cell)
 
@@ -207,7 +237,8 @@ def cell_maps(
         with place:
             draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
             if view.beside(key):
-                draw_other(view, key, look.get("height"))
+                outlined = cell if key == focused else None
+                draw_other(view, key, outlined, look.get("columns"), height=look.get("height"))
     if not view.story:
         with places[-1]:
             working(view, focused, cell)

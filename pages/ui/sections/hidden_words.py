@@ -1,6 +1,6 @@
 """Words that a click hides, what the encoder would put in their place, and a head that the guess hangs on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -11,6 +11,7 @@ import streamlit as st
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, whole_words
 from model.pipeline import Reading, TextReader
+from model.sweep import align
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.choice import Choice
@@ -37,9 +38,9 @@ TALL = 270  # pixels of the pictures side by side
 def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
     """The sentence as large words: a click hides one, another click shows it again.
 
-    From here on the view is about the run in which the hidden words read [MASK]. Returns their places, each with the
-    id of the word that stands there; None where the sentence itself says [MASK]. several: a click leaves those hidden
-    that are.
+    From here on the view is about the run in which the hidden words read [MASK], as do those in their place in an input
+    that it is compared with. Returns their places, each with the id of the word that stands there; None where the
+    sentence itself says [MASK]. several: a click leaves those hidden that are.
     """
     read = view.typed
     words = whole_words(read.tokens)
@@ -68,8 +69,12 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
         key=WIDGET,
         on_change=clicked,
     )
-    if hidden - typed and (with_masks := _with_masks(view.pipeline, read, hidden)) != view.subject:
+    if hidden - typed and (with_masks := _with_masks(view.pipeline, read.ids, hidden)) != view.subject:
         view.follow(view.choice.pipeline, with_masks)
+    if view.other and view.shows in ("against", "beside"):
+        pairs = align(read.tokens, view.other.tokens)
+        there = [pair.other for pair in pairs if pair.one in hidden - typed and pair.other is not None]
+        view.compare_with(_with_masks(view.pipeline, view.other.ids, there))
     return {place: None if place in typed else read.ids[place] for place in sorted(hidden)}
 
 
@@ -78,13 +83,13 @@ def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
     pipeline = session.pipeline(choice.pipeline)
     says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
     hidden, typed = _hidden(choice, read) if read.ids and says_words else (set(), set())
-    return _with_masks(pipeline, read, hidden) if hidden - typed else None
+    return _with_masks(pipeline, read.ids, hidden) if hidden - typed else None
 
 
-def _with_masks(pipeline: Pipeline, read: Reading, hidden: set[int]) -> tuple[int, ...]:
+def _with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) -> tuple[int, ...]:
     """The ids of a sentence with [MASK] at these places."""
     assert isinstance(pipeline.reader, TextReader)  # only words can be hidden
-    return pipeline.reader.hide(read.ids, sorted(hidden))
+    return pipeline.reader.hide(ids, sorted(hidden))
 
 
 def _hidden(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
@@ -122,7 +127,7 @@ def guesses(
     truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit;
     on_pick: or is handed its output.
     """
-    if view.differs:
+    if view.differs and view.counterpart(place) is not None:
         pick = {"on_pick": partial(_choose_logit, place)} if pick else {"on_pick": on_pick}
         more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title or _title(view), **pick)
         return
@@ -287,7 +292,8 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     """What a head reads at one place, as lines to words, or laid over the drawing."""
     trace = run_shown(view)
     key = f"layers.{layer}.attention.weights"
-    weights, drawn = trace[key][head, place], view.shown(key, every_head=True)[head, place]
+    weights, differs = trace[key][head, place], view.differs and view.counterpart(place) is not None
+    drawn = view.shown(key, every_head=True)[head, place] if differs else weights
     off = switch_of(layer, head) in trace.edits
     where = plain("common.where", layer=layer + 1, head=head + 1)
     table = pd.DataFrame({plain("attention.weight"): drawn}, index=trace.tokens)
@@ -296,7 +302,7 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
     said = t("words.read_off" if off else "words.read_head", **values)
     if trace.picture is None:
-        look = {"faded": off, "differs": view.differs, "font_size": view.font_size, "height": TALL}
+        look = {"faded": off, "differs": differs, "font_size": view.font_size, "height": TALL}
         figure = reads(drawn, place, trace.tokens, view.mode, **look)
     elif len(weights) == 1:
         figure, said = drawing(view.seen, font_size=view.font_size), t("words.read_one_token", where=where)
@@ -307,11 +313,11 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             trace.tokens,
             place,
             plain("attention.weight"),
-            differs=view.differs,
+            differs=differs,
             font_size=view.font_size,
             height=TALL + 40,
         )
-    difference = Difference(drawn, [Axis("", trace.tokens)])
+    difference = Difference(drawn, [Axis("", trace.tokens)]) if differs else None
     view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table, difference=difference)
 
 

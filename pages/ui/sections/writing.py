@@ -68,6 +68,8 @@ class Writing(View):
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)
         ways = ["changed", "original", "difference"] if found.edits else ["changed"]
+        if self.shows != "other":  # then that is what is translated
+            self._one_input()
         self.shows = choice.shown if choice.shown in ways else "changed"
         best = self.written == found.beams[0] and self.shows != "original"
         edits = () if self.shows == "original" else found.edits
