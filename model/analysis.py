@@ -26,15 +26,16 @@ def pca(points: ArrayLike, components: int = 2) -> tuple[np.ndarray, np.ndarray]
 
     Source: K. Pearson, "On lines and planes of closest fit to systems of points in space", 1901.
     """
-    points = np.asarray(points, dtype=np.float64)
+    points = np.asarray(points)
     if points.ndim != 2:
         raise ValueError(f"pca needs a table of points (n, features), not the shape {points.shape}")
-    centred = points - points.mean(axis=0)
-    u, singular, vt = np.linalg.svd(centred, full_matrices=False)
+    centred = points - points.mean(axis=0, dtype=np.float64)
+    # The triangle of a QR decomposition has the same directions, and is small where there are many points.
+    _, singular, vt = np.linalg.svd(np.linalg.qr(centred, mode="r"), full_matrices=False)
     kept = min(components, len(singular))
     sign = np.sign(np.take_along_axis(vt, np.abs(vt).argmax(axis=1, keepdims=True), axis=1))[:kept, 0]
     coordinates = np.zeros((len(points), components), dtype=np.float32)
-    coordinates[:, :kept] = u[:, :kept] * singular[:kept] * sign
+    coordinates[:, :kept] = centred @ vt[:kept].T * sign
     variance = singular**2
     shares = np.zeros(components, dtype=np.float32)
     if variance.sum() > 0:
@@ -133,6 +134,9 @@ def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> 
     Source: the quantities of Clark et al. 2019, "What Does BERT Look At?", section 3.
     """
     weights = np.asarray(weights, dtype=np.float32)
+    if weights.ndim > 3:  # all layers at once would take ten times their memory on the way
+        tables = [head_table(layer, tokens, places) for layer in weights]
+        return {name: np.stack([table[name] for table in tables]) for name in tables[0]}
     nothing = np.full(weights.shape[:-2], np.nan, dtype=np.float32)
 
     def on(offset: int) -> np.ndarray:
@@ -247,11 +251,11 @@ def rollout(weights: ArrayLike) -> np.ndarray:
 
     Source: Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
-    weights = np.asarray(weights, dtype=np.float64)
+    weights = np.asarray(weights)
     same = np.eye(weights.shape[-1])
     reached = same
     layers = []
-    for mixed in 0.5 * weights.mean(axis=1) + 0.5 * same:
+    for mixed in 0.5 * weights.mean(axis=1, dtype=np.float64) + 0.5 * same:
         reached = mixed @ reached
         layers.append(reached)
     return np.stack(layers).astype(np.float32)

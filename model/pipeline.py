@@ -17,9 +17,10 @@ from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
 from model.heads import ClassifierNetwork, MaskedWordNetwork
-from model.trace import Guess, Note, Trace, graph_of, record
+from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
 MOST_SOURCES = 4  # runs of other inputs that are kept for patches: about 10 MB each at 64 tokens
+MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
 WORD = re.compile(r"[\w\u0300-\u036f]+")  # letters, digits, and accents that stand by themselves
 SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
@@ -212,9 +213,9 @@ class Pipeline:
         reading = self.reader.read(x.subject if isinstance(x, Trace) else x)
         return reading, reading.inputs
 
-    def run_of(self, x: object) -> dict[str, Tensor]:
+    def run_of(self, x: object) -> Mapping[str, Tensor]:
         """All that the network records of an input, as tensors with the batch in front."""
-        return record(self.network, *self.reader.read(x).inputs)[1]
+        return record(self.network, *self.reader.read(x).inputs, most=MOST_INSIDE)[1]
 
     @cached_property
     def means(self) -> dict[str, Tensor]:
@@ -239,15 +240,16 @@ class Pipeline:
                 sums[key] = sums.get(key, 0) + value
         return {key: total / counts[key] for key, total in sums.items()}
 
-    def _examples(self) -> Iterator[dict[str, Tensor]]:
+    def _examples(self) -> Iterator[Mapping[str, Tensor]]:
         return map(self.run_of, self.reader.examples())
 
-    def _run(self, changes: list[Change], *inputs: Tensor | None) -> tuple[Tensor, dict[str, Tensor], dict[Edit, str]]:
+    def _run(self, changes: list[Change], *inputs: Tensor | None) -> tuple[Tensor, Recording, dict[Edit, str]]:
         """The output, all values, and which edits could change nothing. Raises EditError for a number out of bounds."""
         unmoved: dict[Change, str] = {}
-        output, values = record(self.network, *inputs, edits=watched(changes, self.graph, unmoved))
-        if changes:
-            check_finite(values)
+        edits = watched(changes, self.graph, unmoved)
+        output, values = record(
+            self.network, *inputs, edits=edits, most=MOST_INSIDE, check=check_finite if changes else None
+        )
         return output, values, idle(changes, unmoved, self.graph, values)
 
     @torch.inference_mode()
@@ -307,9 +309,8 @@ class _Around:
         return self.pipeline.network.get_submodule(key).table
 
 
-def check_finite(values: Mapping[str, Tensor]) -> None:
+def check_finite(key: str, value: Tensor) -> None:
     """Raises EditError where edits let a number grow beyond all bounds. What a mask hides is −∞ and no such number."""
-    for key, value in values.items():
-        shown = value.where(value != HIDDEN, 0.0) if key.endswith(".masked") else value
-        if not shown.sum().isfinite():
-            raise EditError("overflow", key=key)
+    shown = value.where(value != HIDDEN, 0.0) if key.endswith(".masked") else value
+    if not shown.sum().isfinite():
+        raise EditError("overflow", key=key)

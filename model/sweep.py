@@ -122,7 +122,8 @@ def _run(
     with hooked(pipeline.network, {key: at(key) for key in hooks}):
         pipeline.network(*inputs)
     if changes:
-        check_finite(kept)
+        for key, value in kept.items():
+            check_finite(key, value)
     found = {key: torch.cat([_copy(kept[key], place) for place in range(1, len(rows) + 1)]) for key in wanted}
     if asked is not None and "logits" in found and "word" in graph["logits"].axes:
         found["logits"] = (found["logits"] if cut else _at_token(found["logits"], asked))[:, 0]

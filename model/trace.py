@@ -5,10 +5,12 @@ runs the network once, takes the hooks off again, and hands back what passed.
 """
 
 import threading
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -55,39 +57,125 @@ def hooked(network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | N
         yield
 
 
+class Recording(Mapping[str, Tensor]):
+    """{key: value} of all that one run computed, in order of computation: see `record`.
+
+    Of a large run only the residual stream and the weights of attention stay. What else is inside a layer is computed
+    again when it is asked for: from what went into that layer, by the same products, and so to the last bit. The layer
+    that was asked for last stays, too.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        changes: Mapping[str, Sequence[Apply]] = {},
+        mask: Tensor | None = None,
+        most: float = inf,
+        check: Callable[[str, Tensor], None] | None = None,
+    ) -> None:
+        self.graph = graph_of(network)
+        self._network, self._changes, self._mask, self._most, self._check = network, changes, mask, most, check
+        self._values: dict[str, Tensor | None] = {}  # None: computed again when asked for
+        self._inside = 0  # bytes inside one layer
+        self._opened: tuple[int, dict[str, Tensor]] = -1, {}  # a layer, and what is inside
+        layers = range(0 if self.graph.decoder else self.graph.layers())  # runs of a translator are never large
+        self._ends = {self.graph.stream(layer)[-1]: layer for layer in layers}
+
+    def keep(self, key: str, value: Tensor) -> Tensor:
+        """What passes at this key, changed as the edits say and kept; at the end of a layer, what is inside may go."""
+        value = self._changed(key, value, self._values)
+        if self._check:
+            self._check(key, value)
+        # Nothing in the network works in place, so the value need not be copied.
+        self._values[key] = value
+        if key in self._ends:
+            self._let_go(self._ends[key])
+        return value
+
+    def _changed(self, key: str, value: Tensor, so_far: Mapping[str, Tensor]) -> Tensor:
+        for change in self._changes.get(key, ()):
+            shape, value = value.shape, change(value.clone(), so_far)
+            if value.shape != shape:
+                raise EditError("result", key=key, before=tuple(shape), after=tuple(value.shape))
+        return value
+
+    def _let_go(self, layer: int) -> None:
+        stay = (*self.graph.stream(layer), f"layers.{layer}.attention.weights")
+        inside = [key for key in self._values if self.graph[key].layer == layer and key not in stay]
+        self._inside = self._bytes_of(inside)
+        if self.large:
+            self._values |= dict.fromkeys(inside)
+
+    def __getitem__(self, key: str) -> Tensor:
+        if (value := self._values[key]) is not None:
+            return value
+        opened, inside = self._opened
+        if (layer := self.graph[key].layer) is not None and layer != opened:
+            inside = self._computed_again(layer)
+            self._opened = layer, inside
+        return inside[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def _computed_again(self, layer: int) -> dict[str, Tensor]:
+        inside: dict[str, Tensor] = {}
+        so_far = ChainMap(inside, self._values)
+
+        def again(key: str, value: Tensor) -> Tensor:
+            if (known := self._values[key]) is not None:
+                return known
+            inside[key] = self._changed(key, value, so_far)
+            return inside[key]
+
+        here = [key for key in self._values if self.graph[key].layer == layer]
+        with hooked(self._network, {key: partial(again, key) for key in here}):
+            self._network.get_submodule(f"layers.{layer}")(self._values[self.graph.stream(layer)[0]], self._mask)
+        return inside
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def large(self) -> bool:
+        """Whether the layers hold more than is kept."""
+        return self._inside * self.graph.layers() > self._most
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what stays; of a large run with the inside of one layer."""
+        return self._bytes_of(self._values) + self._inside * self.large
+
+    def _bytes_of(self, keys: Iterable[str]) -> int:
+        return sum(value.nbytes for key in keys if (value := self._values[key]) is not None)
+
+
 def record(
     network: nn.Module,
-    *inputs: Tensor,
+    *inputs: Tensor | None,
     edits: Iterable[tuple[str, Apply]] = (),
     run: Callable[..., Tensor] | None = None,
-) -> tuple[Tensor, dict[str, Tensor]]:
+    most: float = inf,
+    check: Callable[[str, Tensor], None] | None = None,
+) -> tuple[Tensor, Recording]:
     """Run the network (or `run`, a part of it) once. Returns the output and {key: value}, in order of computation.
 
     `edits` are pairs of a key and a function of the value there and of {key: value} so far; they are applied before
-    recording, so what is kept is what the rest of the network used. Raises EditError for a key that nothing answers to.
+    recording, so what is kept is what the rest of the network used. `check` sees each value. Where there are more than
+    `most` bytes inside the layers of an encoder, see Recording; its weights must stay as they are from then on.
+    Raises EditError for a key that nothing answers to.
     """
     changes: dict[str, list[Apply]] = defaultdict(list)
     for key, change in edits:
         if key not in places(network):
             raise EditError("key", key=key)
         changes[key].append(change)
-
-    kept: dict[str, Tensor] = {}
-
-    def keeper(key: str) -> Callable[[Tensor], Tensor]:
-        def keep(value: Tensor) -> Tensor:
-            for change in changes[key]:
-                shape, value = value.shape, change(value.clone(), kept)
-                if value.shape != shape:
-                    raise EditError("result", key=key, before=tuple(shape), after=tuple(value.shape))
-            # Nothing in the network works in place, so the value need not be copied.
-            kept[key] = value
-            return value
-
-        return keep
-
-    with hooked(network, {key: keeper(key) for key in places(network)}):
-        return (run or network)(*inputs), kept
+    recording = Recording(network, changes, inputs[1] if len(inputs) > 1 else None, most, check)
+    with hooked(network, {key: partial(recording.keep, key) for key in places(network)}):
+        return (run or network)(*inputs), recording
 
 
 @dataclass(frozen=True)
@@ -126,7 +214,7 @@ class Trace:
 
     def __init__(
         self,
-        values: dict[str, Tensor],
+        values: Recording,
         graph: Graph,
         subject: object,
         tokens: list[str],
@@ -141,10 +229,10 @@ class Trace:
         self.subject, self.tokens, self.ids = subject, tokens, ids
         self.segments = list(segments)
         self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
-        self._values = {key: _read_only(value) for key, value in values.items()}
+        self._values = values
 
     def __getitem__(self, key: str) -> np.ndarray:
-        return self._values[key]
+        return _read_only(self._values[key])
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -154,6 +242,16 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self._values)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes: see Recording."""
+        return self._values.nbytes
+
+    @property
+    def large(self) -> bool:
+        """Whether the inside of a layer is computed when it is asked for: see Recording."""
+        return self._values.large
 
     def keys(self) -> list[str]:
         """The keys in order of computation."""

@@ -1,7 +1,7 @@
 """The translator: the encoder reads a sentence, the decoder writes it in the other language, and all of it is kept."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
@@ -133,11 +133,11 @@ class Translator(Pipeline):
         reading, source = super().inputs(trace)
         return reading, (*source, torch.tensor([trace.target_ids]))
 
-    def run_of(self, x: object) -> dict[str, Tensor]:
+    def run_of(self, x: object) -> Mapping[str, Tensor]:
         """All that is recorded while a sentence is encoded."""
         return record(self.network, self.reader.read(x).tensor, run=self.network.encode)[1]
 
-    def _examples(self) -> Iterator[dict[str, Tensor]]:
+    def _examples(self) -> Iterator[Mapping[str, Tensor]]:
         for pair in examples.SENTENCES:
             ways: tuple[tuple[str, str, Language], ...] = ((*pair, "zh"), (*pair[::-1], "en"))
             for source, target, into in ways:

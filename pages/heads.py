@@ -315,4 +315,5 @@ else:
         case "mixed":
             mixed()
 
+weights = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(MultiHeadAttention, write_contributions, head_role)

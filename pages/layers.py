@@ -248,11 +248,12 @@ def lengths() -> None:
 
 def lengths_on_the_way(run: Trace) -> np.ndarray:
     """How long the vectors are after each layer, and what each of its sub-layers wrote: (line, 1 + layers, token)."""
-    series = [np.linalg.norm(run.states(), axis=-1)]
-    for number_of, _ in enumerate(run.graph.sublayers(0)):
-        outputs = [run[run.graph.sublayers(i)[number_of].output] for i in range(run.graph.layers())]
-        series.append(np.vstack([np.full(len(run.tokens), np.nan), np.linalg.norm(outputs, axis=-1)]))
-    return np.stack(series)
+    states = run.states()
+    series = np.full((1 + len(run.graph.sublayers(0)), *states.shape[:2]), np.nan, dtype=np.float32)
+    series[0] = np.linalg.norm(states, axis=-1)
+    for layer in range(run.graph.layers()):  # one after the other: a large run computes them again
+        series[1:, 1 + layer] = [np.linalg.norm(run[each.output], axis=-1) for each in run.graph.sublayers(layer)]
+    return series
 
 
 # -- where it came from ------------------------------------------------------------------------------------------
@@ -388,4 +389,5 @@ else:
         case "out":
             handed_on()
 
+states = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(EncoderLayer, rollout)

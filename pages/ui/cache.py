@@ -8,11 +8,6 @@ from cachetools import RRCache, cached
 from model import Trace
 
 
-def bytes_of(trace: Trace) -> int:
-    """The size of all arrays of a run."""
-    return sum(trace[key].nbytes for key in trace)
-
-
 def traces_up_to(most: int) -> Callable[[Callable[..., Trace]], Callable[..., Trace]]:
     """A decorator that keeps runs, at most `most` bytes of them; arguments must be hashable.
 
@@ -21,4 +16,4 @@ def traces_up_to(most: int) -> Callable[[Callable[..., Trace]], Callable[..., Tr
     Where many visitors ask for the same run at once, one thread computes it and the others wait for it. A run that
     raises is not kept. Forget all with the function's `cache_clear()`.
     """
-    return cached(RRCache(most, getsizeof=lambda trace: min(bytes_of(trace), most // 2)), condition=Condition())
+    return cached(RRCache(most, getsizeof=lambda trace: min(trace.nbytes, most // 2)), condition=Condition())

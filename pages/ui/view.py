@@ -24,7 +24,7 @@ from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
-from pages.ui.memory import hold
+from pages.ui.memory import give_back, hold
 from pages.ui.text import literal, plain, t, unmarked
 
 #: English words in equations, shown in the reader's language.
@@ -445,9 +445,12 @@ class View:
         st.caption(t("common.not_explanation"))
         listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
+        large = self.trace.large
         del self.trace, self._pictures
         for run in ("original", "other", "seen"):
             self.__dict__.pop(run, None)
+        if large:  # so are the arrays of its pictures
+            give_back()
 
     # -- above the page ----------------------------------------------------------------------------
 

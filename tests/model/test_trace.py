@@ -54,6 +54,61 @@ def test_what_is_kept_is_what_was_used(name: str) -> None:
     torch.testing.assert_close(weights.sum(-1), torch.full_like(weights.sum(-1), 0.5))
 
 
+#: Edits that read what was recorded before, draw by chance, or touch the residual stream.
+SEVERAL = (
+    Edit("layers.0.attention.heads", "zero", head=1),
+    Edit("layers.1.attention.scaled", "unscaled"),
+    Edit("layers.1.attention.weights", "even", head=0),
+    Edit("layers.1.add_1", "noise", 0.5, seed=7),
+    Edit("layers.2.ffn.hidden", "noise", 0.5, seed=3),
+)
+
+
+@pytest.mark.parametrize("edits", [(), SEVERAL], ids=["plain", "changed"])
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words", "pre-norm patches"])
+def test_what_a_large_run_computes_again_is_the_same_to_the_last_bit(
+    name: str, edits: tuple[Edit, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = pipeline(name)
+    whole = run(example(name), edits)
+    monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
+    large = run(example(name), edits)
+    assert large.keys() == whole.keys() and large.idle == whole.idle
+    for key in reversed(whole.keys()):
+        np.testing.assert_array_equal(large[key], whole[key])
+
+
+def test_of_a_large_run_the_stream_and_the_weights_of_attention_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, sentence = load("text"), "i love you ."
+    whole = run(sentence)
+    monkeypatch.setattr("model.pipeline.MOST_INSIDE", sum(whole[key].nbytes for key in whole if "layers." in key) // 2)
+    large = run(sentence)
+    stream = {key for layer in range(6) for key in whole.graph.stream(layer)}
+    stay = [key for key in whole if "layers." not in key or key in stream or key.endswith("attention.weights")]
+    one_layer = [key for key in whole if key.startswith("layers.0.") and key not in stay]
+    assert whole.nbytes == sum(whole[key].nbytes for key in whole)
+    assert large.nbytes == sum(whole[key].nbytes for key in [*stay, *one_layer])
+
+
+def test_who_reads_a_large_run_at_once_reads_the_right_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = trace_of("trained text")
+    monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
+    large = load("text")(example("trained text"))
+    keys = [f"layers.{layer}.ffn.hidden" for layer in range(6)] * 10
+    with ThreadPoolExecutor(10) as pool:
+        for key, value in zip(keys, pool.map(large.__getitem__, keys), strict=True):
+            np.testing.assert_array_equal(value, whole[key])
+
+
+def test_numbers_beyond_all_bounds_are_found_inside_a_large_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
+    beyond = [Edit("layers.0.ffn.hidden", "scale", -1e4)] * 10  # and then GELU makes 0 or ∞ of them
+    with pytest.raises(EditError) as error:
+        load("text")("i love you .", edits=beyond)
+    assert error.value.reason == "overflow" and error.value.values["key"] == "layers.0.ffn.hidden"
+    assert hooks_left(load("text").network) == 0
+
+
 def test_a_careless_edit_in_place_spoils_no_other_value() -> None:
     # Without a mask, `scaled` and `masked` are one tensor: an edit of the second must not reach the first.
     network, tensor = pipeline("trained text").network, pipeline("trained text").reader.read("i love you").tensor

@@ -7,7 +7,7 @@ from threading import Barrier
 import pytest
 
 from model import InputError, Trace, load
-from pages.ui.cache import bytes_of, traces_up_to
+from pages.ui.cache import traces_up_to
 
 SENTENCES = ("the cat sat .", "the dog sat .", "the bird sat .")
 
@@ -19,7 +19,7 @@ def traces() -> dict[str, Trace]:
 
 def test_the_size_of_a_trace_is_that_of_its_arrays(traces: dict[str, Trace]) -> None:
     trace = traces[SENTENCES[0]]
-    assert bytes_of(trace) == sum(4 * trace[key].size for key in trace)  # float32
+    assert trace.nbytes == sum(4 * trace[key].size for key in trace)  # float32
 
 
 def test_thirty_who_ask_at_once_cost_one_run(traces: dict[str, Trace]) -> None:
@@ -42,7 +42,7 @@ def test_thirty_who_ask_at_once_cost_one_run(traces: dict[str, Trace]) -> None:
 
 
 def test_the_bytes_kept_stay_under_the_bound_and_a_class_that_takes_turns_finds_some(traces: dict[str, Trace]) -> None:
-    runs, bound = [], 2 * bytes_of(traces[SENTENCES[0]])
+    runs, bound = [], 2 * traces[SENTENCES[0]].nbytes
 
     @traces_up_to(bound)
     def run(sentence: str) -> Trace:

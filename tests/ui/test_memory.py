@@ -1,7 +1,11 @@
 """A session stays as small as it was, however long its visitor clicks."""
 
+import weakref
+
 import pytest
 
+from model import Trace
+from pages.ui import session
 from tests.pages.opening import open_page
 
 
@@ -27,3 +31,26 @@ def test_a_callback_still_answers_after_many_runs() -> None:
         app.sidebar.slider(key="layer").set_value(layer).run()
     app.sidebar.selectbox(key="example").select_index(1).run()
     assert app.sidebar.text_input(key="s").value != "the cat sat ."
+
+
+@pytest.mark.parametrize(("name", "panel"), [("heads", "all"), ("layers", "alike"), ("layers", "origin")])
+def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
+    name: str, panel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def watched(function):
+        def call(*given):
+            value = function(*given)
+            made.append(weakref.ref(value))
+            return value
+
+        return call
+
+    monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
+    session.run.cache_clear()
+    for method in ("over_layers", "states"):
+        monkeypatch.setattr(Trace, method, watched(getattr(Trace, method)))
+    app = open_page(name, s="the cat sat .", panel=panel, depth="numbers")
+    session.run.cache_clear()
+    assert len(app.get("plotly_chart")) and made and not any(array() is not None for array in made)
