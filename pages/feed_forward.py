@@ -10,7 +10,7 @@ from model.neurons import Positionwise, activation_curve, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures, session
 from pages.ui.differences import Difference
-from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, wide_heatmap
+from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on_screen, wide_heatmap
 from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
@@ -21,6 +21,7 @@ from pages.ui.view import View
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
 SILENT = 0.01  # an activation this small adds next to nothing, whatever its output vector
 LISTED, PUSHED = 15, 10
+LISTED_LARGE = 10  # where everything is large
 LEAKING = "#c3bdf0"
 
 
@@ -163,7 +164,8 @@ def shares() -> None:
 def most_active() -> None:
     """The selected token's most active neurons, or those that differ most; a click chooses one."""
     values = view.shown(prefix + "activation", blank=True)[token]
-    best = np.argsort(-np.abs(values) if view.differs else -values, kind="stable")[:LISTED]
+    best = np.argsort(-np.abs(values) if view.differs else -values, kind="stable")
+    best = best[: LISTED if view.font_size <= 12 else LISTED_LARGE]
     names = Axis(word("a_neuron"), [str(place + 1) for place in best])
     view.picture(
         "best",
@@ -174,6 +176,7 @@ def most_active() -> None:
             differs=view.differs,
             colours=[ACCENT if place == neuron else AFTER for place in best],
             font_size=view.font_size,
+            height=on_screen(80 + 24 * len(best) * view.font_size / 12, view.font_size),
         ),
         text(
             "read_best",

@@ -66,7 +66,7 @@ def number(value: float, decimals: int = 2) -> str:
 
 def stages() -> None:
     """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
-    columns = view.columns([1, 3])
+    columns = view.columns([1, 4])
     with columns[0]:
         image = flat.picture
         assert image is not None  # it reads drawings only
@@ -91,7 +91,7 @@ def stages() -> None:
         operation, equation, *shapes_and_values, note = names
         order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
         look = {"column_order": order, "column_config": column_widths(table)}
-        st.dataframe(table, key="flat.stages", height=480, hide_index=True, **look)
+        st.dataframe(table, key="flat.stages", height=740, hide_index=True, **look)
     st.markdown(text("read_glance"))
     st.markdown(text("note_differs"))
 
@@ -143,7 +143,8 @@ def by_hand() -> None:
     keys = [quantity.key for quantity in flat.graph if quantity.traced]
     chosen = next((key for key in keys if key.rsplit(".", 1)[-1] == view.choice.stage), ATTENTION + "weights")
     st.session_state["flat.quantity"] = chosen
-    names = {key: f"{plain_math(flat.graph[key].symbol)} · {key}" for key in keys}
+    rows = {key: flat.graph[key] for key in keys}
+    names = {key: f"{plain_math(row.symbol)} · {word(f'step_{row.operation}')}" for key, row in rows.items()}
     chosen = st.selectbox(word("quantity"), keys, format_func=names.__getitem__, key="flat.quantity", width=480)
     cell_map(view, chosen, "", title=plain_math(flat.graph[chosen].symbol), height=230)
 

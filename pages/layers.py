@@ -307,7 +307,7 @@ def origin() -> None:
         with column:
             view.picture(
                 name,
-                heatmap(values, *axes, font_size=view.font_size, **look),
+                heatmap(values, *axes, font_size=view.font_size, height=400, **look),
                 sentence,
                 equation=equation,
                 values=values,

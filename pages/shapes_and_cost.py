@@ -37,6 +37,12 @@ from pages.ui.text import literal, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
 
+#: The columns of the shape walk: as many as fit beside the diagram.
+WALK = {
+    "shapes": ("symbol", "in", "out", "kind"),
+    "counts": ("symbol", "parameters", "multiply_adds", "bytes", "times"),
+    "equations": ("symbol", "equation"),
+}
 MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
 
 
@@ -65,7 +71,7 @@ def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
 def paper_base() -> None:
     """The switch that sends the sentence through the paper's base size, untrained, on every page."""
     on = view.choice.pipeline == "untrained"
-    left, right = st.columns([2, 3], vertical_alignment="center")
+    left, right = st.columns([1, 1], vertical_alignment="center")
     left.button(
         word("paper_off" if on else "paper_on"),
         icon=":material/shuffle:",
@@ -88,13 +94,23 @@ def show_walk(now: Settings) -> None:
     with columns[1], st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{word('walk_table')}**", width="content")
         numbers = either("written", ["numbers", "letters"], label_visibility="collapsed")
+        about = st.segmented_control(
+            word("walk_about"),
+            list(WALK),
+            default="shapes",
+            required=True,
+            format_func={name: word(f"walk_{name}") for name in WALK}.__getitem__,
+            key="cost.about",
+            label_visibility="collapsed",
+        )
     rows = cost_tables.steps_table(*size, numbers, view.choice.lang)
     with columns[0]:
         font_size = min(view.font_size, 15)  # as much as a box holds
         figure = cost_tables.walk_picture(*size, view.mode, font_size, view.choice.lang)
         view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows, still=True)
     with columns[1]:
-        show_table("steps", rows, hide_index=False, height=420)
+        shown = [word(f"column_{name}") for name in WALK[about]]
+        show_table("steps", rows, hide_index=False, height=420, column_order=shown)
         st.markdown(
             t(
                 "shapes_and_cost.read_steps",
@@ -156,8 +172,6 @@ def show_parameters(config: EncoderConfig) -> None:
         verdict = "equal" if real == whole else "differs"
         st.markdown(t(f"shapes_and_cost.check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
     with columns[1]:
-        st.markdown(f"**{word('parameters_table')}**")
-        show_table("parts", cost_tables.parameters_table(config, view.choice.lang))
         layer = layer_parameters(config)
         sums = [t("shapes_and_cost.pair", name=word(f"layer_{name}"), text=part) for name, part in layer.items()]
         sums.append(t("shapes_and_cost.pair", name=word("in_all"), text=f"{total(layer).number:,}"))
@@ -166,6 +180,8 @@ def show_parameters(config: EncoderConfig) -> None:
         if layer["ffn.weights"].number + layer["ffn.biases"].number == slip.ours:
             says, ours = f"{slip.says:,}", f"{slip.ours:,}"
             st.info(t("shapes_and_cost.slip", says=says, ours=ours), icon=":material/edit_note:")
+    st.markdown(f"**{word('parameters_table')}**")
+    show_table("parts", cost_tables.parameters_table(config, view.choice.lang))
 
 
 def show_cost(now: Settings) -> None:
@@ -297,7 +313,6 @@ def show_properties() -> None:
         ),
         t("shapes_and_cost.property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
     ]
-    st.markdown("- " + "\n- ".join(sentences))
     A = view.value("layers.{l}.attention.weights")[view.choice.head]
     gaps, key = A - A.T, view.key("layers.{l}.attention.weights")
     drawn = view.shown(key, blank=True)
@@ -313,6 +328,7 @@ def show_properties() -> None:
                 *axes,
                 clickable=len(tokens) > MOST_TOLD,  # then not each cell has a hover of its own
                 font_size=view.font_size,
+                height=440,
             ),
             t("shapes_and_cost.read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values)
             if len(tokens) > 1
@@ -321,17 +337,18 @@ def show_properties() -> None:
             difference=Difference(drawn, axes),
         )
     with columns[1]:
-        rows = []
-        for number, layer in enumerate(layers, 1):
-            head, i, j = layer.gap_at
-            A = trace[f"layers.{number - 1}.attention.weights"][head]
-            shapes = (" × ".join(map(str, shape)) for shape in (layer.shape_in, layer.shape_out))
-            sums = f"{layer.smallest_sum:.7f} … {layer.largest_sum:.7f}"
-            places = (head + 1, f"{i + 1} · {tokens[i]}", f"{j + 1} · {tokens[j]}")
-            rows.append((number, " → ".join(shapes), sums, *places, f"{A[i, j]:.4f}", f"{A[j, i]:.4f}"))
-        st.markdown(f"**{word('properties_table')}**")
-        show_table("properties", table(rows, "layer in_out row_sums head i j A_ij A_ji"))
+        st.markdown("- " + "\n- ".join(sentences))
         paper_base()
+    rows = []
+    for number, layer in enumerate(layers, 1):
+        head, i, j = layer.gap_at
+        A = trace[f"layers.{number - 1}.attention.weights"][head]
+        shapes = (" × ".join(map(str, shape)) for shape in (layer.shape_in, layer.shape_out))
+        sums = f"{layer.smallest_sum:.7f} … {layer.largest_sum:.7f}"
+        places = (head + 1, f"{i + 1} · {tokens[i]}", f"{j + 1} · {tokens[j]}")
+        rows.append((number, " → ".join(shapes), sums, *places, f"{A[i, j]:.4f}", f"{A[j, i]:.4f}"))
+    st.markdown(f"**{word('properties_table')}**")
+    show_table("properties", table(rows, "layer in_out row_sums head i j A_ij A_ji"))
 
 
 def show_claims() -> None:

@@ -87,7 +87,7 @@ def about_pieces() -> None:
         },
         index=range(1, len(tokens) + 1),
     )
-    st.dataframe(table, key="tokens.pieces", height=min(38 + 35 * len(tokens), 360))
+    st.dataframe(table, key="tokens.pieces", height=min(38 + 35 * len(tokens), 740))
 
 
 def patches() -> None:
@@ -242,6 +242,7 @@ def as_waves() -> None:
     width, dimension = table.shape[1], view.choice.component
     drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
     shown = [*drawn, dimension] if many and dimension is not None and dimension not in drawn else drawn
+    called = {word("dimension", number=j + 1): j for j in shown}
     turns = [f"{2 * math.pi * 10_000 ** (j / width):,.0f}" for j in (drawn[0], drawn[-1])]
     sentence = text("read_waves_learned_words" if words else "read_waves_learned", side=config.patches_per_side)
     if not many or config.positions == "sinusoidal":
@@ -251,7 +252,7 @@ def as_waves() -> None:
         "waves",
         waves(
             table,
-            shown,
+            called,
             Axis(word("axis_place")),
             word("axis_value"),
             used=len(tokens) if many else None,
@@ -259,7 +260,7 @@ def as_waves() -> None:
             font_size=view.font_size,
         ),
         sentence,
-        table=pd.DataFrame(table[:, shown], columns=[word("dimension", number=j + 1) for j in shown]),
+        table=pd.DataFrame(table[:, shown], columns=list(called), index=range(1, len(table) + 1)),
         still=True,
     )
 

@@ -23,9 +23,9 @@ else:
     with st.container(horizontal=True, vertical_alignment="center"):
         which(view)
         sentences(view)
-    if view.story:
-        with st.container(horizontal=True, vertical_alignment="center"):
+        if view.story:
             step_slider(view)
+    if view.story:
         lines(view, *best_aligned())
         view.tell(t("translation.story"))
     else:

@@ -64,7 +64,7 @@ hidden = clickable_words(view) if words else {}
 place = place_to_show(view, hidden) if words else 0
 lab = Experiment.on(view, place)
 if view.story:
-    left, right = view.columns([1, 1], gap="medium")
+    left, right = st.columns([1, 1], gap="medium")
     with left:
         answer(view, lab, hidden.get(place))
     with right:

@@ -28,7 +28,8 @@ STYLE = """
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]{gap:.55rem}
 [data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem}
 [data-testid="stPageLink"] :is(span,div,p){white-space:normal}
-.st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;border-bottom:1px solid var(--st-border-color)}
+.st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;
+border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .st-key-strip > div{flex:0 0 auto;width:auto!important}
 .st-key-strip [data-testid="stPageLink"] a{padding:.15rem .5rem}
 .st-key-strip p{line-height:1.25;white-space:nowrap}
@@ -40,10 +41,10 @@ STYLE = """
 [class*="st-key-working"] p:has(> .katex){padding-left:1.5em;text-indent:-1.5em}
 [class*="st-key-working"] table{margin-top:.5rem;font-size:.85rem;font-variant-numeric:tabular-nums;
 border-collapse:collapse;display:block;overflow-x:auto}
-[class*="st-key-working"] :is(td,th){padding:.1rem .45rem;border:1px solid var(--st-border-color);text-align:right;
-font-weight:inherit}
+[class*="st-key-working"] :is(td,th){padding:.1rem .45rem;text-align:right;font-weight:inherit}
 [class*="st-key-working"] :is(td,th):first-child{text-align:left}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
+[class*="st-key-square"],:has(> [class*="st-key-square"]){max-height:108vw;overflow:hidden}
 [data-variant="segmented_control"]{margin-left:-1px}
 [data-variant="segmented_control"]:not([data-selected="true"]){
 border-color:color-mix(in srgb,currentColor 20%,transparent)}}

@@ -325,9 +325,13 @@ class View:
     # -- parts of a page ---------------------------------------------------------------------------
 
     def equation(self, latex: str, **look: object) -> None:
+        st.latex(self.in_words(latex), **look)
+
+    def in_words(self, latex: str) -> str:
+        """An equation with its words in the reader's language, and with Q, K and V in their colours."""
         for words in EQUATION_WORDS:
             latex = latex.replace(words, plain(f"equation.{words.replace(' ', '_')}"))
-        st.latex(figures.coloured(latex, self.mode), **look)
+        return figures.coloured(latex, self.mode)
 
     def picture(
         self,
@@ -369,10 +373,14 @@ class View:
         widget = f"{self.name}.{name}"
         if on_pick:
             extra = {"on_select": lambda: _picked(widget, on_pick), "selection_mode": "points"}
-        st.plotly_chart(
+        # What keeps its proportions is no wider than a phone, and needs no more height there.
+        square = {"height": figure.layout.height, "border": False, "key": f"square.{widget}"}
+        place = st.container(**square) if figure.layout.yaxis.scaleanchor else st
+        place.plotly_chart(
             figure,
             key=widget,
             width="stretch",
+            height="stretch" if figure.layout.yaxis.scaleanchor else "content",
             alt=f"{title}. {unmarked(sentence)}",
             config={
                 "displaylogo": False,
@@ -423,11 +431,16 @@ class View:
         """The end of a story: at most three sentences, and the way on to the next page."""
         for sentence in sentences:
             st.markdown(sentence)
+        if not self.choice.big:
+            self._way_on("question")
+
+    def _way_on(self, name: str) -> None:
+        """The link to the page that comes next in the story, if there is one, by its `name` or question."""
         stages = [row.name for row in PAGES if row.group == "stage" and row.reads(self.trace)]
         if self.name in stages[:-1]:
             following = stages[stages.index(self.name) + 1]
-            question = plain(f"{following}.question")
-            page_link(following, f"**{plain('common.next', question=question)}**", ":material/arrow_forward:")
+            label = plain("common.next", question=plain(f"{following}.{name}"))
+            page_link(following, f"**{label}**", ":material/arrow_forward:")
 
     def close(self, *code: object) -> None:
         """The end of a page: the source of the modules that made it, downloads, and the standing warning."""
@@ -496,10 +509,14 @@ class View:
     def _title(self, equation: str | None) -> None:
         """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.
 
-        In a presentation the strip says where one is, and the picture comes at once.
+        In a presentation the strip says where one is, and the picture comes at once; the way on stands at the question,
+        since a picture that fills the screen leaves no room for it below.
         """
         if self.story:
-            st.subheader(plain(f"{self.name}.question"), anchor=False)
+            with st.container(horizontal=self.choice.big, vertical_alignment="center"):
+                st.subheader(plain(f"{self.name}.question"), anchor=False)
+                if self.choice.big:
+                    self._way_on("short")
         if self.story or self.choice.big:
             return
         equation = equation if self.choice.at_least("formula") else None

@@ -60,6 +60,13 @@ def test_words_within_equations_are_in_the_readers_language() -> None:
     assert not any("image" in equation or "pixels" in equation for equation in chinese)
 
 
+def test_the_only_token_has_a_name_in_the_readers_language() -> None:
+    for language in ("zh", "en", "zh"):  # the run is the same, and kept
+        app, name = open_part("hand", lang=language), catalogue(language)["label.image"]
+        assert figure(app)["layout"]["xaxis"]["ticktext"] == figure(app)["layout"]["yaxis"]["ticktext"] == [name]
+        assert ("image" in texts(app)) == (language == "en") and name in texts(app)
+
+
 def test_a_narrow_screen_shows_shapes_and_values_before_equations_and_notes() -> None:
     table = open_part("stages").dataframe[0]
     shapes_and_values = [catalogue("en")[f"flat.column_{name}"] for name in ("in", "out", "values")]

@@ -15,7 +15,7 @@ from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
 from pages.ui import session
-from pages.ui.frame import PAGES
+from pages.ui.frame import LARGE, LEGIBLE, NARROW, PAGES, STYLE
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, open_page, texts
@@ -37,14 +37,16 @@ def test_the_strip_gives_shapes_of_quantities_that_a_run_records() -> None:
     assert {row.shape_of for row in PAGES if row.shape_of} <= recorded
 
 
-def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None:
-    def within(block: object) -> Iterator[Any]:
-        for part in getattr(block, "children", {}).values():
-            yield part
-            yield from within(part)
+def _within(block: object) -> Iterator[Any]:
+    """All parts of a page, in the order in which they stand on it."""
+    for part in getattr(block, "children", {}).values():
+        yield part
+        yield from _within(part)
 
+
+def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None:
     words = catalogue("en")
-    parts = list(within(open_page("home").main))
+    parts = list(_within(open_page("home").main))
     menus = [part.proto.popover.label for part in parts if part.type == "popover"]
     links = [part.proto for part in parts if part.type == "page_link"]
     said = [link.label.partition("  \n")[0].strip("* ") for link in links if link.page != "home"]
@@ -52,6 +54,26 @@ def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None
     assert [link.icon for link in links if link.icon] == [row.icon for row in PAGES if row.group != "stage"]
     stages, others = ([row.name for row in PAGES if (row.group == "stage") == stage] for stage in (True, False))
     assert said == [words[f"{name}.short"] for name in stages] + [words[f"{name}.title"] for name in others]
+
+
+def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:
+    def order(big: str) -> tuple[int, int, str]:
+        shown = [part for part in _within(open_page("attention", depth="story", big=big).main)]
+        kinds = [part.type for part in shown]
+        picture = kinds.index("plotly_chart")
+        ways = [place for place, part in enumerate(shown) if part.type == "page_link" and "arrow" in part.proto.icon]
+        (way,) = ways
+        return way, picture, shown[way].proto.label.strip("*")
+
+    words = catalogue("en")
+    way, picture, label = order("true")
+    assert way < picture and label == words["common.next"].format(question=words["heads.short"])
+    way, picture, label = order("false")
+    assert way > picture and label == words["common.next"].format(question=words["heads.question"])
+
+
+def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
+    assert "var(--st-" not in STYLE + LEGIBLE + NARROW + LARGE
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -18,7 +18,7 @@ from pages.ui.choice import SIZES
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import walk_diagram
 from pages.ui.frame import PAGES
-from pages.ui.tables import MOST
+from pages.ui.tables import MOST, column_widths
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.formulas import html_math, plain_math
 from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
@@ -367,3 +367,16 @@ def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(panel: str, l
                 cells = [f"{cell:,}" if isinstance(cell, int) else cell for cell in table.value[column].tolist()]
                 signs = max(len(text) for text in (column, *cells))
                 assert looks[column]["width"] >= min(7 * signs + 16, MOST), f"{column} cuts {signs} signs"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_columns_of_the_walk_fit_beside_the_diagram(language: str) -> None:
+    app = open_part("walk", lang=language)
+    seen = set()
+    for about in ("shapes", "counts", "equations"):
+        app.segmented_control(key="cost.about").set_value(about).run()
+        (frame,) = (frame for frame in app.dataframe if frame.proto.column_order)
+        seen |= set(frame.proto.column_order)
+        looks = column_widths(frame.value)
+        assert 50 + sum(looks[name]["width"] for name in frame.proto.column_order) <= 624  # pixels, of 1440 for all
+    assert seen == set(frame.value.columns)  # each column stands somewhere

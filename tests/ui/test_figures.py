@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from pages.ui.figures import Axis, attention_lines, bars, heatmap
+from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
+from pages.ui.figures.curves import waves
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 
@@ -131,3 +132,37 @@ def test_lines_join_each_query_to_what_it_looks_at(least: float, wanted: set) ->
             assert y == pytest.approx(i + x * (j - i))
         else:
             assert y == max(i, j)
+
+
+def test_numbers_of_short_bars_to_the_left_have_room_before_the_names() -> None:
+    def left(values: list[float]) -> float:
+        return spec(bars(np.array(values), Axis("token", ["a", "b"]), "h"))["layout"]["xaxis"].get("range", [0])[0]
+
+    assert left([3.0, -0.2]) < -0.2 - 0.15 * 3.2  # a number takes about a seventh of the width
+    assert left([3.0, -3.0]) == left([3.0, 0.2]) == 0  # there numbers stand within the bars: Plotly's own range will do
+
+
+@pytest.mark.parametrize(("font_size", "height"), [(12, 534), (18, 460), (18, None)])
+def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height: int | None) -> None:
+    figure = tiles(
+        np.full((6, 8, 17, 17), 0.5),
+        Axis("layer", "123456"),
+        Axis("head", "12345678"),
+        words=["near"] * 48,
+        font_size=font_size,
+        height=height,
+    )
+    cells, words = figure.data[0], figure.data[-1]
+    blank = (np.asarray(cells.z)[:, 0] == 0).mean() * 6 / 5  # of a tile and its word; no word row below the last tile
+    unit = (figure.layout.height - 6 * font_size) / 6  # pixels
+    assert blank * unit >= words.textfont.size
+
+
+def test_waves_count_places_from_1_and_are_called_by_name() -> None:
+    table = np.sin(np.arange(12.0).reshape(6, 2))
+    figure = waves(table, {"component 2": 1}, Axis("place"), "value", used=3, chosen=(0, 1))
+    line, ring = figure.data
+    assert (line.name, list(line.x), list(ring.x)) == ("component 2", [1, 2, 3, 4, 5, 6], [1])
+    np.testing.assert_array_equal(line.y, table[:, 1].astype(np.float32))
+    (band,) = spec(figure)["layout"]["shapes"]
+    assert (band["x0"], band["x1"]) == (0.5, 3.5)

@@ -138,7 +138,7 @@ def thinned(n: int, chosen: int | None) -> list[int]:
 
 def on_screen(height: float, font_size: int) -> int:
     """A picture's height, or less, so that it ends on the first screen; in a presentation, on a projector's."""
-    return int(min(height, 540 if font_size <= 12 else 500))
+    return int(min(height, 540 if font_size <= 12 else 460))
 
 
 def look(height: int, font_size: int) -> dict:

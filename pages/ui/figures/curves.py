@@ -63,11 +63,15 @@ def bars(
     ends = [-0.6, len(values) - 0.4]
     side = axis_layout(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
     scale = {"title": {"text": label(value_title)}, "automargin": True, **ZERO}
+    low, high = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0))
     if value_range:
         scale["range"] = value_range
+    elif horizontal and ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
+        scale["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
     rows = len(values) if horizontal else 9
     height = height or int(min(720, 80 + rows * 24 * font_size / 12))
-    legible = {"uniformtext": {"minsize": font_size - 2, "mode": "hide"}}  # what would be smaller stays away
+    # What would be smaller stays away.
+    legible = {"bargap": 0.15, "uniformtext": {"minsize": font_size - 2, "mode": "hide"}}
     return figure_of(
         bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | legible | look(height, font_size)
     )
@@ -81,7 +85,7 @@ def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font
         "yaxis": {"title": {"text": label(value_title)}, "automargin": True, **ZERO},
         "showlegend": True,
         "legend": LEGEND,
-    } | look(int(330 * font_size / 12), font_size)
+    } | look(int(min(330 * font_size / 12, 440)), font_size)
 
 
 def grouped_bars(
@@ -283,7 +287,7 @@ def lines(
 
 def waves(
     table: np.ndarray,
-    dimensions: Sequence[int],
+    dimensions: Mapping[str, int],
     places: Axis,
     value_title: str,
     *,
@@ -292,12 +296,13 @@ def waves(
     font_size: int = 12,
     height: int = 340,
 ) -> go.Figure:
-    """Up to six columns of a table (place, dimension) as lines over the places, counted from 0.
+    """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
 
-    used: how many places the input takes; a band marks them. chosen: (place, dimension), ringed on its line.
+    dimensions: what each is called -> its column. used: how many places the input takes; a band marks them. chosen:
+    (place, dimension), ringed on its line.
     """
     table = np.asarray(table, dtype=np.float32)
-    steps = np.arange(len(table), dtype=np.float32)
+    steps = np.arange(1, len(table) + 1, dtype=np.float32)
     colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
     dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
     traces: list[dict[str, Any]] = [
@@ -305,18 +310,18 @@ def waves(
             type="scatter",
             x=steps,
             y=table[:, dimension],
-            name=f"j = {dimension}",
+            name=label(name),
             mode="lines" if len(table) > 1 else "markers",
             line={"color": colour, "dash": dash, "width": 2.5},
-            hovertemplate=f"{label(places.title)} <b>%{{x}}</b>, j = {dimension}: %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"{label(places.title)} <b>%{{x}}</b>, {label(name)}: %{{y:.4f}}<extra></extra>",
         )
-        for dimension, colour, dash in zip(dimensions, colours, dashes, strict=False)
+        for (name, dimension), colour, dash in zip(dimensions.items(), colours, dashes, strict=False)
     ]
     if chosen is not None:
         ring = {"size": 15, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
         place = {"x": steps[[chosen[0]]], "y": table[chosen][None]}
         traces.append(dict(type="scatter", **place, mode="markers", marker=ring, showlegend=False, hoverinfo="skip"))
-    band = {"type": "rect", "x0": -0.5, "x1": (used or 0) - 0.5, "yref": "paper", "y0": 0, "y1": 1}
+    band = {"type": "rect", "x0": 0.5, "x1": (used or 0) + 0.5, "yref": "paper", "y0": 0, "y1": 1}
     band |= {"fillcolor": "#7F7F7F", "opacity": 0.12, "line": {"width": 0}, "layer": "below"}
     layout = {
         "xaxis": {"title": {"text": label(places.title)}, "zeroline": False, "automargin": True},

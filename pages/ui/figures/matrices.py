@@ -31,7 +31,7 @@ from pages.ui.figures.base import (
 )
 from pages.ui.numbers import written
 
-WORDS = 0.22  # of a tile's height: the room for a word below it
+WORDS = 1.2  # times the size of a word below a tile: the room for it
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
@@ -255,7 +255,10 @@ def tiles(
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
     between, gap_x = max(1, n // 16), max(1, m // 16)
-    gap_y = between + (round(WORDS * n) if words else 0)
+    height = height or int(min(620, (66 + n_rows * 68) * font_size / 12))
+    size = round(0.8 * font_size)
+    share = min(WORDS * size * n_rows / (height - 6 * font_size), 0.4) if words else 0.0  # of a tile with its word
+    gap_y = between + round(n * share / (1 - share))
     sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
     sheet[:, :n, :, :m] = 1 + np.rint(shares * STEPS).transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
@@ -293,13 +296,11 @@ def tiles(
     }
     if chosen is not None:
         layout["shapes"] = [outline(*chosen)]
-    if height is None:
-        height = int(min(620, (66 + n_rows * 68) * font_size / 12))
     drawn = [cells, places]
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
-        of_words: dict = {"mode": "text", "textfont": {"size": round(0.8 * font_size)}, "hoverinfo": "skip"}
+        of_words: dict = {"mode": "text", "textfont": {"size": size}, "hoverinfo": "skip"}
         of_words["showlegend"] = False
         drawn.append(dict(type="scatter", x=column, y=foot, text=list(map(label, words)), **of_words))
     return figure_of(drawn, layout | look(height, font_size) | TO_THE_NEAREST)

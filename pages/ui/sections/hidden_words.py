@@ -32,7 +32,7 @@ STYLE = """<style>
 .st-key-words button p{font-size:1.25rem}
 </style>"""
 WIDGET = "words"
-TALL = 270  # pixels of the pictures side by side
+TALL = 230  # pixels of the pictures side by side
 
 
 def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
@@ -218,11 +218,12 @@ def bars_with_numbers(
         texts=[""] * len(names),
         differs=view.differs,
         font_size=view.font_size + 3,
-        height=int((TALL if len(names) <= 6 else 30 * len(names)) * view.font_size / 12),
+        height=int((TALL if len(names) <= 6 else 26 * len(names)) * view.font_size / 12),
     )
     low, high = float(np.nanmin(values, initial=0.0)), float(ends.max())
     figure.layout.xaxis.range = 1.05 * low, high + 0.35 * (high - low)
     figure.layout.xaxis.visible = figure.layout.showlegend = False
+    figure.layout.margin.b = 6  # no numbers stand below
     return figure.add_scatter(
         x=ends,
         y=np.arange(len(names)),

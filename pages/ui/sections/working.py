@@ -21,15 +21,19 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
     with st.container(border=True, key=f"working.{view.name}"):
         st.markdown(f"**{plain('common.by_hand')}** · {cell_name(view, key, cell)}")
         if view.choice.at_least("formula"):
-            view.equation(result.equation)
-        # A line each, since only what stands within text is broken where it is too long.
-        st.markdown("\n\n".join(rf"$\displaystyle {step.latex}$" for step in result.steps))
+            _lines(view.in_words(result.equation).split(r", \quad "))
+        _lines([step.latex for step in result.steps])
         for table in result.tables:
             tall = len(table.places) > TALL
             with st.container(height=420 if tall else "content", border=False):
                 st.html(terms(view, table))
         recorded = f"{result.recorded:.4f}".replace("-", "−")
         st.markdown(t("common.changed_here" if result.changed else "common.recorded", value=recorded))
+
+
+def _lines(equations: Sequence[str]) -> None:
+    """Equations below each other, within text: only there are they broken where they are too long."""
+    st.markdown("\n\n".join(rf"$\displaystyle {equation}$" for equation in equations))
 
 
 def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:

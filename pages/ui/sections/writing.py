@@ -178,7 +178,7 @@ def step_slider(view: Writing) -> None:
     """A slider over the steps, and a button that plays them."""
     if view.steps > 1:
         hold("translation.step", view.step + 1)
-        look = {"key": "translation.step", "label_visibility": "collapsed", "width": 320}
+        look = {"key": "translation.step", "label_visibility": "collapsed", "width": 240}
         look |= {"format": plain("translation.step_format", steps=view.steps)}
         change = lambda: select(step=st.session_state["translation.step"] - 1)  # noqa: E731
         st.slider(plain("translation.step"), 1, view.steps, on_change=change, **look)
