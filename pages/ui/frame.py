@@ -26,7 +26,7 @@ STYLE = """
 [data-testid="stHeader"] button{pointer-events:auto}
 [data-testid="stMainBlockContainer"]{padding:2.4rem 2.2rem 1.5rem}
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]{gap:.55rem}
-[data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem}
+[data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem;text-wrap:balance}
 [data-testid="stPageLink"] :is(span,div,p){white-space:normal}
 .st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
@@ -57,6 +57,8 @@ LEGIBLE = """
 .js-plotly-plot :is(.xtick,.ytick,.colorbar) text:not([style*="rgb(255, 255, 255)"]){fill:currentColor!important}
 .js-plotly-plot text[style*="fill: rgb(128, 132, 149)"]{fill:currentColor!important}
 .heatmap-label text[style*="fill: rgb(68, 68, 68)"]{fill:#000!important}
+[data-testid="stBaseButton-primary"]{background:color-mix(in srgb,currentColor 14%,transparent)!important;
+color:inherit!important;border:1px solid currentColor!important}
 .katex-display:focus-visible,[data-testid="stVerticalBlock"]:focus-visible,a:focus-visible,button:focus-visible{
 outline:2px solid currentColor!important;outline-offset:1px}
 .st-key-strip a[aria-current="page"] p{font-weight:700;text-decoration:underline;text-underline-offset:.3em}

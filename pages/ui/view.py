@@ -390,7 +390,7 @@ class View:
             },
             **extra,
         )
-        st.markdown(sentence)
+        st.markdown(joined(sentence))
         if not still and not (self.differs and difference):
             self.note_run()
         self._pictures[name] = (title, figure, table)
@@ -567,6 +567,11 @@ class View:
                 on_click="ignore",
             )
         st.caption(t("common.downloads_help"))
+
+
+def joined(sentences: str) -> str:
+    """Sentences behind each other as their language writes them: after a Chinese full stop there is no space."""
+    return sentences.replace("。 ", "。")
 
 
 def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:

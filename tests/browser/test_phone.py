@@ -35,6 +35,10 @@ SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
     .filter(label => /rotate\((?!0)/.test(label.getAttribute('transform')))
     .map(label => label.textContent)"""
 
+# How much of the page a chart takes below the title of its lower axis.
+BELOW = """chart => chart.closest('[data-testid=stLayoutWrapper]').getBoundingClientRect().bottom
+    - chart.querySelector('.xtitle').getBoundingClientRect().bottom"""
+
 
 @pytest.fixture
 def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
@@ -105,3 +109,4 @@ def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_uprigh
         assert chart.evaluate(TOUCHING) == []
         assert chart.evaluate(SIDEWAYS) == []
         assert chart.locator(".xtick text[style*='visibility: visible']").count() > 5
+        assert chart.evaluate(BELOW) < 70  # a square map is no higher than it is wide

@@ -6,7 +6,8 @@ import pytest
 import streamlit as st
 
 from pages.ui.numbers import written
-from pages.ui.text import LANGUAGES, catalogue, plain, t, unmarked
+from pages.ui.text import LANGUAGES, SYMBOL, catalogue, plain, t, unmarked
+from pages.ui.view import joined
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
 NOT_CHINESE = {
@@ -89,3 +90,13 @@ def test_chinese_says_it_as_a_teacher_does() -> None:
             assert wrong not in words, f"{name}: {right}, not {wrong}"
         assert not re.search(r"张(小?图(?!片))", words), f"{name}: 图 takes 幅 everywhere"
     assert (catalogue("zh")["sidebar.input_digit"], catalogue("zh")["sidebar.depth_numbers"]) == ("手写数字", "数值")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_symbol_is_marked_as_one_within_mathematics(language: str) -> None:
+    for name, text in catalogue(language).items():
+        assert not any(SYMBOL.search(f" {inner}") for inner in re.findall(r"\$(.+?)\$", text)), name
+
+
+def test_chinese_sentences_stand_behind_each_other_without_a_space() -> None:
+    assert joined("一。 二。 三") == "一。二。三" and joined("One. Two.") == "One. Two."

@@ -23,7 +23,8 @@ def tampering(view: Writing) -> None:
     before, now = view.before.beams[0], view.found.beams[0]
     for name, translation in (("before", before), ("now", now)):
         said = likelihood(translation)
-        st.markdown(f"{plain(f'translation.{name}')}: **{literal(translation.text) or '∅'}** &ensp;:gray[{said}]")
+        when = plain("common.named", name=plain(f"translation.{name}"))
+        st.markdown(f"{when} **{literal(translation.text) or '∅'}** &ensp;:gray[{said}]")
     if view.found.edits:
         same_words(view)
         leak(view)
