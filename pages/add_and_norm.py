@@ -7,7 +7,7 @@ import streamlit as st
 from model import Trace
 from model.analysis import cosine_similarity
 from model.encoder import EncoderLayer
-from pages.ui.differences import Difference
+from pages.ui.differences import Difference, of_both
 from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
 from pages.ui.link import select
 from pages.ui.pickers import either
@@ -61,6 +61,7 @@ def three_lengths(run: Trace) -> np.ndarray:
 
 def lengths_picture() -> None:
     drawn, names = view.compared(three_lengths, ("", "token")), [word(f"length_{name}") for name in lengths]
+    there = view.marked(three_lengths, ("", "token"))
     moved = int((lengths["found"] / lengths["in"]).argmax())
     view.picture(
         "lengths",
@@ -69,6 +70,7 @@ def lengths_picture() -> None:
             view.tokens("axis.token"),
             word("axis_length"),
             (BEFORE, ADDED, AFTER),
+            there=there,
             font_size=view.font_size,
         ),
         text(
@@ -77,8 +79,10 @@ def lengths_picture() -> None:
             found=f"{lengths['found'][moved]:.2f}",
             before=f"{lengths['in'][moved]:.2f}",
             sum=f"{lengths['sum'][moved]:.2f}",
-        ),
+        )
+        + view.which_is_which(),
         on_pick=choose_token,
+        still=there is not None,
         difference=Difference(drawn, (Axis("", names), view.tokens("axis.token")), upwards=True),
     )
 
@@ -92,6 +96,7 @@ def two_cosines(run: Trace) -> np.ndarray:
 def cosines_picture() -> None:
     """Each token's vector with the same token's vector later, not with every other one."""
     drawn, names = view.compared(two_cosines, ("", "token")), [word(f"cosine_{name}") for name in ("found", "after")]
+    there = view.marked(two_cosines, ("", "token"))
     aligned, kept = two_cosines(view.trace)[:, token]
     kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
     view.picture(
@@ -101,11 +106,14 @@ def cosines_picture() -> None:
             view.tokens("axis.token"),
             word("axis_cosine"),
             (ADDED, AFTER),
+            there=there,
             value_range=None if view.differs else (-1, 1),
             font_size=view.font_size,
         ),
-        text(f"read_cosines_{kind}", token=tokens[token], found=f"{aligned:.2f}", after=f"{kept:.2f}"),
+        text(f"read_cosines_{kind}", token=tokens[token], found=f"{aligned:.2f}", after=f"{kept:.2f}")
+        + view.which_is_which(),
         on_pick=choose_token,
+        still=there is not None,
         difference=Difference(drawn, (Axis("", names), view.tokens("axis.token")), upwards=True),
     )
 
@@ -164,7 +172,10 @@ def values_pictures() -> None:
                 after_deviation=f"{normed[token].std():.3f}",
             )
             + view.which_is_which(),
-            table=pd.DataFrame({word(name): values for name, values in three.items()}, index=range(1, d_model + 1)),
+            table=of_both(
+                pd.DataFrame({word(name): values for name, values in three.items()}, index=range(1, d_model + 1)),
+                pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
+            ),
             still=True,
         )
     with view.more():

@@ -109,13 +109,17 @@ def logit_bars(view: View, place: int) -> None:
     best = int(logits.argmax())
     shown = list(range(len(logits))) if len(logits) <= MOST_BARS else likeliest(logits[None], [MOST_BARS])
     numbers = [f"{logits[i]:.2f}".replace("-", "−") for i in shown]
-    figure = bars_with_numbers(view, logits[shown], [names[i] for i in shown], numbers)
+    there = view.marked(lambda run: run["logits"], ("class",))
+    there = there if there is None else there[shown]
+    figure = bars_with_numbers(view, logits[shown], [names[i] for i in shown], numbers, there=there)
     said = t("answer.read_logits", best=names[best], logit=f"{logits[best]:.2f}".replace("-", "−"))
     if len(shown) < len(logits):
         said += " " + t("answer.read_likeliest", most=len(shown), n=f"{len(logits):,}")
     table = pd.DataFrame({"logit": logits}, index=names)
-    look = {"quantity": quantity, "table": table}
-    view.picture("logits", figure, said, on_pick=lambda row, _: select(output=shown[row]), **look)
+    look = {"quantity": quantity, "table": table, "still": there is not None}
+    view.picture(
+        "logits", figure, said + view.which_is_which(), on_pick=lambda row, _: select(output=shown[row]), **look
+    )
 
 
 def trained_on(view: View) -> None:

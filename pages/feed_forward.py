@@ -9,7 +9,7 @@ from model.encoder import FeedForward
 from model.neurons import Positionwise, activation_curve, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures, session
-from pages.ui.differences import Difference
+from pages.ui.differences import Difference, of_both
 from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on_screen, wide_heatmap
 from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
@@ -87,6 +87,10 @@ def before_and_after(run: Trace) -> np.ndarray:
     return np.stack([run[prefix + "hidden"], run[prefix + "activation"]])
 
 
+def as_table(before: np.ndarray, after: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame({"U": before, "H": after}, index=range(1, d_ff + 1))
+
+
 def curve() -> None:
     """The activation function, with the selected token's neurons on it; of two runs those of both."""
     there = view.there(before_and_after, ("", "token", "d_ff"))
@@ -112,7 +116,7 @@ def curve() -> None:
         )
         + view.which_is_which(),
         still=True,
-        table=pd.DataFrame({"U": hidden[token], "H": active[token]}, index=range(1, d_ff + 1)),
+        table=of_both(*(None if run is None else as_table(*run) for run in ((hidden[token], active[token]), other))),
     )
 
 
@@ -167,6 +171,7 @@ def most_active() -> None:
     best = np.argsort(-np.abs(values) if view.differs else -values, kind="stable")
     best = best[: LISTED if view.font_size <= 12 else LISTED_LARGE]
     names = Axis(word("a_neuron"), [str(place + 1) for place in best])
+    there = view.marked(lambda run: run[prefix + "activation"], ("token", "d_ff"))
     view.picture(
         "best",
         bars(
@@ -174,6 +179,7 @@ def most_active() -> None:
             names,
             word("axis_activation"),
             differs=view.differs,
+            there=None if there is None else there[token, best],
             colours=[ACCENT if place == neuron else AFTER for place in best],
             font_size=view.font_size,
             height=on_screen(80 + 24 * len(best) * view.font_size / 12, view.font_size),
@@ -184,15 +190,18 @@ def most_active() -> None:
             neuron=best[0] + 1,
             value=number(active[token, best[0]]),
             listed=len(best),
-        ),
+        )
+        + view.which_is_which(),
         on_pick=lambda place, _length: select(neuron=int(best[place])),
         difference=Difference(values[best], [names]),
+        still=there is not None,
     )
 
 
 def fires() -> None:
     """The chosen neuron over all tokens of the input."""
     values, drawn = active[:, neuron], view.shown(prefix + "activation", blank=True)[:, neuron]
+    there = view.marked(lambda run: run[prefix + "activation"][:, neuron], ("token",))
     view.picture(
         "fires",
         bars(
@@ -200,6 +209,7 @@ def fires() -> None:
             view.tokens("axis.token"),
             word("axis_activation"),
             differs=view.differs,
+            there=there,
             colours=[ACCENT if place == token else AFTER for place in range(len(tokens))],
             font_size=view.font_size,
         ),
@@ -210,10 +220,12 @@ def fires() -> None:
             value=number(values.max()),
             quiet=int((np.abs(values) < SILENT).sum()),
             n=len(tokens),
-        ),
+        )
+        + view.which_is_which(),
         on_pick=lambda place, _length: select(token=place),
         title=word("fires_title", neuron=neuron + 1),
         difference=Difference(drawn, [view.tokens("axis.token")]),
+        still=there is not None,
     )
 
 

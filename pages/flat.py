@@ -158,13 +158,17 @@ def answer() -> None:
     with columns[0]:
         said = text("read_logits", best=names[best], gap=number(abs(logits[0] - logits[1])))
         drawn = view.shown("logits")
-        figure = bars(drawn, axis, "y", **look)
-        view.picture("logits", figure, said, values=logits, difference=Difference(drawn, [axis]))
+        there = view.marked(lambda run: run["logits"], ("class",))
+        figure, still = bars(drawn, axis, "y", there=there, **look), there is not None
+        said += view.which_is_which()
+        view.picture("logits", figure, said, values=logits, difference=Difference(drawn, [axis]), still=still)
     with columns[1]:
         said = text("read_softmax", best=names[best], probability=f"{probabilities[best]:.4f}")
         drawn = view.compared(all_probabilities, ("class",))
-        figure = bars(drawn, axis, plain("answer.axis_probability"), **look)
-        view.picture("softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]))
+        there = view.marked(all_probabilities, ("class",))
+        figure = bars(drawn, axis, plain("answer.axis_probability"), there=there, **look)
+        said += view.which_is_which()
+        view.picture("softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]), still=still)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -7,7 +7,7 @@ import streamlit as st
 from model import Trace
 from model.analysis import Role, head_role, head_table, write_contributions
 from model.encoder import MultiHeadAttention
-from pages.ui.differences import Difference
+from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
 from pages.ui.memory import hold
@@ -182,6 +182,8 @@ def widely_and_far() -> None:
         table = head_table(every_weight(run), run.tokens, run.places)
         return np.stack([np.nan_to_num(table[name].ravel()) for name in ("distance", "entropy")], axis=1)
 
+    before = view.there(far_and_wide, ())
+    other = None if before is None else pd.DataFrame(before, index=name_of.values(), columns=["distance", "entropy"])
     entropy, distance = measures["entropy"].ravel(), np.nan_to_num(measures["distance"].ravel())
     farthest, sharpest = int(distance.argmax()), int(entropy.argmin())
     labels, heads = list(name_of.values()), weights.shape[1]
@@ -196,7 +198,7 @@ def widely_and_far() -> None:
             [f"{name_of[place]} · {roles[place]}" for place in name_of],
             names=[labels[i] if i // heads == layer else "" for i in range(len(labels))],
             chosen=layer * heads + head,
-            before=view.there(far_and_wide, ()),
+            before=before,
             font_size=view.font_size,
         ),
         text(
@@ -210,7 +212,7 @@ def widely_and_far() -> None:
         )
         + view.which_is_which(),
         still=True,
-        table=pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels),
+        table=of_both(pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels), other),
     )
 
 

@@ -10,7 +10,7 @@ from model import Trace
 from model.analysis import cosine_similarity, rollout
 from model.encoder import EncoderLayer
 from pages.ui import session
-from pages.ui.differences import Difference, one_plane
+from pages.ui.differences import Difference, of_both, one_plane
 from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.link import select
@@ -61,7 +61,11 @@ def path() -> None:
     walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
     longest = int(walked.argmax())
     titles = tuple(word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares))
-    names = [f"{i + 1} {name}" for i, name in enumerate(tokens)]
+    rows = pd.MultiIndex.from_product([steps, [f"{i + 1} {name}" for i, name in enumerate(tokens)]])
+
+    def as_table(points: np.ndarray) -> pd.DataFrame:
+        return pd.DataFrame(points.reshape(-1, 2), index=rows, columns=["PCA 1", "PCA 2"])
+
     view.picture(
         "path",
         paths(points, tokens, numbered, titles, chosen=token, before=before, font_size=view.font_size),
@@ -74,9 +78,7 @@ def path() -> None:
         )
         + view.which_is_which(),
         still=True,
-        table=pd.DataFrame(
-            points.reshape(-1, 2), index=pd.MultiIndex.from_product([steps, names]), columns=["PCA 1", "PCA 2"]
-        ),
+        table=of_both(as_table(points), None if before is None else as_table(before)),
     )
 
 
@@ -137,7 +139,8 @@ def lens_of_two(names: Sequence[str]) -> None:
     """By how much the probabilities differ after each layer, of the words or classes that differ most."""
     values = view.compared(guessed, ())
     most = np.sort(np.argsort(-np.abs(values).max(axis=0), kind="stable")[:MOST_CLASSES])
-    axes = Axis(word("axis_step"), steps), Axis(plain("answer.axis_words"), [names[i] for i in most])
+    title = plain(f"axis.{view.trace.axes('logits')[-1]}")
+    axes = Axis(word("axis_step"), steps), Axis(title, [names[i] for i in most])
     figure = heatmap(values[:, most], *axes, square=False, font_size=view.font_size, height=460)
     view.picture("guess", figure, "", difference=Difference(values[:, most], axes))
 
@@ -225,10 +228,12 @@ def lengths() -> None:
     written = {name: values[:, token] for name, values in zip(kinds, of_sublayers, strict=True)}
     loudest = {name: int(np.nanargmax(values)) for name, values in written.items()}
     series = view.compared(lengths_on_the_way, ("", "", "token"))[..., token]
+    there = view.marked(lengths_on_the_way, ("", "", "token"))
+    there = there if there is None else there[..., token]
     names = [word(f"line_{name}") for name in ("state", *written)]
     view.picture(
         "norms",
-        lines(series, names, numbered, word("axis_length"), font_size=view.font_size, height=420),
+        lines(series, names, numbered, word("axis_length"), there=there, font_size=view.font_size, height=420),
         text(
             "read_norms",
             token=tokens[token],
@@ -240,7 +245,9 @@ def lengths() -> None:
             attention_layer=loudest["attention"],
             ffn=f"{written['ffn'][loudest['ffn']]:.1f}",
             ffn_layer=loudest["ffn"],
-        ),
+        )
+        + view.which_is_which(),
+        still=there is not None,
         table=pd.DataFrame(series.T, index=steps, columns=names),
         difference=Difference(series, (Axis("", names), Axis("", steps)), upwards=True),
     )

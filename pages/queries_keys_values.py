@@ -7,7 +7,7 @@ import streamlit as st
 from model import Trace
 from model.analysis import head_slice
 from model.encoder import MultiHeadAttention
-from pages.ui.differences import one_plane
+from pages.ui.differences import of_both, one_plane
 from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.text import plain, t
@@ -91,6 +91,7 @@ def plane() -> None:
     titles = tuple(plain("queries_keys_values.axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
     x, y = points.reshape(-1, 2).T
     table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
+    table = of_both(table, pd.DataFrame(others[0].reshape(-1, 2), columns=["1", "2"]) if others else None)
     look = {"link": (token, best), "before": before, "font_size": view.font_size, "height": 520}
     view.picture(
         "plane",

@@ -48,7 +48,7 @@ def compare_bar(own: Trace, rival: Trace) -> None:
         missing = [own.tokens[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
         st.markdown(" ".join(words), width="content")
         if missing:
-            names = plain("compare.and").join(plain("common.quoted", token=literal(token)) for token in missing)
+            names = plain("compare.and").join(plain("common.quoted", token=token) for token in missing)
             st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
     elif own.answer and rival.answer:
         there, here = (class_label(run.answer[0].best) for run in (rival, own))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from model.analysis import pca
 from pages.ui.figures import Axis
@@ -44,6 +45,11 @@ def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
         if axis.title or axis.labels
     ]
     return " → ".join(filter(None, names))
+
+
+def of_both(table: pd.DataFrame, other: pd.DataFrame | None) -> pd.DataFrame:
+    """The numbers of a picture that shows two runs: those of the second in columns of their own."""
+    return table if other is None else pd.concat([table, other.add_suffix(f" · {plain('change.other_run')}")], axis=1)
 
 
 def one_plane(*clouds: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:

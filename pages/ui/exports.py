@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
+from pages.ui.text import plain
 
 
 def figure_table(figure: go.Figure) -> pd.DataFrame:
@@ -44,6 +45,8 @@ def _series(figure: go.Figure) -> Iterator[tuple[str, pd.Series]]:
         if getattr(trace.marker, "opacity", None) == 0 or getattr(trace, "mode", None) == "text":
             continue
         name = trace.name or f"value {number}"
+        if trace.name and trace.showlegend is False:  # the same series in another run
+            name += f" · {plain('change.other_run')}"
         if trace.type == "box":
             for part in ("lowerfence", "q1", "median", "q3", "upperfence"):
                 yield f"{name} · {part}", pd.Series(np.asarray(trace[part]), np.asarray(trace.x))

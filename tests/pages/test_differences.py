@@ -13,11 +13,12 @@ from model import Edit, Trace
 from model.analysis import cosine_similarity, head_table, pca, rollout, softmax, write_contributions
 from model.sweep import align
 from model.translator import Task
-from pages.ui import session
+from pages.ui import exports, session
 from pages.ui.choice import edit_code
 from pages.ui.drawing import sketch
 from pages.ui.figures.base import LESS, MORE
 from pages.ui.text import catalogue
+from pages.ui.view import View
 from tests.pages.opening import numbers, open_page, texts
 
 CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the cat ."
@@ -313,3 +314,56 @@ def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> Non
     assert catalogue("en")["change.read_nothing"] in texts(
         open_page("feed_forward", **link, panel="neuron", token=str(place + 1))
     )
+
+
+def hollow(drawn: dict, letter: str) -> np.ndarray:
+    """What the outlines of bars, or hollow marks of lines, say of the other run."""
+    clear = [trace for trace in drawn["data"] if trace.get("marker", {}).get("color") == "rgba(0,0,0,0)"
+             or trace.get("marker", {}).get("symbol") == "circle-open"]  # fmt: skip
+    return np.stack([array(trace[letter]) for trace in clear])
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law.read in (heights, lengths)], ids=str)
+def test_bars_and_lines_of_both_inputs_stand_in_one_picture(law: Law) -> None:
+    link, here, there = two_runs("words, another")
+    app = open_page(law.page, **{**link, **law.link, "shown": "beside"})
+    drawn = chart(app, law.picture)
+    if law.read is heights:
+        both, many = heights(drawn), len(law.of(here))
+        np.testing.assert_allclose(both[:many], law.of(here), atol=2e-5)
+        np.testing.assert_allclose(hollow(drawn, "y"), law.of(there), atol=2e-5)
+    else:
+        np.testing.assert_allclose(lengths(drawn), law.of(here), atol=2e-5)
+        np.testing.assert_allclose(hollow(drawn, "x")[0], law.of(there), atol=2e-5)
+    assert catalogue("en")["change.both_beside"] in texts(app)
+    assert catalogue("en")["change.only_beside"] not in texts(app)
+
+
+def test_the_probabilities_of_both_inputs_stand_in_one_picture() -> None:
+    link, here, there = two_runs("digits, another")
+    app = open_page("answer", **link | {"shown": "beside"})
+    p = [softmax(run["logits"].astype(np.float64)) for run in (here, there)]
+    np.testing.assert_allclose(lengths(chart(app, "guesses_0")), p[0], atol=1e-6)
+    np.testing.assert_allclose(hollow(chart(app, "guesses_0"), "x")[0], p[1], atol=1e-6)
+    np.testing.assert_allclose(hollow(chart(app, "logits"), "x")[0], there["logits"], atol=2e-5)
+    assert texts(app).count(catalogue("en")["change.only_beside"]) == 1  # what it would say after each layer
+
+
+def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, tuple] = {}
+    close = View.close
+    monkeypatch.setattr(View, "close", lambda view, *code: (kept.update(view._pictures), close(view, *code)))
+    link, here, there = two_runs("words, changed")
+    open_page("layers", **link, panel="lengths")
+    np.testing.assert_allclose(kept["norms"][2].to_numpy(), (on_the_way(here) - on_the_way(there)).T, atol=2e-5)
+    open_page("feed_forward", **link, panel="neuron", neuron="8")
+    gap = here[F + "activation"][:, 7] - there[F + "activation"][:, 7]
+    np.testing.assert_allclose(exports.figure_table(kept["fires"][1]).to_numpy(float).ravel(), gap, atol=1e-4)
+    open_page("feed_forward", **link, panel="curve")
+    columns = kept["curve"][2]
+    np.testing.assert_array_equal(columns["U"], here[F + "hidden"][TOKEN])
+    np.testing.assert_array_equal(columns[f"U · {catalogue('en')['change.other_run']}"], there[F + "hidden"][TOKEN])
+    link, here, there = two_runs("words, another")
+    open_page("add_and_norm", **link | {"shown": "beside"}, panel="ways")
+    table = exports.figure_table(kept["lengths"][1]).to_numpy(float)
+    np.testing.assert_allclose(table.T, [*ways(here), *ways(there)], atol=2e-5)

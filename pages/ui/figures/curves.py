@@ -21,8 +21,9 @@ from pages.ui.figures.base import (
 )
 from pages.ui.numbers import signed, written
 
+GREY = "#8a8f98"
 #: The line at 0, which differences start from.
-ZERO = {"zeroline": True, "zerolinecolor": "#8a8f98", "zerolinewidth": 1.5}
+ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
 
 
 def bars(
@@ -35,13 +36,14 @@ def bars(
     value_range: tuple[float, float] | None = None,
     horizontal: bool = True,
     differs: bool = False,
+    there: np.ndarray | None = None,
     font_size: int = 12,
     height: int | None = None,
 ) -> go.Figure:
     """One bar for each name, in the order given (the first on top, where horizontal).
 
     texts: what stands at each bar, if not its value with three decimals. differs: the values are differences, which
-    have a sign, and its colour.
+    have a sign, and its colour. there: the values in another run, as hollow bars.
     """
     if differs:
         colours, value_range = sign_colours(values), None
@@ -63,18 +65,29 @@ def bars(
     ends = [-0.6, len(values) - 0.4]
     side = axis_layout(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
     scale = {"title": {"text": label(value_title)}, "automargin": True, **ZERO}
-    low, high = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0))
+    drawn = values if there is None else np.concatenate([values, there])
+    low, high = float(np.nanmin(drawn, initial=0)), float(np.nanmax(drawn, initial=0))
     if value_range:
         scale["range"] = value_range
     elif horizontal and ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
         scale["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
     rows = len(values) if horizontal else 9
     height = height or int(min(720, 80 + rows * 24 * font_size / 12))
-    # What would be smaller stays away.
-    legible = {"bargap": 0.15, "uniformtext": {"minsize": font_size - 2, "mode": "hide"}}
+    uniform = {"minsize": font_size - 2, "mode": "hide"}  # what would be smaller stays away
+    legible = {"barmode": "overlay", "bargap": 0.15, "showlegend": False, "uniformtext": uniform}
     return figure_of(
-        bar, {f"{name_letter}axis": side, f"{value_letter}axis": scale} | legible | look(height, font_size)
+        [bar] if there is None else [bar, hollow(bar, value_letter, there)],
+        {f"{name_letter}axis": side, f"{value_letter}axis": scale} | legible | look(height, font_size),
     )
+
+
+def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
+    """The same bars for the values of another run, as outlines over them; letter: of the axis of values."""
+    if "name" in bar:  # one of several at each place
+        bar["offsetgroup"] = bar["name"]
+    outline = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 1.5}}
+    values = {letter: np.asarray(there, dtype=np.float32), "text": None}
+    return bar | values | {"marker": outline, "showlegend": False}
 
 
 def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font_size: int) -> dict:
@@ -96,9 +109,13 @@ def grouped_bars(
     *,
     stacked: bool = False,
     value_range: tuple[float, float] | None = None,
+    there: np.ndarray | None = None,
     font_size: int = 12,
 ) -> go.Figure:
-    """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less)."""
+    """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
+
+    there: (series, place), the values in another run, as hollow bars; not where they are stacked.
+    """
     traces = [
         dict(
             type="bar",
@@ -114,6 +131,8 @@ def grouped_bars(
     layout = _named(series, names, value_title, font_size)
     if value_range:
         layout["yaxis"]["range"] = value_range
+    if there is not None:
+        traces += [hollow(trace, "y", values) for trace, values in zip(list(traces), there, strict=True)]
     return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": 0.25})
 
 
@@ -258,10 +277,14 @@ def lines(
     steps: Axis,
     value_title: str,
     *,
+    there: np.ndarray | None = None,
     font_size: int = 12,
     height: int = 320,
 ) -> go.Figure:
-    """One line for each name: values (name, step). Dashes and colours tell them apart."""
+    """One line for each name: values (name, step). Dashes and colours tell them apart.
+
+    there: the same in another run, as thin lines with hollow marks.
+    """
     styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
     places = np.arange(values.shape[1], dtype=np.float32)
     traces = [
@@ -276,6 +299,10 @@ def lines(
         )
         for name, row, (colour, dash) in zip(names, np.asarray(values, dtype=np.float32), styles, strict=False)
     ]
+    thin = {"showlegend": False, "opacity": 0.7}
+    for trace, row in zip(list(traces), () if there is None else np.asarray(there, dtype=np.float32), strict=False):
+        look_there = {"line": trace["line"] | {"width": 1}, "marker": {"symbol": "circle-open", "size": 8}}
+        traces.append(trace | thin | look_there | {"y": row})
     layout = {
         "xaxis": axis_layout(steps, values.shape[1], font_size),
         "yaxis": {"title": {"text": label(value_title)}, "rangemode": "tozero", "automargin": True, **ZERO},

@@ -48,7 +48,7 @@ def reads(
             mode="lines",
             line={"width": 1 + 9 * float(size[place]), "color": colour(weights[place])}
             | ({"dash": "dot"} if faded else {}),
-            opacity=0.35 + 0.65 * float(size[place]),
+            opacity=min(1.0, 0.35 + 0.65 * float(size[place]) + 0.4 * differs),
             hoverinfo="skip",
         )
         for row, place in enumerate(shown)

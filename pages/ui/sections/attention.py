@@ -212,16 +212,19 @@ def weights_picture(view: View, key: str, way: str) -> None:
         look = {"title": title, "quantity": quantity, "values": part, "table": table, "on_pick": choose}
         view.picture("weights", drawn, said, difference=Difference(part, (looks, looked_at)), **look)
         return
-    row, look = weights[token, columns], {"differs": view.differs, "font_size": view.font_size}
+    there = view.marked(lambda run: run[key][view.choice.head], quantity.axes[1:])
+    there = there if there is None else there[token, columns]
+    row, look = weights[token, columns], {"differs": view.differs, "there": there, "font_size": view.font_size}
     drawn = bars(row, looked_at, plain("attention.weight"), **look)
     view.picture(
         "weights",
         drawn,
-        said,
+        said + view.which_is_which(),
         title=plain("attention.weights"),
         quantity=quantity,
         values=row,
         table=table,
         on_pick=lambda place, _: select(**{looked: columns[place]}),
         difference=Difference(row, [looked_at]),
+        still=there is not None,
     )

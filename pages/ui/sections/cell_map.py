@@ -145,12 +145,19 @@ def draw_map(
 
 
 def draw_other(
-    view: View, key: str, cell: tuple[int, ...] | None = None, columns: Sequence[int] | None = None, **look: object
+    view: View,
+    key: str,
+    cell: tuple[int, ...] | None = None,
+    *,
+    columns: Sequence[int] | None = None,
+    strongest: float | None = None,
+    height: int | None = None,
+    **_: object,
 ) -> None:
     """The same map of the other input's run, in the same colours, to stand beside this one.
 
-    A click chooses what stands in that place here. cell: as in `draw_map`, outlined where it has a counterpart.
-    columns: the places shown, where they are no tokens. look: for `figures.heatmap`.
+    A click chooses what stands in that place here. cell: outlined where it has a counterpart. columns, strongest,
+    height: as for `draw_map`, of which the rest is for the first map only; of tokens all are shown.
     """
     other = view.other
     assert other is not None  # it stands beside this one
@@ -179,12 +186,12 @@ def draw_other(
         across,
         down,
         scale=quantity.scale,
-        limit=limit(view, key) or None,
+        limit=strongest or limit(view, key) or None,
         cell=None if None in chosen else tuple(chosen),
         clickable=True,
         square=quantity.axes[-1] == "key",
         font_size=view.font_size,
-        **look,
+        height=height,
     )
     picked = (not across.labels), (not down.labels)  # counted from 1 in the picture
 
@@ -213,7 +220,7 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
         draw_map(view, key, sentence, cell=cell, **look)
     with right:
         if view.beside(key):
-            draw_other(view, key, cell, look.get("columns"), height=look.get("height"))
+            draw_other(view, key, cell, **look)
         else:
             working(view, key, cell)
 
@@ -237,8 +244,7 @@ def cell_maps(
         with place:
             draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
             if view.beside(key):
-                outlined = cell if key == focused else None
-                draw_other(view, key, outlined, look.get("columns"), height=look.get("height"))
+                draw_other(view, key, cell if key == focused else None, **look)
     if not view.story:
         with places[-1]:
             working(view, focused, cell)

@@ -141,8 +141,12 @@ def guesses(
     changed = bool(run_shown(view).edits)
     lit = truth if truth is not None else int(now.argmax())
     numbers = [f"{share(before[i])} → {share(now[i])}" if changed else share(now[i]) for i in shown]
+    there = view.marked(all_probabilities, view.trace.axes("logits"))
+    there = there if there is None else np.atleast_2d(there)[place][shown]
     look = {"colours": [ORANGE if i == lit else BLUE for i in shown], "room": np.maximum(now, before)[shown]}
+    look["there"] = there
     figure = bars_with_numbers(view, now[shown], [names[i] for i in shown], numbers, **look)
+    sentence += view.which_is_which() if there is not None else ""
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": "#8a8f98"}}
         marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
@@ -157,7 +161,16 @@ def guesses(
         on_pick = partial(_choose_logit, place)
     choose = {"on_pick": lambda row, _: on_pick(shown[row])} if on_pick else {}
     quantity = view.trace.graph["answer"]
-    view.picture(name, figure, sentence, quantity=quantity, title=title or _title(view), table=table, **choose)
+    view.picture(
+        name,
+        figure,
+        sentence,
+        quantity=quantity,
+        title=title or _title(view),
+        table=table,
+        still=there is not None,
+        **choose,
+    )
 
 
 def _title(view: View) -> str:
@@ -204,10 +217,11 @@ def bars_with_numbers(
     *,
     colours: Sequence[str] | str = BLUE,
     room: np.ndarray | None = None,
+    there: np.ndarray | None = None,
 ) -> go.Figure:
     """Bars, each with its number behind it; of differences in the colours of their signs.
 
-    room: how far to the right something else is drawn.
+    room: how far to the right something else is drawn. there: as for `bars`.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     figure = bars(
@@ -217,10 +231,12 @@ def bars_with_numbers(
         colours=colours,
         texts=[""] * len(names),
         differs=view.differs,
+        there=there,
         font_size=view.font_size + 3,
         height=int((TALL if len(names) <= 6 else 26 * len(names)) * view.font_size / 12),
     )
-    low, high = float(np.nanmin(values, initial=0.0)), float(ends.max())
+    every = [0.0, *values, *ends, *(() if there is None else there)]
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
     figure.layout.xaxis.range = 1.05 * low, high + 0.35 * (high - low)
     figure.layout.xaxis.visible = figure.layout.showlegend = False
     figure.layout.margin.b = 6  # no numbers stand below
