@@ -151,8 +151,8 @@ def values_pictures() -> None:
         three = {"before": entered[token], "normalised": standard[token], "after": normed[token]}
         makes = (lambda run: run[sub.norm_reads], standardised, lambda run: run[sub.norm])
         there = [view.there(of, ("token", "d_model")) for of in makes]
-        known = there[0] is not None and np.isfinite(there[0][token]).all()
-        other = {word(name): run[token] for name, run in zip(three, there, strict=True) if known}
+        found = [run[token] for run in there if run is not None and np.isfinite(run[token]).all()]
+        other = {word(name): values for name, values in zip(three, found, strict=False)}
         view.picture(
             "histogram",
             outlines(

@@ -266,7 +266,8 @@ if ink is None:
     st.info(text("borrowed"), icon=":material/draw:")
     ink = sketch.ink(sketch.example())
 if view.choice.pipeline == "flat" and view.choice.drawing:
-    flat, ink = view.trace, view.subject  # or that of the other drawing
+    flat = view.trace  # or that of the other drawing
+    ink = sketch.ink(view.choice.other_drawing) if view.shows == "other" else ink
 else:
     flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
 view.choice = view.choice.fitted(flat.config, len(flat.tokens))

@@ -95,7 +95,7 @@ def plane() -> None:
     look = {"link": (token, best), "before": before, "font_size": view.font_size, "height": 520}
     view.picture(
         "plane",
-        queries_and_keys(*points, names, legend, titles, view.mode, **look),
+        queries_and_keys(points[0], points[1], names, legend, titles, view.mode, **look),
         t(
             "queries_keys_values.read_plane",
             share=f"{shares.sum():.0%}",

@@ -301,8 +301,8 @@ def two_ways() -> None:
                 near, far = alike[1:, 1:][away == 1].mean(), alike[1:, 1:][away > 1].mean()
             said = {"near": f"{near:.2f}", "far": f"{far:.2f}".replace("-", "−")}
             view.picture(name, table_picture, text(f"read_{name}", **said), values=table, still=True)
-            said = text(f"read_similar_{name}", **said)
-            view.picture(f"similar_{name}", alike_picture, said, values=alike, still=True)
+            similar = text(f"read_similar_{name}", **said)
+            view.picture(f"similar_{name}", alike_picture, similar, values=alike, still=True)
 
 
 view = View("tokens", rows=["embedding.sum"])

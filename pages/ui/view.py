@@ -94,7 +94,9 @@ class View:
         self.subject: Hashable = tuple(self.trace.ids) or self.choice.subject
         self._run: tuple[str, Hashable] = self.choice.pipeline, self.subject
         rival = session.other(self.choice)
-        self._rival = rival and (self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject)
+        self._rival: tuple[str, Hashable] | None = None
+        if rival:
+            self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
         self.shows = self.choice.shown if self.choice.shown in ways_to_show(own, rival) else "changed"
         if self.differs and self.story:  # a story shows no differences of numbers

@@ -367,3 +367,13 @@ def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -
     open_page("add_and_norm", **link | {"shown": "beside"}, panel="ways")
     table = exports.figure_table(kept["lengths"][1]).to_numpy(float)
     np.testing.assert_allclose(table.T, [*ways(here), *ways(there)], atol=2e-5)
+
+
+def test_the_flat_page_shows_the_other_drawing_too() -> None:
+    link = {"input": "flat", "ink": sketch.to_code(FIVE), "other_ink": sketch.to_code(THREE), "depth": "numbers"}
+    for shown, wanted in (("other", THREE), ("changed", FIVE)):
+        app = open_page("flat", **link, panel="answer", shown=shown)
+        logits = session.run("flat", sketch.ink(wanted))["logits"]
+        np.testing.assert_allclose(lengths(chart(app, "logits")), logits, atol=1e-6)
+    app = open_page("flat", **link | {"input": "digit"}, shown="against")
+    assert catalogue("en")["change.no_other"] in texts(app)

@@ -209,13 +209,13 @@ def weights_picture(view: View, key: str, way: str) -> None:
             select(**places, **({looked: columns[column]} if column >= 0 else {}))
 
         title = plain("attention.weights")
-        look = {"title": title, "quantity": quantity, "values": part, "table": table, "on_pick": choose}
-        view.picture("weights", drawn, said, difference=Difference(part, (looks, looked_at)), **look)
+        picked = {"title": title, "quantity": quantity, "values": part, "table": table, "on_pick": choose}
+        view.picture("weights", drawn, said, difference=Difference(part, (looks, looked_at)), **picked)
         return
     there = view.marked(lambda run: run[key][view.choice.head], quantity.axes[1:])
     there = there if there is None else there[token, columns]
-    row, look = weights[token, columns], {"differs": view.differs, "there": there, "font_size": view.font_size}
-    drawn = bars(row, looked_at, plain("attention.weight"), **look)
+    row = weights[token, columns]
+    drawn = bars(row, looked_at, plain("attention.weight"), differs=view.differs, there=there, font_size=view.font_size)
     view.picture(
         "weights",
         drawn,

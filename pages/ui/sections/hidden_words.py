@@ -128,8 +128,9 @@ def guesses(
     on_pick: or is handed its output.
     """
     if view.differs and view.counterpart(place) is not None:
-        pick = {"on_pick": partial(_choose_logit, place)} if pick else {"on_pick": on_pick}
-        more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title or _title(view), **pick)
+        choose_it = partial(_choose_logit, place) if pick else on_pick
+        shown_as = {"most": most, "title": title or _title(view), "on_pick": choose_it}
+        more_and_less(view, name, sentence, all_probabilities, place, **shown_as)
         return
     now, before = probabilities(run_shown(view), place), probabilities(view.original, place)
     names = output_names(view)
