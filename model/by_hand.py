@@ -24,6 +24,7 @@ DECIMALS = 5  # of a number on the page
 LEADING = 3  # terms of a sum that a line names; its table names more
 NO_WORDS = ("[CLS]", "[SEP]", "[PAD]", *TARGET_LANGUAGES.values())
 
+ROWS = {"first": 0, "second": 1}  # operations that only take a row
 Cell = tuple[int, ...]
 Lit = tuple[tuple[str, tuple[int | slice, ...]], ...]
 
@@ -250,7 +251,7 @@ class _Desk:
 
     def working(self, key: str, cell: Cell) -> Working:
         quantity = self.graph[key]
-        if quantity.operation in ("input", "cut", "flatten", "first"):
+        if quantity.operation in ("input", "cut", "flatten", *ROWS):
             raise KeyError(f"{key} only passes numbers on: there is nothing to compute")
         if len(cell) != len(quantity.axes) or min(cell) < 0:
             raise IndexError(f"{key} has the axes {quantity.axes}, and no cell {cell}")
@@ -295,8 +296,8 @@ class _Desk:
             return self.trace[key][place].astype(np.float64)
         if quantity.operation in ("cut", "flatten") and self.trace.patches is not None:
             return self.trace.patches[place].astype(np.float64)
-        if quantity.operation == "first":
-            return self._row(quantity.reads[0], (0,))
+        if quantity.operation in ROWS:
+            return self._row(quantity.reads[0], (ROWS[quantity.operation],))
         module, row = self.network.get_submodule(key), torch.from_numpy(self._row(quantity.reads[0], place)).float()
         return module(row).double().numpy()
 
@@ -313,8 +314,8 @@ class _Desk:
                 return ((quantity.reads[0], (*channels, slice(y, y + size), slice(x, x + size))),)
             case "flatten":
                 return ((quantity.reads[0], (slice(None), slice(None))),)
-            case "first":
-                return self._lit_row(quantity.reads[0], (0,))
+            case "first" | "second":
+                return self._lit_row(quantity.reads[0], (ROWS[quantity.operation],))
         return self._lit_row(quantity.reads[0], place)
 
     def _lit_cell(self, key: str, cell: Cell) -> Lit:
@@ -476,6 +477,17 @@ class _Desk:
         )
         lit = self._lit_row(read.key, place)
         return _working(quantity, cell, equation, steps, lit, value, (*tables, table))
+
+    # The answer of two classifiers.
+
+    def _mean(self, quantity: Quantity, cell: Cell) -> Working:
+        """Half the sum of two numbers, with all that they come from."""
+        (a_steps, a_tables, a), (b_steps, b_tables, b) = (self._read(key, cell, through=True) for key in quantity.reads)
+        value = sum(float(self.trace[key][cell]) for key in quantity.reads) / 2
+        written, (one, other) = _written(quantity, cell), (_written(self.graph[key], cell) for key in quantity.reads)
+        step = Step(written, rf"\frac{{{number(a)} + {operand(b)}}}{{2}}", rounded((a + b) / 2))
+        equation, lit = rf"{written} = \frac{{{one} + {other}}}{{2}}", tuple((key, cell) for key in quantity.reads)
+        return _working(quantity, cell, equation, (*a_steps, *b_steps, step), lit, value, (*a_tables, *b_tables))
 
     # Attention.
 

@@ -90,7 +90,7 @@ def _check(edit: Edit, graph: Graph) -> None:
         raise EditError("value", value=edit.value, least=row.least, most=row.most, **about)
     if not isinstance(edit.seed, int) or not 0 <= edit.seed < MOST_SEEDS:
         raise EditError("value", value=edit.seed, least=0, most=MOST_SEEDS - 1, **about)
-    if edit.operation == "remove" and graph.config.head == "classifier" and edit.token == 0:
+    if edit.operation == "remove" and edit.token in range(graph.config.tokens_read):
         raise EditError("read", **about)
 
 
@@ -163,8 +163,8 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
     """Why what reads this place cannot notice that it changed; None where it can."""
     edit = change.edit
     tokens = {edit.token, edit.from_token} if edit.operation == "swap" else {edit.token}
-    if change.key == graph.Z and graph.config.head == "classifier":
-        return None if tokens & {None, 0} else "unread"
+    if change.key == graph.Z and (read := graph.config.tokens_read):
+        return None if tokens & {None, *range(read)} else "unread"
     prefix, _, name = change.key.rpartition(".")
     if name not in ("Q", "K", "scores", "scaled", "masked") or OPERATIONS[edit.operation].hides:
         return None

@@ -46,6 +46,7 @@ class EncoderConfig:
     head: Literal["none", "masked-word", "classifier"] = "none"
     classes: int = 0
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"  # classifier: act(Linear(Z_1)) before the last Linear
+    distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
 
     def __post_init__(self) -> None:
         sizes = "d_model heads layers d_ff max_len vocab_size image_size patch_size channels"
@@ -68,6 +69,10 @@ class EncoderConfig:
             raise ConfigError("distillation_needs_patches", input=self.input)
         if self.pooler != "none" and self.head != "classifier":
             raise ConfigError("pooler_needs_classifier", head=self.head)
+        if self.distillation_head and (self.head != "classifier" or not self.distillation_token):
+            raise ConfigError("distillation_head_needs_token", head=self.head)
+        if self.distillation_head and self.pooler != "none":
+            raise ConfigError("distillation_head_has_no_pooler", pooler=self.pooler)
         if self.head == "masked-word" and self.input != "words":
             raise ConfigError("masked_word_needs_words", input=self.input)
         if self.head == "classifier" and self.classes < 1:
@@ -91,6 +96,11 @@ class EncoderConfig:
     def tokens_in_front(self) -> int:
         """Tokens that stand before the patches: [CLS], and the distillation token where there is one."""
         return 1 + self.distillation_token if self.input == "patches" else 0
+
+    @property
+    def tokens_read(self) -> int:
+        """How many tokens, from the first on, a classifier reads."""
+        return 1 + self.distillation_head if self.head == "classifier" else 0
 
     @property
     def max_tokens(self) -> int:

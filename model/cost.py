@@ -192,6 +192,8 @@ _WORK: dict[Operation, _Work] = {
     "concat": _Work("copy"),
     "activation": _Work("activation"),
     "first": _Work("view"),
+    "second": _Work("view"),
+    "mean": _Work("add"),
 }
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {

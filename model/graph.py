@@ -32,6 +32,8 @@ Operation = Literal[
     "concat",  # the heads side by side
     "activation",  # ReLU, GELU or tanh
     "first",  # the first row
+    "second",  # the second row
+    "mean",  # of the two that it reads
 ]
 Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]
@@ -424,5 +426,24 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
                     "pooler.1", "activation", (x,), "P", rf"P = {act}({pooled} + b_P)", ("d_model",), traced=False
                 )
                 first = "P"
-            rows.add("logits", "linear", (x,), "y", rf"y = {first} W + b", axes, module="logits")
+            if config.distillation_head:
+                _two_classifiers(rows, Z, x)
+            else:
+                rows.add("logits", "linear", (x,), "y", rf"y = {first} W + b", axes, module="logits")
     rows.add("answer", "softmax", ("logits",), "p", SOFTMAX_Y, axes, scale="share", traced=False)
+
+
+def _two_classifiers(rows: _Rows, Z: str, first: str) -> None:
+    """One reads [CLS], the other the distillation token; y is their mean."""
+    token = r"Z^{[\text{DIST}]}"
+    equation = rf"{token} = \text{{the second row of }} Z"
+    second = rows.add("second", "second", (Z,), token, equation, ("d_model",), traced=False)
+    logits = []
+    for key, read, name in (("cls", first, "CLS"), ("distillation", second, "DIST")):
+        of = rf"[\text{{{name}}}]"
+        symbol, equation = rf"y^{{{of}}}", rf"y^{{{of}}} = Z^{{{of}}} W^{{{of}}} + b^{{{of}}}"
+        logits.append(
+            rows.add(f"{key}_logits", "linear", (read,), symbol, equation, ("class",), module=f"{key}_logits")
+        )
+    equation = r"y = \frac{y^{[\text{CLS}]} + y^{[\text{DIST}]}}{2}"
+    rows.add("logits", "mean", tuple(logits), "y", equation, ("class",))

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from model.config import EncoderConfig
 from model.encoder import Encoder, activation_for
+from model.tap import Tap
 
 
 class MaskedWordNetwork(Encoder):
@@ -52,7 +53,29 @@ class ClassifierNetwork(Encoder):
         return self.read_out(super().forward(x, mask, segments))
 
 
+class DistilledClassifierNetwork(Encoder):
+    """y = (Linear(Z_L^[CLS]) + Linear(Z_L^[DIST])) / 2  (Touvron et al. 2021, "Classification with our approach").
+
+    The first learned from the classes themselves, the second from a teacher network. The mean is taken of the logits,
+    as their code does it.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.cls_logits = nn.Linear(config.d_model, config.classes)
+        self.distillation_logits = nn.Linear(config.d_model, config.classes)
+        self.logits = Tap()
+
+    def read_out(self, Z: Tensor) -> Tensor:
+        """(batch, token, d_model) -> (batch, class)."""
+        return self.logits((self.cls_logits(Z[:, 0]) + self.distillation_logits(Z[:, 1])) / 2)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask, segments))
+
+
 def network_for(config: EncoderConfig) -> Encoder:
     """The encoder with the head that the configuration names."""
-    kinds = {"none": Encoder, "masked-word": MaskedWordNetwork, "classifier": ClassifierNetwork}
+    classifier = DistilledClassifierNetwork if config.distillation_head else ClassifierNetwork
+    kinds = {"none": Encoder, "masked-word": MaskedWordNetwork, "classifier": classifier}
     return kinds[config.head](config)

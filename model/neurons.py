@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from model.embedding import TokenEmbedding
 from model.encoder import Encoder, EncoderLayer
@@ -56,8 +57,8 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     """How far a neuron's output vector points to each word or class: w · E[word], w the neuron's row of W₂.
 
     For words E is the embedding matrix, which is also the last matrix of the masked-word head; where its rows are
-    narrow, E W_E. For images it is the classifier's matrix. Later layers and the head transform what is written, so
-    this is a tendency, not an effect.
+    narrow, E W_E. For images it is the classifier's matrix, or the mean of two. Later layers and the head transform
+    what is written, so this is a tendency, not an effect.
 
     Returns:
         `(word or class,)` float32.
@@ -67,10 +68,17 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     value = network.layers[layer].ffn.W_2.weight[:, neuron]
     with torch.inference_mode():
         if not isinstance(network.embedding, TokenEmbedding):
-            return (network.logits.weight @ value).numpy()
+            return (_classifier(network) @ value).numpy()
         if network.embedding.W_E is not None:
             value = value @ network.embedding.W_E.weight
         return (network.embedding.E.weight @ value).numpy()
+
+
+def _classifier(network: Encoder) -> Tensor:
+    """The matrix of a classifier (class, d_model); of two the mean, since y is the mean of what they say."""
+    if network.config.distillation_head:
+        return (network.cls_logits.weight + network.distillation_logits.weight) / 2
+    return network.logits.weight
 
 
 def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:

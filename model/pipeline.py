@@ -16,7 +16,6 @@ from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
-from model.heads import ClassifierNetwork, MaskedWordNetwork
 from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
 MOST_SOURCES = 4  # runs of other inputs that are kept for patches: about 10 MB each at 64 tokens
@@ -264,21 +263,6 @@ class Pipeline:
         if self.config.head == "masked-word":
             Z = Z[:, token]
         return self.network.read_out(Z).softmax(-1).numpy()
-
-    def logit_parts(self, trace: Trace, output: int, token: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
-        """h, w, c with h · w + c = the logit of one output (a word of the vocabulary, or a class).
-
-        h (d_model) is what the last Linear reads at `token`: a classifier's is Z itself, or its pooler's output, at
-        token 0; a masked-word head's is LayerNorm(GELU(Z W + b)), and w is then the word's row of the embedding
-        matrix.
-        """
-        h = torch.tensor(trace.Z[token])
-        if isinstance(self.network, MaskedWordNetwork):
-            h = self.network.transform(h)
-        elif isinstance(self.network, ClassifierNetwork):
-            h = self.network.pooler(h)
-        head = self.network.logits
-        return h.numpy(), head.weight[output].numpy(), float(head.bias[output])
 
 
 @dataclass

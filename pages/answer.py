@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, whole_words
-from model.heads import ClassifierNetwork, MaskedWordNetwork
 from pages.ui.differences import Difference
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
@@ -172,4 +171,4 @@ else:
         arithmetic(view, (at, output) if words else (output,))
     first_to_know(view)
     trained_on(view)
-view.close(MaskedWordNetwork if words else ClassifierNetwork)
+view.close(type(view.pipeline.network))

@@ -248,7 +248,9 @@ def writes() -> None:
     if (answer := view.trace.graph.get("logits")) and "class" in answer.axes:
         names = [class_name(label) for label in view.pipeline.reader.labels]
         best, least = names[int(scores.argmax())], names[int(scores.argmin())]
-        kind = "read_classes" if len(tokens) > 1 else "read_classes_one"
+        kind = "read_classes_one" if len(tokens) == 1 else "read_classes"
+        if view.trace.config.distillation_head:
+            kind = "read_classes_two"
         push_picture("classes", "axis_class", names, scores, text(kind, neuron=neuron + 1, up=best, down=least))
     else:
         words_pushed(scores)

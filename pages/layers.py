@@ -116,7 +116,7 @@ def lens() -> None:
         table = pd.DataFrame(said, index=steps, columns=range(1, BEST + 1))
     answer = names[answers[-1]]
     sentence = text(
-        "read_guess_class" if classes else "read_guess",
+        "read_guess_two" if view.trace.config.distillation_head else "read_guess_class" if classes else "read_guess",
         token=tokens[token],
         answer=answer,
         value=f"{probabilities[-1, answers[-1]]:.2f}",

@@ -134,6 +134,8 @@ def patches() -> None:
             st.markdown(text("read_cls"))
         if config.distillation_token:
             st.markdown(text("read_distillation"))
+        if config.distillation_head:
+            st.markdown(text("read_distillation_head"))
 
 
 def one_row(first: int, chosen: int, size: int) -> None:

@@ -43,6 +43,11 @@ CONFIGS: dict[str, EncoderConfig] = {
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
         classes=10,
     ),
+    "two classifiers": EncoderConfig(
+        64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
+        positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
+        classes=10, distillation_head=True,
+    ),
 }  # fmt: skip
 
 

@@ -93,7 +93,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings["classes"] = len(_label_names(theirs))
         _check_classes(folder, theirs, settings["classes"])
     try:
-        return EncoderConfig(**family.fixed, **settings, head=head.kind, pooler=head.pooler, dropout=0.0)
+        settings |= {"head": head.kind, "pooler": head.pooler, "distillation_head": head.distillation}
+        return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
         values = ", ".join(f"{name} {value}" for name, value in error.values.items())
         raise CheckpointError("setting", folder=folder.name, setting=error.reason, value=values) from error

@@ -23,6 +23,7 @@ class Head:
     kind: Literal["none", "masked-word", "classifier"]
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
+    distillation: bool = False  # a second classifier reads the distillation token
     copies: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -237,6 +238,14 @@ DEIT = replace(
     prefix="deit",
     fixed={**IMAGES, "distillation_token": True},
     names={**VIT.names, "embedding.distillation": "embeddings.distillation_token"},
+    heads={
+        **VIT.heads,
+        "ForImageClassificationWithTeacher": Head(
+            "classifier",
+            names={"cls_logits": "cls_classifier", "distillation_logits": "distillation_classifier"},
+            distillation=True,
+        ),
+    },
 )
 
 #: By the `model_type` in config.json.

@@ -33,6 +33,7 @@ EQUATION_WORDS = (
     "otherwise",
     "learned",
     "the first row of",
+    "the second row of",
     "all pixels in one row",
     "patches of",
     "pixels",

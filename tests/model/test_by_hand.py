@@ -392,7 +392,8 @@ def test_every_linear_is_read_from_its_equation_and_every_line_can_be_set(name: 
         if quantity.operation == "linear":
             x, matrix, bias = _operands(quantity)
             assert x and f"{x} {matrix} + {bias}" in quantity.equation.replace(r"\,", "")
-            assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}")
+            two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}")
+            assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
     for working in workings(name):
         for latex in (working.equation, working.latex):
             assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex

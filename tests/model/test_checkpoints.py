@@ -56,6 +56,7 @@ VIT = {
 CHECKPOINTS |= {
     f"{family}{head}": (family, head, VIT) for family in ("ViT", "DeiT") for head in ("Model", "ForImageClassification")
 }
+CHECKPOINTS["DeiTForImageClassificationWithTeacher"] = ("DeiT", "ForImageClassificationWithTeacher", VIT)
 families = pytest.mark.parametrize("name", CHECKPOINTS)
 ONE, TWO = "the cat sat on a [MASK]", "the dog slept [SEP] it rained"
 

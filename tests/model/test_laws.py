@@ -137,11 +137,19 @@ def first(of: Run, x: np.ndarray) -> np.ndarray:
     return x[0]
 
 
+def second(of: Run, x: np.ndarray) -> np.ndarray:
+    return x[1]
+
+
+def mean(of: Run, *two: np.ndarray) -> np.ndarray:
+    return np.mean(two, axis=0)
+
+
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
         look_up, scale, cut, flatten, linear, put_in_front, positions, add, norm, split, scores, mask, softmax,
-        weighted_sum, concat, activation, first,
+        weighted_sum, concat, activation, first, second, mean,
     )
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, load
 from model.sweep import effects
-from pages.ui import link
+from pages.ui import link, session
 from pages.ui.drawing import pictures, sketch
 from pages.ui.figures import block_of, tiles
 from pages.ui.figures.base import Axis
@@ -240,3 +240,22 @@ def test_very_many_weights_are_drawn_in_blocks_that_show_the_largest() -> None:
     sheet = tiles(values, Axis("layer"), Axis("head")).data[0].z
     assert sheet.size < 1_000_000
     assert (sheet == 255).sum() == 1
+
+
+def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder("DeiTForImageClassificationWithTeacher"))
+    where = {"model": name, "input": "picture", "picture": "card"}
+    for row in PAGES:
+        open_page(row.name, lang="zh", depth="code", **where)
+    app = open_page("answer", stage="logits", output="4", **where)
+    run = session.run(name, app.session_state["choice"].subject)
+    said = [step for step in steps(app) if step.startswith("y")]
+    found = {step.split(" = ")[0]: float(step.rsplit("=", 1)[-1]) for step in said}
+    for symbol, key in (
+        (r"y^{[\text{CLS}]}_{4}", "cls_logits"),
+        (r"y^{[\text{DIST}]}_{4}", "distillation_logits"),
+        ("y_{4}", "logits"),
+    ):
+        assert found[symbol] == pytest.approx(float(run[key][4]), abs=2e-5)
+    for page, panel in (("layers", "lens"), ("feed_forward", "writes")):
+        assert "[DIST]" in said_on(open_page(page, panel=panel, depth="numbers", **where))

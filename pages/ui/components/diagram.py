@@ -63,7 +63,7 @@ KIND_OF = {
     **dict.fromkeys(("scores", "scaled"), "scores"),
     **dict.fromkeys(("masked", "weights"), "softmax"),
     **dict.fromkeys(("concat", "output"), "concat"),
-    **dict.fromkeys(("first", "logits"), "linear"),
+    **dict.fromkeys(("first", "second", "cls_logits", "distillation_logits", "logits"), "linear"),
 }
 #: What comes from the right instead of from the left where K and V are made of something else than Q.
 MIRRORED = ("Q", "K", "V", "scores", "softmax")

@@ -37,6 +37,7 @@ PHRASES = {
     "all pixels in one row": "one_row",
     "patches of P × P pixels": "patches",
     "the first row of Z": "first_row",
+    "the second row of Z": "second_row",
     "= image": "image",
 }
 

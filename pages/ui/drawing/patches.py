@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import cosine_similarity, likeliest
+from model.config import EncoderConfig
 from model.digits import BOX, SIZE
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
@@ -209,6 +210,17 @@ def classes_to_show(probabilities: np.ndarray, most: int = MOST_CLASSES) -> list
     return likeliest(backwards, [most // 2, *[1] * (len(backwards) - 1)])
 
 
+def read_early(config: EncoderConfig) -> str:
+    """The equation of what the classifier, or the mean of two, would say after layer l."""
+    X = r"\operatorname{LN}(X^{(l)})" if config.final_norm else "X^{(l)}"
+    said = rf"{X}_{{[\text{{CLS}}]}} W + b"
+    if config.distillation_head:
+        tokens = r"[\text{CLS}]", r"[\text{DIST}]"
+        said = " + ".join(rf"{X}_{{{token}}} W^{{{token}}} + b^{{{token}}}" for token in tokens)
+        said = rf"\frac{{{said}}}{{2}}"
+    return rf"p^{{(l)}} = \operatorname{{softmax}}\left({said}\right)"
+
+
 def first_to_know(view: View) -> None:
     """Answer: what the classifier would say after each layer, and from which on the answer stands."""
     if view.kind != "drawing":
@@ -216,6 +228,7 @@ def first_to_know(view: View) -> None:
     read_layers = session.pipeline(view.choice.pipeline).read_layers
     probabilities, drawn = read_layers(view.trace), view.compared(read_layers, ("", "class"))  # (1 + layer, class)
     best, layers = probabilities.argmax(axis=1), view.trace.config.layers
+    two = view.trace.config.distillation_head
     labels = view.trace.answer[0].labels
     since = layers - int((best[::-1] == best[-1]).argmin()) + 1 if (best != best[-1]).any() else 0
     steps = [plain("layers.step_0"), *(plain("layers.step", layer=i + 1) for i in range(layers))]
@@ -236,9 +249,14 @@ def first_to_know(view: View) -> None:
             font_size=view.font_size,
             height=max(270, 90 + 20 * len(steps)),
         ),
-        t("patches.read_first_to_know", value=f"{probabilities[-1].max():.3f}") + " " + known,
+        t(
+            "patches.read_first_to_know_two" if two else "patches.read_first_to_know",
+            value=f"{probabilities[-1].max():.3f}",
+        )
+        + " "
+        + known,
         title=plain("patches.first_to_know"),
-        equation=r"p^{(l)} = \operatorname{softmax}\left(X^{(l)}_{[\text{CLS}]} W + b\right)",
+        equation=read_early(view.trace.config),
         values=probabilities,
         table=table,
         difference=Difference(drawn[:, shown], axes),

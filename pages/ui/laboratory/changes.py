@@ -244,8 +244,8 @@ def tokens(lab: Experiment) -> None:
 
 
 def removed(lab: Experiment, token: int) -> Edit | None:
-    """Without that token; the answer of a classifier is read at the first, which has to stay."""
-    read_there = token == 0 and lab.view.trace.config.head == "classifier"
+    """Without that token; where a classifier reads its answer, a token has to stay."""
+    read_there = token in range(lab.view.trace.config.tokens_read)
     return None if read_there else Edit("embedding.sum", "remove", token=token)
 
 
