@@ -211,7 +211,7 @@ class View:
         """
         value = self.compared(lambda run: run[key], self.trace.axes(key))
         if self.differs and not blank:
-            value = np.nan_to_num(value, nan=0.0)
+            value = np.nan_to_num(value, nan=0.0, posinf=np.inf, neginf=-np.inf)
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
 
     def compared(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray:

@@ -377,3 +377,14 @@ def test_the_flat_page_shows_the_other_drawing_too() -> None:
         np.testing.assert_allclose(lengths(chart(app, "logits")), logits, atol=1e-6)
     app = open_page("flat", **link | {"input": "digit"}, shown="against")
     assert catalogue("en")["change.no_other"] in texts(app)
+
+
+def test_pairs_that_one_run_hides_leave_the_colours_to_the_others() -> None:
+    causal = Edit(f"layers.{LAYER}.attention.masked", "causal")
+    early = Edit("layers.0.attention.heads", "zero", head=0)
+    edits = "~~".join(edit_code(edit) for edit in (early, causal))
+    app = open_page("attention", s=CAT, edits=edits, shown="difference", stage="masked", **PLACE)
+    runs = [session.run("text", CAT, edits)[A + "masked"][HEAD] for edits in ((early, causal), ())]
+    gap = np.subtract(*runs)
+    drawn = chart(app, "masked")["data"][0]
+    assert drawn["zmax"] == pytest.approx(np.abs(gap[np.isfinite(gap)]).max(), rel=1e-5)
