@@ -68,14 +68,15 @@ class Recording(Mapping[str, Tensor]):
     def __init__(
         self,
         network: nn.Module,
-        changes: Mapping[str, Sequence[Apply]] = {},
-        mask: Tensor | None = None,
-        most: float = inf,
-        check: Callable[[str, Tensor], None] | None = None,
+        changes: Mapping[str, Sequence[Apply]],
+        mask: Tensor | None,
+        most: float,
+        check: Callable[[str, Tensor], None] | None,
     ) -> None:
         self.graph = graph_of(network)
         self._network, self._changes, self._mask, self._most, self._check = network, changes, mask, most, check
         self._values: dict[str, Tensor | None] = {}  # None: computed again when asked for
+        self._latest: list[str] = []  # what has passed since the end of a layer
         self._inside = 0  # bytes inside one layer
         self._opened: tuple[int, dict[str, Tensor]] = -1, {}  # a layer, and what is inside
         layers = range(0 if self.graph.decoder else self.graph.layers())  # runs of a translator are never large
@@ -83,11 +84,13 @@ class Recording(Mapping[str, Tensor]):
 
     def keep(self, key: str, value: Tensor) -> Tensor:
         """What passes at this key, changed as the edits say and kept; at the end of a layer, what is inside may go."""
-        value = self._changed(key, value, self._values)
+        if key in self._changes:
+            value = self._changed(key, value, self._values)
         if self._check:
             self._check(key, value)
         # Nothing in the network works in place, so the value need not be copied.
         self._values[key] = value
+        self._latest.append(key)
         if key in self._ends:
             self._let_go(self._ends[key])
         return value
@@ -101,10 +104,13 @@ class Recording(Mapping[str, Tensor]):
 
     def _let_go(self, layer: int) -> None:
         stay = (*self.graph.stream(layer), f"layers.{layer}.attention.weights")
-        inside = [key for key in self._values if self.graph[key].layer == layer and key not in stay]
+        inside = [key for key in self._latest if key.startswith("layers.") and key not in stay]
+        self._latest = []
         self._inside = self._bytes_of(inside)
         if self.large:
             self._values |= dict.fromkeys(inside)
+        else:
+            self._ends = {}  # the other layers are no larger
 
     def __getitem__(self, key: str) -> Tensor:
         if (value := self._values[key]) is not None:

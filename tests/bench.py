@@ -5,6 +5,7 @@ no test depends on them.
 """
 
 import gc
+import itertools
 import resource
 import statistics
 import time
@@ -19,6 +20,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from model import Edit, load
 from model.config import PRESETS
 from model.heads import network_for
+from model.pipeline import MOST_INSIDE
 from model.sweep import sweep
 from model.trace import record
 from pages.ui.frame import PAGES
@@ -83,6 +85,21 @@ def bench_checkpoint() -> None:
     weights = sum(weight.nbytes for weight in pipeline.network.parameters())
     grown = psutil.Process().memory_info().rss - before
     print(f"  memory: {grown / 1e6:.0f} MB more, of which {weights / 1e6:.0f} MB are its weights")
+
+
+def bench_large() -> None:
+    """A picture in 197 tokens of 768 numbers: what a run of that size keeps, and what it costs to ask for the rest."""
+    print("\nA run of ViT-B/16's sizes, random weights (one thread)")
+    torch.set_num_threads(1)
+    network, x = network_for(PRESETS["vit-b-16"]).eval(), torch.rand(1, 3, 224, 224)
+    kept = record(network, x, most=MOST_INSIDE)[1]
+    print(f"  {kept.nbytes / 1e6:.0f} MB stay of {record(network, x)[1].nbytes / 1e6:.0f} MB")
+    with torch.inference_mode():
+        bare, traced = alternate(lambda: network(x), lambda: record(network, x, most=MOST_INSIDE), 3)
+    layers = itertools.cycle(range(12))
+    again = statistics.median(cpu(lambda: kept[f"layers.{next(layers)}.ffn.hidden"]) for _ in range(6))
+    print(f"  {traced / bare:.2f} ×   (bare {bare * 1e3:.0f} ms, traced {traced * 1e3:.0f} ms)")
+    print(f"  the inside of one layer again: {again * 1e3:.0f} ms")
 
 
 def bench_sweeps() -> None:
@@ -186,6 +203,7 @@ def measure_pages() -> None:
 if __name__ == "__main__":
     bench_tracing()
     bench_checkpoint()
+    bench_large()
     bench_sweeps()
     bench_laboratory()
     bench_translation()
