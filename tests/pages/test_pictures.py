@@ -1,6 +1,7 @@
 """Every page with somebody else's encoder of colour pictures: offered, named by the link, right to the last number."""
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -249,8 +250,8 @@ def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: 
         open_page(row.name, lang="zh", depth="code", **where)
     app = open_page("answer", stage="logits", output="4", **where)
     run = session.run(name, app.session_state["choice"].subject)
-    said = [step for step in steps(app) if step.startswith("y")]
-    found = {step.split(" = ")[0]: float(step.rsplit("=", 1)[-1]) for step in said}
+    lines = [re.fullmatch(r"(y\S+) = .*= (-?[\d.]+)", step) for step in steps(app)]
+    found = {line[1]: float(line[2]) for line in lines if line}
     for symbol, key in (
         (r"y^{[\text{CLS}]}_{4}", "cls_logits"),
         (r"y^{[\text{DIST}]}_{4}", "distillation_logits"),
