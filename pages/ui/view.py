@@ -328,7 +328,14 @@ class View:
     # -- parts of a page ---------------------------------------------------------------------------
 
     def equation(self, latex: str, **look: object) -> None:
-        st.latex(self.in_words(latex), **look)
+        """An equation, or several with \\qquad between: on a narrow screen below each other."""
+        one, *others = self.in_words(latex).split(r" \qquad ")
+        if not others:
+            st.latex(one, **look)
+            return
+        with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="small"):
+            for part in (one, *others):
+                st.latex(part, width="content")
 
     def in_words(self, latex: str) -> str:
         """An equation with its words in the reader's language, and with Q, K and V in their colours."""

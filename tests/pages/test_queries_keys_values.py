@@ -107,9 +107,9 @@ def test_the_equations_are_those_of_the_network(monkeypatch: pytest.MonkeyPatch)
     with_network(monkeypatch, pre_norm("text"))
     before = equations()
     # Each stands once, at the top, and where the norm comes first it is not the stream itself that is projected.
-    assert [text.count("W_") >= 3 for text in (after[0], before[0])] == [True, True]
-    assert len(after) == len(before) == 1
-    assert after[0] != before[0]
+    for three in (after, before):
+        assert len(three) == 3 and all(f"W_{name}" in text for name, text in zip("QKV", three, strict=True))
+    assert not {*after} & {*before}
 
 
 def test_one_token_is_explained() -> None:
