@@ -29,7 +29,6 @@ from pages.ui.view import View
 MOST_CHARTS = 4  # hidden places with a chart of their own
 MOST_COLUMNS = 30  # words beside each other in the picture of all places
 MOST_BARS = 10  # classes whose logits are drawn
-MOST_IN_LINE = 4  # equations, at the top
 LINES = ("answer", "logits")  # whose arithmetic is shown
 
 
@@ -39,9 +38,7 @@ def equations(view: View) -> None:
     after = rows[[row.key for row in rows].index(view.trace.graph.Z) + 1 :]
     if view.choice.at_least("formula"):
         shown = [row.equation for row in after if row.traced or row.operation != "linear"]
-        half = len(shown) if len(shown) <= MOST_IN_LINE else (len(shown) + 1) // 2
-        lines = [r" \qquad ".join(shown[start : start + half]) for start in range(0, len(shown), half)]
-        view.equation(r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}" if lines[1:] else lines[0])
+        view.equation(r" \qquad ".join(shown))
 
 
 def part_of_word(hidden: dict[int, int | None]) -> None:
