@@ -37,7 +37,7 @@ def guesses(name: str, trace: Trace, token: int) -> np.ndarray:
     return session.pipeline(name).read_layers(trace, token)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(max_entries=1000, show_spinner=False)
 def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
     return one_plane(*runs)
