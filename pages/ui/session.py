@@ -82,6 +82,7 @@ def _named(compute: Callable[..., Trace]) -> Callable[..., Trace]:
             trace.tokens = [plain("label.image")]
         return trace
 
+    named.cache_clear = compute.cache_clear  # type: ignore[attr-defined]
     return named
 
 
