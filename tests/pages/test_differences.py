@@ -113,6 +113,7 @@ LAWS = [
     Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
     Law("layers", "raw", z, lambda run: run[A + "weights"].mean(axis=0), {"panel": "origin"}),
 ]
+#: Words first: a law may be for words only, since drawings are drawn in another way.
 RUNS = ["words, changed", "words, another", "digits, changed", "digits, another"]
 
 
@@ -129,12 +130,11 @@ def two_runs(which: str) -> tuple[dict[str, str], Trace, Trace]:
     return PLACE | own | link | {"shown": "against"}, session.run(name, one), session.run(name, other)
 
 
-@pytest.mark.parametrize("which", RUNS)
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize(
+    ("law", "which"), [(law, which) for law in LAWS for which in RUNS[: 2 if law.words_only else None]], ids=str
+)
 def test_what_is_drawn_is_one_run_less_the_other(law: Law, which: str) -> None:
     link, here, there = two_runs(which)
-    if law.words_only and not here.ids:
-        pytest.skip("drawn in another way where the input is a drawing")
     app = open_page(law.page, **{**link, **law.link})
     wanted = law.of(here) - law.of(there)
     assert np.nanmax(np.abs(wanted)) > 1e-4  # else nothing is shown
