@@ -1,6 +1,7 @@
 """Layers: how the vectors travel from the word itself to its meaning in this sentence."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -31,10 +32,17 @@ def known_by(trace: Trace) -> tuple:
     return trace["embedding.sum"].tobytes(), trace.edits
 
 
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Trace: known_by})
-def guesses(name: str, trace: Trace, token: int) -> np.ndarray:
-    """The probabilities that the head would give after each layer: (1 + layers, word or class)."""
-    return session.pipeline(name).read_layers(trace, token)
+@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})
+def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
+    """The words that the head would guess after each layer, and how likely they are: (1 + layers, BEST) each.
+
+    A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
+    """
+    probabilities = session.pipeline(name).read_layers(trace, token)
+    best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
+    order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
+    best = np.take_along_axis(best, order, axis=1)
+    return best, np.take_along_axis(probabilities, best, axis=1)
 
 
 @st.cache_data(max_entries=1000, show_spinner=False)
@@ -61,9 +69,9 @@ def path() -> None:
     walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
     longest = int(walked.argmax())
     titles = tuple(word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares))
-    rows = pd.MultiIndex.from_product([steps, [f"{i + 1} {name}" for i, name in enumerate(tokens)]])
 
     def as_table(points: np.ndarray) -> pd.DataFrame:
+        rows = pd.MultiIndex.from_product([steps, [f"{i + 1} {name}" for i, name in enumerate(tokens)]])
         return pd.DataFrame(points.reshape(-1, 2), index=rows, columns=["PCA 1", "PCA 2"])
 
     view.picture(
@@ -78,7 +86,7 @@ def path() -> None:
         )
         + view.which_is_which(),
         still=True,
-        table=of_both(as_table(points), None if before is None else as_table(before)),
+        table=lambda: of_both(as_table(points), None if before is None else as_table(before)),
     )
 
 
@@ -88,11 +96,6 @@ def lens() -> None:
         no_guess = "sentence_vector.no_guess" if view.choice.checkpoint else "untrained.no_guess"
         st.info(t(no_guess), icon=":material/shuffle:")
         return
-    probabilities = guessed(view.trace)
-    answers = probabilities.argmax(axis=1)
-    known = len(answers) - 1  # the first step from which on the best guess is the final one
-    while known > 0 and answers[known - 1] == answers[-1]:
-        known -= 1
     classes = "class" in view.trace.axes("logits")
     reader = view.pipeline.reader
     names = [class_name(label) for label in reader.labels] if classes else reader.vocabulary
@@ -102,24 +105,28 @@ def lens() -> None:
     look = {"font_size": view.font_size, "height": 460}
     step_axis = Axis(word("axis_step"), steps)
     if classes:
+        probabilities = guessed(view.trace)
+        answers, likely = probabilities.argmax(axis=1), probabilities.max(axis=1)
         columns = classes_to_show(probabilities)
         class_axis = Axis(word("axis_class"), [names[i] for i in columns])
         figure = heatmap(probabilities[:, columns], step_axis, class_axis, scale="share", square=False, **look)
-        table = pd.DataFrame(probabilities, index=steps, columns=names)
+        table = partial(pd.DataFrame, probabilities, index=steps, columns=names)
     else:
-        best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
-        order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
-        best = np.take_along_axis(best, order, axis=1)
+        best, shares = best_words(view.choice.pipeline, view.trace, token)
+        answers, likely = best[:, 0], shares[:, 0]
         said = [[names[i] for i in row] for row in best]
         ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
-        figure = worded(np.take_along_axis(probabilities, best, axis=1), said, step_axis, ranks, **look)
-        table = pd.DataFrame(said, index=steps, columns=range(1, BEST + 1))
+        figure = worded(shares, said, step_axis, ranks, **look)
+        table = partial(pd.DataFrame, said, index=steps, columns=range(1, BEST + 1))
+    known = len(answers) - 1  # the first step from which on the best guess is the final one
+    while known > 0 and answers[known - 1] == answers[-1]:
+        known -= 1
     answer = names[answers[-1]]
     sentence = text(
         "read_guess_two" if view.trace.config.distillation_head else "read_guess_class" if classes else "read_guess",
         token=tokens[token],
         answer=answer,
-        value=f"{probabilities[-1, answers[-1]]:.2f}",
+        value=f"{likely[-1]:.2f}",
     )
     kind = "first" if known == 0 else "last" if known == len(answers) - 1 else "between"
     sentence += " " + text(f"known_{kind}", answer=answer, layer=known)
@@ -132,7 +139,7 @@ def guessed(run: Trace) -> np.ndarray:
     """The guesses at the selected token, or at that in its place: (1 + layers, word or class)."""
     place = token if run is view.trace else view.counterpart(token)
     assert place is not None  # only asked where there is one
-    return guesses(view.choice.pipeline, run, place)
+    return view.pipeline.read_layers(run, place)
 
 
 def lens_of_two(names: Sequence[str]) -> None:
@@ -197,7 +204,7 @@ def similarity() -> None:
                 before=number(together[0], 2),
                 after=number(together[-1], 2),
             ),
-            table=pd.DataFrame(
+            table=lambda: pd.DataFrame(
                 drawn.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
             ),
             on_pick=lambda _row, column: select(layer=column - 1) if column else None,  # before all layers is no layer
@@ -248,7 +255,7 @@ def lengths() -> None:
         )
         + view.which_is_which(),
         still=there is not None,
-        table=pd.DataFrame(series.T, index=steps, columns=names),
+        table=partial(pd.DataFrame, series.T, index=steps, columns=names),
         difference=Difference(series, (Axis("", names), Axis("", steps)), upwards=True),
     )
 

@@ -16,7 +16,7 @@ from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
 from pages.ui.sidebar import sidebar
-from pages.ui.text import LANGUAGES, catalogue, plain, t
+from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
 #: A page begins near the top, close to its neighbours; its strip is one row (which scrolls on a phone), its chips are
@@ -234,6 +234,7 @@ def frame() -> None:
     _note_lost()
     wanted = link.clicked()
     problems = link.arrive()
+    speak(st.session_state["lang"])
     if wanted is not None:
         go_to(wanted or "home")
     page = st.navigation(_navigation(), position="hidden")

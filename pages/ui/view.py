@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from functools import cache, cached_property, partial
 
 import numpy as np
@@ -117,7 +118,8 @@ class View:
             st.caption(t(self.KEYS))
             glossary_button(self._explained(), self.mode)
         self.font_size = 18 if self.choice.big else 12
-        self._pictures: dict[str, tuple[str, go.Figure, pd.DataFrame | None]] = {}
+        #: Title, figure, and what makes the table of its numbers.
+        self._pictures: dict[str, tuple[str, go.Figure, Callable[[], pd.DataFrame]]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         for arrow, (down, across) in ARROWS.items():
             self.on_key(arrow, partial(_go_on, "layer" if down else "head", down or across, self.trace.config))
@@ -351,7 +353,7 @@ class View:
         *,
         quantity: Quantity | None = None,
         values: np.ndarray | None = None,
-        table: pd.DataFrame | None = None,
+        table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
         on_pick: Callable[..., None] | None = None,
         title: str | None = None,
         equation: str | None = None,
@@ -363,10 +365,11 @@ class View:
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
         with its equation, unless that is the page's; equation: LaTeX in its place. values: what has the shape to print.
-        table: the numbers for the CSV, where the figure does not hold them. on_pick(row, column): called when a cell or
-        a bar is clicked; where the marks are no cells but carry numbers (customdata lists), it gets those. difference:
-        what is drawn, of a picture that shows the difference of two runs when the reader wants that; its sentence then
-        says so. still: no change moves this picture, or it shows both runs; of any other it is said which one it shows.
+        table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not hold them.
+        on_pick(row, column): called when a cell or a bar is clicked; where the marks are no cells but carry numbers
+        (customdata lists), it gets those. difference: what is drawn, of a picture that shows the difference of two runs
+        when the reader wants that; its sentence then says so. still: no change moves this picture, or it shows both
+        runs; of any other it is said which one it shows.
         """
         title = title or plain(f"{self.name}.{name}")
         if self.differs and difference:
@@ -375,10 +378,13 @@ class View:
             equation = quantity.equation
         if not self.story:
             size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
-            with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
-                st.markdown(f"**{literal(title)}**{size}", width="content")
-                if equation and self.choice.at_least("formula"):
+            heading = f"**{literal(title)}**{size}"
+            if equation and self.choice.at_least("formula"):
+                with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
+                    st.markdown(heading, width="content")
                     self.equation(equation, width="content")
+            else:
+                st.markdown(heading)
         extra: dict = {}
         widget = f"{self.name}.{name}"
         if on_pick:
@@ -403,7 +409,9 @@ class View:
         st.markdown(joined(sentence))
         if not still and not (self.differs and difference):
             self.note_run()
-        self._pictures[name] = (title, figure, table)
+        if table is None:
+            table = partial(exports.figure_table, figure)
+        self._pictures[name] = (title, figure, table if callable(table) else lambda: table)
 
     def note_run(self) -> None:
         """Where a difference, or two runs, are wanted: that this here is of one."""
@@ -527,16 +535,15 @@ class View:
                 st.subheader(plain(f"{self.name}.question"), anchor=False)
                 if self.choice.big:
                     self._way_on("short")
-        if self.story or self.choice.big:
-            return
-        equation = equation if self.choice.at_least("formula") else None
-        columns = st.columns([1, 1], vertical_alignment="center") if equation else [st.container()]
-        with columns[0]:
-            st.subheader(plain(f"{self.name}.title"), anchor=False)
-            st.markdown(t(f"{self.name}.purpose"))
-        if equation:
-            with columns[1]:
-                self.equation(equation)
+        elif not self.choice.big:
+            left = None
+            if equation and self.choice.at_least("formula"):
+                left, right = st.columns([1, 1], vertical_alignment="center")
+                with right:
+                    self.equation(equation)
+            with left or nullcontext():
+                st.subheader(plain(f"{self.name}.title"), anchor=False)
+                st.markdown(t(f"{self.name}.purpose"))
 
     # -- what one takes along ----------------------------------------------------------------------
 
@@ -553,13 +560,13 @@ class View:
         with columns[0]:
             wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
-            _, figure, table = self._pictures[names[wanted]]
+            _, figure, make_table = self._pictures[names[wanted]]
             file = self.file_name(wanted)
             about = " · ".join((plain(f"{self.name}.title"), wanted, *self.about()))
             with columns[1]:
                 st.download_button(
                     "CSV",
-                    lambda: exports.csv(exports.figure_table(figure) if table is None else table, about),
+                    lambda: exports.csv(make_table(), about),
                     f"{file}.csv",
                     "text/csv",
                     on_click="ignore",

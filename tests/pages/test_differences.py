@@ -355,12 +355,12 @@ def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(View, "close", lambda view, *code: (kept.update(view._pictures), close(view, *code)))
     link, here, there = two_runs("words, changed")
     open_page("layers", **link, panel="lengths")
-    np.testing.assert_allclose(kept["norms"][2].to_numpy(), (on_the_way(here) - on_the_way(there)).T, atol=2e-5)
+    np.testing.assert_allclose(kept["norms"][2]().to_numpy(), (on_the_way(here) - on_the_way(there)).T, atol=2e-5)
     open_page("feed_forward", **link, panel="neuron", neuron="8")
     gap = here[F + "activation"][:, 7] - there[F + "activation"][:, 7]
     np.testing.assert_allclose(exports.figure_table(kept["fires"][1]).to_numpy(float).ravel(), gap, atol=1e-4)
     open_page("feed_forward", **link, panel="curve")
-    columns = kept["curve"][2]
+    columns = kept["curve"][2]()
     np.testing.assert_array_equal(columns["U"], here[F + "hidden"][TOKEN])
     np.testing.assert_array_equal(columns[f"U · {catalogue('en')['change.other_run']}"], there[F + "hidden"][TOKEN])
     link, here, there = two_runs("words, another")

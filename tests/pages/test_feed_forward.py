@@ -97,7 +97,7 @@ def test_two_pictures_side_by_side_stand_level(panel: str) -> None:
         kinds = [[part.type, *(inner.type for inner in getattr(part, "children", {}).values())]
                  for part in column.children.values()]  # fmt: skip
         above.append(kinds[: kinds.index(["plotly_chart"])])
-    assert above[0] == above[1] == [["flex_container", "markdown"]]  # a title, and nothing else
+    assert above[0] == above[1] == [["markdown"]]  # a title, and nothing else
 
 
 def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() -> None:

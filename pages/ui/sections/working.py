@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -18,22 +19,18 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
     most: rows of a long table.
     """
     result = by_hand(view.pipeline.network, view.trace, key, cell, most)
+    equations = view.in_words(result.equation).split(r", \quad ") if view.choice.at_least("formula") else []
+    lines = [rf"$\displaystyle {equation}$" for equation in (*equations, *(step.latex for step in result.steps))]
+    recorded = f"{result.recorded:.4f}".replace("-", "−")
     with st.container(border=True, key=f"working.{view.name}"):
-        st.markdown(f"**{plain('common.by_hand')}** · {cell_name(view, key, cell)}")
-        if view.choice.at_least("formula"):
-            _lines(view.in_words(result.equation).split(r", \quad "))
-        _lines([step.latex for step in result.steps])
+        # Within text, and not as displays: only there are equations broken where they are too long.
+        title = f"**{plain('common.by_hand')}** · {cell_name(view, key, cell)}"
+        said = t("common.changed_here" if result.changed else "common.recorded", value=recorded)
+        st.markdown("\n\n".join((title, *lines, said)))
         for table in result.tables:
             tall = len(table.places) > TALL
-            with st.container(height=420 if tall else "content", border=False):
+            with st.container(height=420, border=False) if tall else nullcontext():
                 st.html(terms(view, table))
-        recorded = f"{result.recorded:.4f}".replace("-", "−")
-        st.markdown(t("common.changed_here" if result.changed else "common.recorded", value=recorded))
-
-
-def _lines(equations: Sequence[str]) -> None:
-    """Equations below each other, within text: only there are they broken where they are too long."""
-    st.markdown("\n\n".join(rf"$\displaystyle {equation}$" for equation in equations))
 
 
 def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:

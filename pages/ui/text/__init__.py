@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from pages.ui.numbers import written
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
 LANGUAGES = {"en": "English", "zh": "中文"}
+#: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
+_spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
 
 
 @cache
@@ -32,6 +35,11 @@ def catalogue(language: str) -> dict[str, str]:
     return flat
 
 
+def speak(language: str) -> None:
+    """Let the rest of this run be in a language."""
+    _spoken.set(language)
+
+
 def plain(name: str, /, **values: object) -> str:
     """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables.
 
@@ -47,7 +55,7 @@ def t(name: str, /, **values: object) -> str:
 
 
 def _text(name: str) -> str:
-    return catalogue(st.session_state.get("lang") or "en")[name]
+    return catalogue(_spoken.get() or st.session_state.get("lang") or "en")[name]
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
