@@ -15,7 +15,7 @@ from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.neuron import show_contexts
-from pages.ui.text import class_name, plain, t
+from pages.ui.text import class_label, plain, t
 from pages.ui.view import View
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
@@ -234,7 +234,7 @@ def writes_towards() -> None:
     scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
     classes = (answer := view.trace.graph.get("logits")) and "class" in answer.axes
     labels = (
-        [class_name(label) for label in view.pipeline.reader.labels] if classes else view.pipeline.reader.vocabulary
+        [class_label(label) for label in view.pipeline.reader.labels] if classes else view.pipeline.reader.vocabulary
     )
     ranked = [i for i in np.argsort(-scores, kind="stable").tolist() if labels[i] not in SPECIAL_TOKENS]
     many = 1 if classes else 5
@@ -246,7 +246,7 @@ def writes() -> None:
     """Where the chosen neuron's output vector points: the words, or the classes, that it pushes up and down."""
     scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
     if (answer := view.trace.graph.get("logits")) and "class" in answer.axes:
-        names = [class_name(label) for label in view.pipeline.reader.labels]
+        names = [class_label(label) for label in view.pipeline.reader.labels]
         best, least = names[int(scores.argmax())], names[int(scores.argmin())]
         kind = "read_classes_one" if len(tokens) == 1 else "read_classes"
         if view.trace.config.distillation_head:

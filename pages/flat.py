@@ -17,7 +17,7 @@ from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.tables import column_widths
-from pages.ui.text import class_name, plain, t
+from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
 
@@ -50,14 +50,7 @@ DIFFERS = {
 }
 MAX_LEN = 5000  # places in the note's table of positions
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"flat.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"flat.{name}", **values)
+text, word = texts_of("flat")
 
 
 def number(value: float, decimals: int = 2) -> str:
@@ -151,7 +144,7 @@ def by_hand() -> None:
 
 def answer() -> None:
     """The two logits, and the answer."""
-    logits, names = flat["logits"], [class_name(label) for label in flat.answer[0].labels]
+    logits, names = flat["logits"], [class_label(label) for label in flat.answer[0].labels]
     probabilities = np.array(flat.answer[0].probabilities, dtype=np.float32)
     best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
     columns, look = view.columns([1, 1]), {"differs": view.differs, "font_size": view.font_size, "height": 170}
@@ -190,7 +183,7 @@ def why() -> None:
     table = pd.DataFrame(
         np.column_stack([np.vstack([calm, answers]), [0.0, *changes]]),
         index=names,
-        columns=[*(class_name(label) for label in flat.answer[0].labels), word("column_change")],
+        columns=[*(class_label(label) for label in flat.answer[0].labels), word("column_change")],
     )
     six = st.column_config.NumberColumn(format="%.6f")
     st.dataframe(table, key="flat.disturbed", column_config=dict.fromkeys(table.columns, six))
@@ -202,7 +195,7 @@ def beside() -> None:
     """The same drawing cut into patches: what attention can do with fifty tokens."""
     cut, patch_answer = patches, np.array(patches.answer[0].probabilities)
     probabilities = np.array(flat.answer[0].probabilities)
-    even, best = float(patch_answer[::2].sum()), class_name(flat.answer[0].best)
+    even, best = float(patch_answer[::2].sum()), class_label(flat.answer[0].best)
     last = cut.graph.layers() - 1
     row = cut[f"layers.{last}.attention.weights"][:, 0].mean(axis=0)
     looked = 1 + int(row[1:].argmax())

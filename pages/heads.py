@@ -14,7 +14,7 @@ from pages.ui.memory import hold
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
-from pages.ui.text import plain, t
+from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
 EQUATION = (
@@ -25,14 +25,7 @@ EQUATION = (
 HEADS = ("layer", "head", "query", "key")  # the axes of all weights
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"heads.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"heads.{name}", **values)
+text, word = texts_of("heads")
 
 
 def in_words(role: Role) -> str:

@@ -17,7 +17,7 @@ from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.text import class_name, plain, t
+from pages.ui.text import class_label, plain, t
 from pages.ui.view import View
 
 STATES = ("", "token", "d_model")  # the axes of all states
@@ -98,7 +98,7 @@ def lens() -> None:
         return
     classes = "class" in view.trace.axes("logits")
     reader = view.pipeline.reader
-    names = [class_name(label) for label in reader.labels] if classes else reader.vocabulary
+    names = [class_label(label) for label in reader.labels] if classes else reader.vocabulary
     if view.differs and view.counterpart(token) is not None:
         lens_of_two(names)
         return

@@ -18,7 +18,7 @@ from pages.ui.link import select
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
-from pages.ui.text import literal, plain, t
+from pages.ui.text import literal, plain, texts_of
 from pages.ui.view import View
 
 SINES = (
@@ -29,14 +29,7 @@ COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"tokens.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"tokens.{name}", **values)
+text, word = texts_of("tokens")
 
 
 def length(vectors: np.ndarray) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -54,6 +54,18 @@ def t(name: str, /, **values: object) -> str:
     return _filled(text, {place: literal(written(str(value))) for place, value in values.items()})
 
 
+def texts_of(table: str) -> tuple[Callable[..., str], Callable[..., str]]:
+    """`t` and `plain` for the texts of one table: the first gives for "purpose" what `t` gives for "heads.purpose"."""
+
+    def text(name: str, /, **values: object) -> str:
+        return t(f"{table}.{name}", **values)
+
+    def word(name: str, /, **values: object) -> str:
+        return plain(f"{table}.{name}", **values)
+
+    return text, word
+
+
 def _text(name: str) -> str:
     return catalogue(_spoken.get() or st.session_state.get("lang") or "en")[name]
 
@@ -70,11 +82,6 @@ def _filled(text: str, values: Mapping[str, object]) -> str:
 def quoted(text: str) -> str:
     """“it”; but ‘”’, so that the marks still read where the token is itself such a mark."""
     return f"‘{text}’" if set(text) & set('"“”') else f"“{text}”"
-
-
-def class_name(label: str) -> str:
-    """A class as the reader calls it: digits by themselves, ‘even’ and ‘odd’ in the reader's language."""
-    return plain(f"label.{label}") if label in ("even", "odd") else label
 
 
 def class_label(name: str) -> str:
