@@ -1,13 +1,12 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Callable, Hashable
-from copy import copy
-from functools import wraps
+from collections.abc import Hashable
 from typing import Literal, overload
 
 import streamlit as st
 import torch
+from cachetools.keys import hashkey
 
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
 from model.config import PRESETS, EncoderConfig
@@ -71,30 +70,22 @@ def readable(choice: Choice) -> Choice:
     return choice.with_(input="sentence", model="trained", sentence=FIRST_SENTENCE, edits=())
 
 
-def _named(compute: Callable[..., Trace]) -> Callable[..., Trace]:
-    """The same function, whose runs call a picture that is one token in the reader's language."""
-
-    @wraps(compute)
-    def named(*arguments: Hashable) -> Trace:
-        trace = compute(*arguments)
-        if trace.tokens == ["image"]:
-            trace = copy(trace)
-            trace.tokens = [plain("label.image")]
-        return trace
-
-    named.cache_clear = compute.cache_clear  # type: ignore[attr-defined]
-    return named
+def _decides(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> tuple[Hashable, ...]:
+    """What decides a run; of a picture that is one token also its name, which is in the reader's language."""
+    return hashkey(name, subject, edits, plain("label.image") if name == "flat" else None)
 
 
 @overload
 def run(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTrace: ...
 @overload
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ...
-@_named
-@traces_up_to(MOST_BYTES)
+@traces_up_to(MOST_BYTES, key=_decides)
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
     """One traced run. Choosing another layer or head comes here again and finds it done."""
-    return pipeline(name)(subject, edits)
+    trace = pipeline(name)(subject, edits)
+    if trace.tokens == ["image"]:
+        trace.tokens = [plain("label.image")]
+    return trace
 
 
 def read(choice: Choice) -> tuple[Hashable, Reading]:
