@@ -12,19 +12,12 @@ from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines,
 from pages.ui.link import select
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.text import plain, t
+from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
 AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)\bigr)"
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"add_and_norm.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"add_and_norm.{name}", **values)
+text, word = texts_of("add_and_norm")
 
 
 def choose_token(_height: int, place: int) -> None:

@@ -15,7 +15,7 @@ from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.neuron import show_contexts
-from pages.ui.text import class_label, plain, t
+from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.view import View
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
@@ -23,6 +23,7 @@ SILENT = 0.01  # an activation this small adds next to nothing, whatever its out
 LISTED, PUSHED = 15, 10
 LISTED_LARGE = 10  # where everything is large
 LEAKING = "#c3bdf0"
+text, word = texts_of("feed_forward")
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
@@ -33,14 +34,6 @@ def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int
 @st.cache_data(max_entries=256, show_spinner=False)
 def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
     return pushes(session.pipeline(pipeline).network, layer, neuron)
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"feed_forward.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"feed_forward.{name}", **values)
 
 
 def choose_token(_height: int, place: int) -> None:

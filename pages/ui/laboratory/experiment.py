@@ -20,20 +20,13 @@ from pages.ui.figures.base import ACCENT, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.sections.hidden_words import output_names, probabilities
-from pages.ui.text import plain, t
+from pages.ui.text import texts_of
 from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]
 GREY = "#8a8f98"
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"what_if.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"what_if.{name}", **values)
+text, word = texts_of("what_if")
 
 
 def signed(value: float) -> str:

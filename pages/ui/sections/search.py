@@ -11,17 +11,10 @@ from pages.ui.link import select
 from pages.ui.memory import hold
 from pages.ui.pickers import either
 from pages.ui.sections.writing import Writing, force, share
-from pages.ui.text import literal, plain, t
+from pages.ui.text import literal, plain, texts_of
 
 WIDE = 10  # steps that stand side by side
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"translation.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"translation.{name}", **values)
+text, word = texts_of("translation")
 
 
 def search(view: Writing) -> None:
