@@ -15,7 +15,6 @@ from model.config import EncoderConfig
 from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from model.pipeline import Reading
-from model.sweep import Pair, align, in_place_of
 from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
 from pages.ui.choice import Choice
@@ -26,6 +25,7 @@ from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
 from pages.ui.memory import give_back, hold
+from pages.ui.runs import Runs, ways_to_show
 from pages.ui.text import literal, plain, t, unmarked
 
 #: English words in equations, shown in the reader's language.
@@ -50,7 +50,7 @@ def shape(values: np.ndarray) -> str:
     return " × ".join(str(side) for side in values.shape)
 
 
-class View:
+class View(Runs):
     """One page on the screen: opened with its name, filled with pictures, closed with code and downloads.
 
     `choice` is what the reader chose, fitted to `trace`, the run of that input. Nothing here runs the network again
@@ -76,10 +76,10 @@ class View:
         Raises WeightsError.
         """
         self.name = name
-        self.choice: Choice = choice()
+        self.choice = choice()
         strip_place = st.container()
         try:
-            own = self._read(hides)
+            own, rival = self._open(hides)
         except WeightsError as error:
             if not any_input:
                 with strip_place:
@@ -87,29 +87,7 @@ class View:
                 raise
             session.name(error)
             self.choice = session.readable(self.choice)
-            own = self._read()
-        self.trace: Trace = own
-        self._edits = own.edits
-        self.pipeline = session.pipeline(self.choice.pipeline)
-        self.choice = self.choice.fitted(self.trace.config, len(self.trace.tokens))
-        #: The input on the screen, as the pipeline is given it.
-        self.subject: Hashable = tuple(self.trace.ids) or self.choice.subject
-        self._run: tuple[str, Hashable] = self.choice.pipeline, self.subject
-        rival = session.other(self.choice)
-        self._rival: tuple[str, Hashable] | None = None
-        if rival:
-            self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
-        #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
-        self.shows = self.choice.shown if self.choice.shown in ways_to_show(own, rival) else "changed"
-        if self.differs and self.story:  # a story shows no differences of numbers
-            self.shows = "changed"
-        if self.shows in ("original", "other"):
-            self._edits = ()
-        if self.shows == "original":
-            self.trace = session.run(*self._run)
-        elif self.shows == "other":
-            self.typed = self.pipeline.reader.read(self.choice.other_subject)
-            self._show(self._rival, rival)
+            own, rival = self._open()
         with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
@@ -138,22 +116,7 @@ class View:
         self._equation = equation or ""
         self._title(equation)
 
-    def _read(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> Trace:
-        """The run of the reader's input, or of what is hidden in it, with the reader's edits.
-
-        Those of a decoder wait for the page on which there is one.
-        """
-        subject, self.typed = session.read(self.choice)
-        edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
-        subject = (hides and hides(self.choice, self.typed)) or subject
-        return session.changed(self.choice.pipeline, subject, edits)
-
     # -- what was chosen, ready to use -------------------------------------------------------------
-
-    @property
-    def story(self) -> bool:
-        """Whether the reader wants the story only: one question, one picture, three sentences."""
-        return not self.choice.at_least("numbers")
 
     @property
     def kind(self) -> str:
@@ -196,92 +159,6 @@ class View:
         if "[MASK]" in tokens:
             return tokens.index("[MASK]")
         return min(first_place(self.choice.sentence) or 1, len(tokens) - 1)
-
-    def key(self, row: str) -> str:
-        """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
-        return self.choice.at(row)
-
-    def value(self, row: str) -> np.ndarray:
-        """The recorded value of a row of the graph in the chosen layer (all heads)."""
-        return self.trace[self.key(row)]
-
-    def shown(self, key: str, every_head: bool = False, blank: bool = False) -> np.ndarray:
-        """A recorded value as the pictures show it, of one with heads that of the chosen head.
-
-        Of the run on the screen; or, if the reader wants to see that, by how much it differs from the original run or
-        from that of the other input. blank: tokens that the other input has not are then NaN; otherwise they are 0.
-        """
-        value = self.compared(lambda run: run[key], self.trace.axes(key))
-        if self.differs and not blank:
-            value = np.nan_to_num(value, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
-
-    def compared(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray:
-        """What `of` makes of the run on the screen; or by how much that differs from what it makes of the other run.
-
-        axes: of what it makes, as the graph calls them. NaN where no token of the other input stands in the place.
-        """
-        here, there = of(self.trace), self.there(of, axes) if self.differs else None
-        if there is None:
-            return here
-        with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
-            return here - there
-
-    def there(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
-        """What `of` makes of the run to which this one is compared, each token in its counterpart's place.
-
-        For pictures that show both runs. None while the reader looks at one run only.
-        """
-        if self.shows == "difference":
-            return of(self.original)
-        if self.shows not in ("against", "beside") or self.other is None:
-            return None
-        there = of(self.other)  # drawings have the same patches
-        return in_place_of(there, axes, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
-
-    def marked(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
-        """What `of` makes of the other input's run, to be marked beside this one's; None unless both are wanted."""
-        return self.there(of, axes) if self.shows == "beside" else None
-
-    def which_is_which(self) -> str:
-        """Where a picture shows both runs: which one is hollow."""
-        return " " + t(f"change.both_{self.shows}") if self.shows in ("difference", "against", "beside") else ""
-
-    def beside(self, key: str) -> bool:
-        """Whether the other input's value of a quantity shall stand beside this one."""
-        return self.shows == "beside" and self.other is not None and key in self.other
-
-    @property
-    def differs(self) -> bool:
-        """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
-        return self.shows in ("difference", "against")
-
-    @cached_property
-    def original(self) -> Trace:
-        """The run of the same input without any change."""
-        return session.run(*self._run) if self.trace.edits else self.trace
-
-    @cached_property
-    def other(self) -> Trace | None:
-        """The run of the other input, to which the reader compares this one."""
-        return session.run(*self._rival) if self._rival else None
-
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        """The tokens of this input, and those of the other that stand in their place."""
-        assert self.other is not None  # only asked where there is one
-        return align(self.trace.tokens, self.other.tokens)
-
-    def counterpart(self, token: int) -> int | None:
-        """The place of a token in the run that this one is compared with; None where nothing stands for it there."""
-        if self.shows not in ("against", "beside") or not self.trace.ids:  # drawings have the same patches
-            return token
-        return next(pair.other for pair in self.pairs if pair.one == token)
-
-    def _show(self, run: tuple[str, Hashable], trace: Trace) -> None:
-        """Put another run on the screen."""
-        self._run, self.subject, self.trace = run, run[1], trace
-        self.choice = self.choice.fitted(trace.config, len(trace.tokens))
 
     def token_names(self) -> list[str]:
         """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
@@ -421,29 +298,6 @@ class View:
     def more(self):
         """A box, closed at first, for what does not fit on two screens."""
         return st.expander(plain("common.more"), icon=":material/unfold_more:")
-
-    def follow(self, pipeline: str, subject: Hashable) -> Trace:
-        """Make the rest of the page, and its downloads, about another run than the reader's input."""
-        self.pipeline = session.pipeline(pipeline)
-        if pipeline != self._run[0]:  # what another network made of the other input is no match
-            self._rival = None
-            self._one_input()
-        self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
-        for about_the_last in ("usual_token", "original", "pairs"):
-            self.__dict__.pop(about_the_last, None)
-        return self.trace
-
-    def compare_with(self, subject: Hashable) -> None:
-        """Compare the rest of the page with another run than the reader's other input."""
-        self._rival = self._run[0], subject
-        for about_the_last in ("other", "pairs"):
-            self.__dict__.pop(about_the_last, None)
-
-    def _one_input(self) -> None:
-        """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""
-        if self.shows in ("beside", "other", "against"):
-            self.shows = "changed"
-            st.caption(t("change.no_other"))
 
     def tell(self, *sentences: str) -> None:
         """The end of a story: at most three sentences, and the way on to the next page."""
@@ -589,13 +443,6 @@ class View:
 def joined(sentences: str) -> str:
     """Sentences behind each other as their language writes them: after a Chinese full stop there is no space."""
     return sentences.replace("。 ", "。")
-
-
-def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
-    """Which runs, and differences of two, there are to be shown."""
-    with_edits = ["original", "difference"] if own.edits else []
-    with_rival = ["beside", "other", "against"] if rival else []
-    return ["changed", *with_edits, *with_rival]
 
 
 @cache

@@ -1,0 +1,188 @@
+"""Which runs a page shows: that of the reader's input, changed or not, and that of another input to compare with."""
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+
+import numpy as np
+import streamlit as st
+
+from model import Trace
+from model.pipeline import Reading
+from model.sweep import Pair, align, in_place_of
+from pages.ui import session
+from pages.ui.choice import Choice
+from pages.ui.text import t
+
+
+class Runs:
+    """The runs of one page: `trace` is on the screen; some pictures set `original` or `other` against it.
+
+    `choice` is what the reader chose, fitted to `trace`.
+    """
+
+    choice: Choice
+
+    def _open(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> tuple[Trace, Trace | None]:
+        """Put the run that the reader wants on the screen; returns the own run, and that of the other input, if any.
+
+        hides: what the page is about instead of the reader's input as it was read. Raises WeightsError.
+        """
+        self.trace: Trace = self._read(hides)
+        own = self.trace
+        self._edits = own.edits
+        self.pipeline = session.pipeline(self.choice.pipeline)
+        self.choice = self.choice.fitted(own.config, len(own.tokens))
+        #: The input on the screen, as the pipeline is given it.
+        self.subject: Hashable = tuple(own.ids) or self.choice.subject
+        self._run: tuple[str, Hashable] = self.choice.pipeline, self.subject
+        rival = session.other(self.choice)
+        self._rival: tuple[str, Hashable] | None = None
+        if rival:
+            self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
+        #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
+        self.shows = self.choice.shown if self.choice.shown in ways_to_show(own, rival) else "changed"
+        if self.differs and self.story:  # a story shows no differences of numbers
+            self.shows = "changed"
+        if self.shows in ("original", "other"):
+            self._edits = ()
+        if self.shows == "original":
+            self.trace = session.run(*self._run)
+        elif self.shows == "other" and self._rival and rival:
+            self.typed = self.pipeline.reader.read(self.choice.other_subject)
+            self._show(self._rival, rival)
+        return own, rival
+
+    def _read(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> Trace:
+        """The run of the reader's input, or of what is hidden in it, with the reader's edits.
+
+        Those of a decoder wait for the page on which there is one.
+        """
+        subject, self.typed = session.read(self.choice)
+        edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
+        subject = (hides and hides(self.choice, self.typed)) or subject
+        return session.changed(self.choice.pipeline, subject, edits)
+
+    @property
+    def story(self) -> bool:
+        """Whether the reader wants the story only: one question, one picture, three sentences."""
+        return not self.choice.at_least("numbers")
+
+    def key(self, row: str) -> str:
+        """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
+        return self.choice.at(row)
+
+    def value(self, row: str) -> np.ndarray:
+        """The recorded value of a row of the graph in the chosen layer (all heads)."""
+        return self.trace[self.key(row)]
+
+    # -- two runs ----------------------------------------------------------------------------------
+
+    def shown(self, key: str, every_head: bool = False, blank: bool = False) -> np.ndarray:
+        """A recorded value as the pictures show it, of one with heads that of the chosen head.
+
+        Of the run on the screen; or, if the reader wants to see that, by how much it differs from the original run or
+        from that of the other input. blank: tokens that the other input has not are then NaN; otherwise they are 0.
+        """
+        value = self.compared(lambda run: run[key], self.trace.axes(key))
+        if self.differs and not blank:
+            value = np.nan_to_num(value, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
+
+    def compared(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray:
+        """What `of` makes of the run on the screen; or by how much that differs from what it makes of the other run.
+
+        axes: of what it makes, as the graph calls them. NaN where no token of the other input stands in the place.
+        """
+        here, there = of(self.trace), self.there(of, axes) if self.differs else None
+        if there is None:
+            return here
+        with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
+            return here - there
+
+    def there(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
+        """What `of` makes of the run to which this one is compared, each token in its counterpart's place.
+
+        For pictures that show both runs. None while the reader looks at one run only.
+        """
+        if self.shows == "difference":
+            return of(self.original)
+        if self.shows not in ("against", "beside") or self.other is None:
+            return None
+        there = of(self.other)  # drawings have the same patches
+        return in_place_of(there, axes, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
+
+    def marked(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
+        """What `of` makes of the other input's run, to be marked beside this one's; None unless both are wanted."""
+        return self.there(of, axes) if self.shows == "beside" else None
+
+    def which_is_which(self) -> str:
+        """Where a picture shows both runs: which one is hollow."""
+        return " " + t(f"change.both_{self.shows}") if self.shows in ("difference", "against", "beside") else ""
+
+    def beside(self, key: str) -> bool:
+        """Whether the other input's value of a quantity shall stand beside this one."""
+        return self.shows == "beside" and self.other is not None and key in self.other
+
+    @property
+    def differs(self) -> bool:
+        """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
+        return self.shows in ("difference", "against")
+
+    @cached_property
+    def original(self) -> Trace:
+        """The run of the same input without any change."""
+        return session.run(*self._run) if self.trace.edits else self.trace
+
+    @cached_property
+    def other(self) -> Trace | None:
+        """The run of the other input, to which the reader compares this one."""
+        return session.run(*self._rival) if self._rival else None
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """The tokens of this input, and those of the other that stand in their place."""
+        assert self.other is not None  # only asked where there is one
+        return align(self.trace.tokens, self.other.tokens)
+
+    def counterpart(self, token: int) -> int | None:
+        """The place of a token in the run that this one is compared with; None where nothing stands for it there."""
+        if self.shows not in ("against", "beside") or not self.trace.ids:  # drawings have the same patches
+            return token
+        return next(pair.other for pair in self.pairs if pair.one == token)
+
+    # -- another run than the reader's input ---------------------------------------------------------
+
+    def _show(self, run: tuple[str, Hashable], trace: Trace) -> None:
+        """Put another run on the screen."""
+        self._run, self.subject, self.trace = run, run[1], trace
+        self.choice = self.choice.fitted(trace.config, len(trace.tokens))
+
+    def follow(self, pipeline: str, subject: Hashable) -> Trace:
+        """Make the rest of the page, and its downloads, about another run than the reader's input."""
+        self.pipeline = session.pipeline(pipeline)
+        if pipeline != self._run[0]:  # what another network made of the other input is no match
+            self._rival = None
+            self._one_input()
+        self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
+        for about_the_last in ("usual_token", "original", "pairs"):
+            self.__dict__.pop(about_the_last, None)
+        return self.trace
+
+    def compare_with(self, subject: Hashable) -> None:
+        """Compare the rest of the page with another run than the reader's other input."""
+        self._rival = self._run[0], subject
+        for about_the_last in ("other", "pairs"):
+            self.__dict__.pop(about_the_last, None)
+
+    def _one_input(self) -> None:
+        """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""
+        if self.shows in ("beside", "other", "against"):
+            self.shows = "changed"
+            st.caption(t("change.no_other"))
+
+
+def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
+    """Which runs, and differences of two, there are to be shown."""
+    with_edits = ["original", "difference"] if own.edits else []
+    with_rival = ["beside", "other", "against"] if rival else []
+    return ["changed", *with_edits, *with_rival]
