@@ -1,5 +1,7 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -13,11 +15,9 @@ from pages.ui.sections.hidden_words import (
     all_probabilities,
     bars_with_numbers,
     clickable_words,
-    guess_in_words,
     guesses,
     more_and_less,
     output_names,
-    place_to_show,
     probabilities,
     with_words_hidden,
 )
@@ -30,6 +30,10 @@ MOST_CHARTS = 4  # hidden places with a chart of their own
 MOST_COLUMNS = 30  # words beside each other in the picture of all places
 MOST_BARS = 10  # classes whose logits are drawn
 LINES = ("answer", "logits")  # whose arithmetic is shown
+
+
+def choose_logit(place: int, output: int) -> None:
+    select(token=place, output=output)
 
 
 def equations(view: View) -> None:
@@ -86,7 +90,7 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
             font_size=view.font_size,
         ),
         " ".join([*sentences, t("answer.read_special")]),
-        on_pick=lambda row, column: select(token=row, output=columns[column]),
+        on_pick=lambda row, column: choose_logit(row, columns[column]),
         difference=Difference(drawn[:, columns], axes),
     )
 
@@ -136,8 +140,7 @@ if "logits" not in view.trace:
     st.stop()
 equations(view)
 words = "word" in view.trace.axes("logits")
-hidden = clickable_words(view, several=st.session_state.get("answer.several", False)) if words else {}
-place = place_to_show(view, hidden) if words else 0
+place, hidden = clickable_words(view, several=st.session_state.get("answer.several", False))
 if words and not view.story:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle(plain("answer.several"), key="answer.several", persist_state="session")
@@ -146,9 +149,8 @@ if words and not view.story:
 at = place if view.choice.token is None or not words else view.token
 output = int(probabilities(view.trace, at).argmax()) if view.choice.output is None else view.choice.output
 if view.story:
-    guesses(view, "guesses", guess_in_words(view, place, hidden.get(place)), place, hidden.get(place))
-    outputs = f"{len(output_names(view)):,}"
-    view.tell(t("answer.story", n=outputs) if words else t("answer.story_class", n=outputs))
+    guesses(view, "guesses", place, hidden.get(place))
+    view.tell(t("answer.story" if words else "answer.story_class", n=f"{len(output_names(view)):,}"))
 else:
     left, right = view.columns([3, 2], gap="medium")
     with left:
@@ -156,10 +158,10 @@ else:
         columns = st.columns(min(2, len(shown)))
         for number, one in enumerate(shown):
             with columns[number % 2]:
-                said = guess_in_words(view, one, hidden.get(one))
-                look = {"most": 10 if len(shown) == 1 else 5, "pick": True}
                 title = plain("answer.guesses", place=one + 1) if words else plain("answer.probabilities")
-                guesses(view, f"guesses_{one}", said, one, hidden.get(one), title=title, **look)
+                most = 10 if len(shown) == 1 else 5
+                choose = partial(choose_logit, one)
+                guesses(view, f"guesses_{one}", one, hidden.get(one), most=most, title=title, on_pick=choose)
         if len(hidden) > MOST_CHARTS:
             st.caption(t("answer.more_places", most=MOST_CHARTS, n=len(hidden)))
         if len(hidden) > 1:

@@ -5,11 +5,9 @@ import streamlit as st
 from model.encoder import Encoder, EncoderLayer
 from pages.ui.sections.hidden_words import (
     clickable_words,
-    guess_in_words,
     guesses,
     head_switch,
     head_to_watch,
-    place_to_show,
     what_it_reads,
     with_words_hidden,
 )
@@ -25,15 +23,11 @@ def live(view: View) -> int:
         no_head(view)
         what_it_reads(view, view.choice.layer, view.choice.head, view.token)
         return view.token
-    place, truth = 0, None
-    words = "word" in view.trace.axes("logits")
-    if words:
-        hidden = clickable_words(view)
-        place = place_to_show(view, hidden)
-        truth = hidden.get(place)
+    place, hidden = clickable_words(view)
+    most = 5 if "word" in view.trace.axes("logits") else 10
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        guesses(view, "guesses", guess_in_words(view, place, truth), place, truth, most=5 if words else 10)
+        guesses(view, "guesses", place, hidden.get(place), most=most)
     with right:
         layer, head = head_to_watch(view, place)
         what_it_reads(view, layer, head, place)

@@ -10,13 +10,7 @@ from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, signed, text, word
 from pages.ui.link import select
-from pages.ui.sections.hidden_words import (
-    clickable_words,
-    guess_in_words,
-    guesses,
-    place_to_show,
-    with_words_hidden,
-)
+from pages.ui.sections.hidden_words import clickable_words, guesses, with_words_hidden
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.view import View
 
@@ -33,13 +27,11 @@ PANELS = {
 
 def answer(view: View, lab: Experiment, truth: int | None) -> None:
     """The guesses now, with where each was before; a click on two of them chooses the number to watch."""
-    words = view.trace.picture is None
 
     def watch(output: int) -> None:
         select(output=output, against=lab.against if output == lab.of else lab.of)
 
-    said = guess_in_words(view, lab.place, truth)
-    guesses(view, "guesses", said, lab.place, truth, most=5 if words else 10, on_pick=watch)
+    guesses(view, "guesses", lab.place, truth, most=5 if view.trace.picture is None else 10, on_pick=watch)
 
 
 def number(view: View, lab: Experiment) -> None:
@@ -59,9 +51,7 @@ if "logits" not in view.trace:
     head_laboratory(view)
     view.close()
     st.stop()
-words = "word" in view.trace.axes("logits")
-hidden = clickable_words(view) if words else {}
-place = place_to_show(view, hidden) if words else 0
+place, hidden = clickable_words(view)
 lab = Experiment.on(view, place)
 if view.story:
     left, right = st.columns([1, 1], gap="medium")

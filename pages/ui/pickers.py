@@ -1,20 +1,29 @@
 """Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
 import streamlit as st
 
 from pages.ui.link import select
 from pages.ui.memory import hold
+from pages.ui.text import literal
 
 Option = TypeVar("Option", bound=Hashable)
 
 
-def pick(place: str, label: str, options: Sequence[str], chosen: int, *, numbered: bool = True, key: str = "") -> int:
+def told_apart(names: Iterable[str]) -> list[str]:
+    """Names as pills may show them. The browser knows those by their wording only, so the second ‘the’ gets an
+    invisible sign more.
+    """
+    shown = [literal(name) for name in names]
+    return [name + "\u200b" * shown[:i].count(name) for i, name in enumerate(shown)]
+
+
+def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: str = "") -> int:
     """A select box over places that have names (tokens, classes, …); returns the index.
 
-    place: the field of Choice that it sets. Options that read alike stay apart while they are `numbered`.
+    place: the field of Choice that it sets. The numbers keep options apart that read alike.
     """
     widget = f"pick.{key or place}"
     # Said anew in each run: the browser knows only the wording, and would go on sending that of another sentence.
@@ -22,15 +31,15 @@ def pick(place: str, label: str, options: Sequence[str], chosen: int, *, numbere
     return st.selectbox(
         label,
         range(len(options)),
-        format_func=lambda i: f"{i + 1} · {options[i]}" if numbered else options[i],
+        format_func=lambda i: f"{i + 1} · {options[i]}",
         key=widget,
         on_change=lambda: select(**{place: st.session_state[widget]}),
     )
 
 
-def pick_number(place: str, label: str, count: int, chosen: int, *, key: str = "") -> int:
-    """A number box over `count` places that have no names (dimensions, neurons); shown from 1, returned from 0."""
-    widget = f"pick.{key or place}"
+def pick_number(place: str, label: str, count: int, chosen: int) -> None:
+    """A number box over `count` places that have no names (dimensions, neurons); shown from 1, `chosen` from 0."""
+    widget = f"pick.{place}"
     hold(widget, chosen + 1)
 
     def changed() -> None:
@@ -38,7 +47,6 @@ def pick_number(place: str, label: str, count: int, chosen: int, *, key: str = "
             select(**{place: st.session_state[widget] - 1})
 
     st.number_input(label, 1, count, key=widget, on_change=changed)
-    return chosen
 
 
 def either(

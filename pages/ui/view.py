@@ -25,6 +25,7 @@ from pages.ui.frame import PAGES, choice, page_link
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
 from pages.ui.memory import give_back, hold
+from pages.ui.pickers import told_apart
 from pages.ui.runs import Runs, ways_to_show
 from pages.ui.text import literal, plain, t, unmarked
 
@@ -372,9 +373,7 @@ class View(Runs):
         look = {"key": widget, "label_visibility": "collapsed", "on_change": changed}
         label = plain("common.selected_token")
         if len(tokens) <= MOST_CHIPS:
-            # The browser knows chips by their wording only: the second ‘the’ gets an invisible sign more.
-            names = [literal(token) + "\u200b" * tokens[:i].count(token) for i, token in enumerate(tokens)]
-            st.pills(label, range(len(tokens)), format_func=names.__getitem__, **look)
+            st.pills(label, range(len(tokens)), format_func=told_apart(tokens).__getitem__, **look)
         else:
             st.selectbox(label, range(len(tokens)), format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
 

@@ -6,6 +6,7 @@ import streamlit as st
 from model.tables import Role, head_roles
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
+from pages.ui.pickers import told_apart
 from pages.ui.sections.cell_map import chosen_cell, draw_map
 from pages.ui.sections.roles import role_in_words
 from pages.ui.sections.writing import CROSS, Writing
@@ -40,11 +41,8 @@ def lit_words(view: Writing) -> None:
             else f":gray[{name}]"
         )
     st.markdown(" ".join(words))
-    widget = "translation.word"
+    widget, names = "translation.word", told_apart(view.trace.written)
     st.session_state[widget] = view.step
-    # The browser knows them by their wording only: the second ‘the’ gets an invisible sign more.
-    written = view.trace.written
-    names = [literal(piece) + "\u200b" * written[:i].count(piece) for i, piece in enumerate(written)]
 
     def changed() -> None:
         if st.session_state[widget] is not None:

@@ -1,7 +1,7 @@
 """Words that a click hides, what the encoder would put in their place, and a head that the guess hangs on."""
 
-from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from model.pipeline import Reading, TextReader
 from model.sweep import align
 from model.telling import telling_head, telling_word
 from pages.ui import session
+from pages.ui.changes_bar import toggled
 from pages.ui.choice import Choice
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
@@ -21,8 +22,9 @@ from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
 from pages.ui.figures.reads import INK
 from pages.ui.link import select
 from pages.ui.numbers import signed
+from pages.ui.pickers import told_apart
 from pages.ui.sections.working import names_along
-from pages.ui.text import literal, plain, t
+from pages.ui.text import plain, t
 from pages.ui.view import View
 
 BLUE, ORANGE = "#0072B2", "#E69F00"
@@ -35,13 +37,16 @@ WIDGET = "words"
 TALL = 230  # pixels of the pictures side by side
 
 
-def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
+def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, int | None]]:
     """The sentence as large words: a click hides one, another click shows it again.
 
     From here on the view is about the run in which the hidden words read [MASK], as do those in their place in an input
-    that it is compared with. Returns their places, each with the id of the word that stands there; None where the
-    sentence itself says [MASK]. several: a click leaves those hidden that are.
+    that it is compared with. Returns the place whose guess is shown, and the hidden places, each with the id of the
+    word that stands there; None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
+    several: a click leaves those hidden that are.
     """
+    if "word" not in view.trace.axes("logits"):
+        return 0, {}
     read = view.typed
     words = whole_words(read.tokens)
     hidden, typed = _hidden(view.choice, read)
@@ -55,9 +60,7 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
             if not typed & places:
                 select(hidden=tuple(sorted(wanted)), token=words[word][0], output=None)
 
-    names = [literal(_spelled(read, places)) for places in words]
-    # The browser knows pills by their wording only: the second ‘the’ gets an invisible sign more.
-    names = [name + "\u200b" * names[:i].count(name) for i, name in enumerate(names)]
+    names = told_apart(_spelled(read, places) for places in words)
     icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
     st.html(STYLE)
     st.session_state[WIDGET] = lit
@@ -75,7 +78,8 @@ def clickable_words(view: View, several: bool = False) -> dict[int, int | None]:
         pairs = align(read.tokens, view.other.tokens)
         there = [pair.other for pair in pairs if pair.one in hidden - typed and pair.other is not None]
         view.compare_with(_with_masks(view.pipeline, view.other.ids, there))
-    return {place: None if place in typed else read.ids[place] for place in sorted(hidden)}
+    found = {place: None if place in typed else read.ids[place] for place in sorted(hidden)}
+    return _place_to_show(view, found), found
 
 
 def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
@@ -102,7 +106,7 @@ def _hidden(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
     return set(chosen) & {place for places in whole_words(read.tokens) for place in places} | typed, typed
 
 
-def place_to_show(view: View, hidden: dict[int, int | None]) -> int:
+def _place_to_show(view: View, hidden: dict[int, int | None]) -> int:
     """The place whose guess is shown: the selected token if it is hidden, or where nothing is; else a hidden one."""
     if hidden:
         return view.token if view.token in hidden else next(iter(hidden))
@@ -113,40 +117,37 @@ def place_to_show(view: View, hidden: dict[int, int | None]) -> int:
 def guesses(
     view: View,
     name: str,
-    sentence: str,
-    place: int = 0,
+    place: int,
     truth: int | None = None,
     *,
     most: int = 10,
     title: str | None = None,
-    pick: bool = False,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
 
-    truth: the word that stands there, in another colour. pick: a click on a bar chooses its logit;
-    on_pick: or is handed its output.
+    truth: the word that stands there, in another colour. on_pick: gets the output whose bar is clicked.
     """
+    sentence = guess_in_words(view, place, truth)
+    title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
     if view.differs and view.counterpart(place) is not None:
-        choose_it = partial(_choose_logit, place) if pick else on_pick
-        shown_as = {"most": most, "title": title or _title(view), "on_pick": choose_it}
-        more_and_less(view, name, sentence, all_probabilities, place, **shown_as)
+        more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title, on_pick=on_pick)
         return
-    now, before = probabilities(run_shown(view), place), probabilities(view.original, place)
+    now, before = probabilities(view.trace, place), probabilities(view.original, place)
     names = output_names(view)
     if len(names) <= most:
         shown = list(range(len(names)))
     else:
         wanted = [*(-before).argsort()[:most].tolist(), int(now.argmax()), *([] if truth is None else [truth])]
         shown = list(dict.fromkeys(wanted))
-    changed = bool(run_shown(view).edits)
+    changed = bool(view.trace.edits)
     lit = truth if truth is not None else int(now.argmax())
     numbers = [f"{share(before[i])} → {share(now[i])}" if changed else share(now[i]) for i in shown]
     there = view.marked(all_probabilities, view.trace.axes("logits"))
     there = there if there is None else np.atleast_2d(there)[place][shown]
-    look = {"colours": [ORANGE if i == lit else BLUE for i in shown], "room": np.maximum(now, before)[shown]}
-    look["there"] = there
-    figure = bars_with_numbers(view, now[shown], [names[i] for i in shown], numbers, **look)
+    colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
+    drawn = [names[i] for i in shown]
+    figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there)
     sentence += view.which_is_which() if there is not None else ""
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": "#8a8f98"}}
@@ -155,27 +156,19 @@ def guesses(
         most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
         moved = {"before": share(before[most_moved]), "after": share(now[most_moved])}
         sentence += " " + t("words.read_changed", name=names[most_moved], **moved)
-    table = pd.DataFrame({"p": now[shown]}, index=[names[i] for i in shown])
+    table = pd.DataFrame({"p": now[shown]}, index=drawn)
     if changed:
         table[plain("words.before")] = before[shown]
-    if pick:
-        on_pick = partial(_choose_logit, place)
-    choose = {"on_pick": lambda row, _: on_pick(shown[row])} if on_pick else {}
-    quantity = view.trace.graph["answer"]
     view.picture(
         name,
         figure,
         sentence,
-        quantity=quantity,
-        title=title or _title(view),
+        quantity=view.trace.graph["answer"],
+        title=title,
         table=table,
+        on_pick=None if on_pick is None else lambda row, _: on_pick(shown[row]),
         still=there is not None,
-        **choose,
     )
-
-
-def _title(view: View) -> str:
-    return plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
 
 
 def more_and_less(
@@ -193,21 +186,16 @@ def more_and_less(
 
     look: as for `View.picture`.
     """
-    axes = view.trace.axes("logits")
-    values = view.compared(of, axes)
-    values = values[place] if len(axes) == 2 else values
+    values = np.atleast_2d(view.compared(of, view.trace.axes("logits")))[place]
     shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
     shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
     every = output_names(view)
     drawn, names = values[shown], [every[i] for i in shown]
     figure = bars_with_numbers(view, drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn])
     table = pd.DataFrame({plain("change.shown_difference"): drawn}, index=names)
-    choose = {"on_pick": lambda row, _: on_pick(shown[row])} if on_pick else {}
-    view.picture(name, figure, sentence, table=table, difference=Difference(drawn, [Axis("", names)]), **choose, **look)
-
-
-def _choose_logit(place: int, output: int) -> None:
-    select(token=place, output=output)
+    picked = None if on_pick is None else lambda row, _: on_pick(shown[row])
+    difference = Difference(drawn, [Axis("", names)])
+    view.picture(name, figure, sentence, table=table, difference=difference, on_pick=picked, **look)
 
 
 def bars_with_numbers(
@@ -252,11 +240,6 @@ def bars_with_numbers(
     )
 
 
-def run_shown(view: View) -> Trace:
-    """The changed run; the original one where the reader wants to see that."""
-    return view.original if view.choice.shown == "original" else view.trace
-
-
 def all_probabilities(trace: Trace) -> np.ndarray:
     """softmax of the logits, wherever there are some."""
     return softmax(trace["logits"].astype(np.float64))
@@ -282,7 +265,7 @@ def share(probability: float) -> str:
 
 def guess_in_words(view: View, place: int, truth: int | None) -> str:
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
-    p, names = probabilities(run_shown(view), place), output_names(view)
+    p, names = probabilities(view.trace, place), output_names(view)
     best, second = (-p).argsort()[:2].tolist()
     said = {"best": names[best], "first": share(p[best]), "second": names[second], "then": share(p[second])}
     if "word" not in view.trace.axes("logits"):
@@ -302,13 +285,12 @@ def guess_in_words(view: View, place: int, truth: int | None) -> str:
 
 def head_to_watch(view: View, place: int) -> tuple[int, int]:
     """The layer and head that the answer hangs on most, of those that read other words."""
-    subject = tuple(view.trace.ids) or view.choice.subject
-    return _telling_head(view.pipeline, subject, place)
+    return _telling_head(view.pipeline, view.subject, place)
 
 
 def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     """What a head reads at one place, as lines to words, or laid over the drawing."""
-    trace = run_shown(view)
+    trace = view.trace
     key = f"layers.{layer}.attention.weights"
     weights, differs = trace[key][head, place], view.differs and view.counterpart(place) is not None
     drawn = view.shown(key, every_head=True)[head, place] if differs else weights
@@ -347,16 +329,15 @@ def switch_of(layer: int, head: int) -> Edit:
 def head_switch(view: View, layer: int, head: int) -> None:
     """A switch that puts out what a head finds, for this run and on every page."""
     edit, edits = switch_of(layer, head), view.choice.edits
-    widget = "words.switch"
-    st.session_state[widget] = edit in edits
+    widget, on = "words.switch", edit in edits
+    st.session_state[widget] = on
 
     def switched() -> None:
-        others = tuple(other for other in edits if other != edit)
-        select(edits=(*others, edit) if st.session_state[widget] else others)
+        select(edits=edits if st.session_state[widget] == on else toggled(view.choice, edit))
 
-    st.toggle(plain("words.switch", layer=layer + 1, head=head + 1), key=widget, on_change=switched)
-    if len(edits) > (edit in edits):
-        st.caption(t("words.other_changes", n=len(edits) - (edit in edits)))
+    st.toggle(plain(widget, layer=layer + 1, head=head + 1), key=widget, on_change=switched)
+    if others := len(edits) - on:
+        st.caption(t("words.other_changes", n=others))
 
 
 # -- found once for all visitors ---------------------------------------------------------------------------
@@ -368,7 +349,7 @@ def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
 
 
 @lru_cache(maxsize=1000)
-def _telling_head(pipeline: Pipeline, subject: tuple[int, ...] | bytes, place: int) -> tuple[int, int]:
+def _telling_head(pipeline: Pipeline, subject: Hashable, place: int) -> tuple[int, int]:
     return telling_head(pipeline, pipeline(subject), place)
 
 
