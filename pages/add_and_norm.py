@@ -1,5 +1,7 @@
 """Add & Norm: what a sub-layer found joins what was there; LayerNorm brings every vector to a common scale."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -20,31 +22,20 @@ BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)
 text, word = texts_of("add_and_norm")
 
 
-def choose_token(_height: int, place: int) -> None:
-    select(token=place)
-
-
 def maps() -> None:
     """Every quantity on the way, one below the other, and the arithmetic of the chosen cell."""
     cell = token, view.choice.component if view.choice.component is not None else int(np.abs(total[token]).argmax())
+    added = {"x": f"{before[cell]:.4f}", "o": f"{found[cell]:.4f}", "sum": f"{total[cell]:.4f}"}
+    spread = entered.std(axis=1)
     said = {
         sub.before: text("read_input", limit=f"{limit:.2f}"),
-        sub.output: text(f"read_output_{sub.name}", share=f"{np.mean(lengths['found'] / lengths['in']):.0%}"),
-        sub.sum: text(
-            "read_add",
-            token=tokens[token],
-            component=cell[1] + 1,
-            **{name: number(values[cell]) for name, values in (("x", before), ("o", found), ("sum", total))},
-        ),
-        sub.norm: text("read_norm", low=f"{entered.std(axis=1).min():.3f}", high=f"{entered.std(axis=1).max():.3f}"),
+        sub.output: text(f"read_output_{sub.name}", share=f"{push.sum() / max(1, (push > 0).sum()):.0%}"),
+        sub.sum: text("read_add", token=tokens[token], component=cell[1] + 1, **added),
+        sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}"),
     }
     titles = {sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum", sub.norm: "normed"}
     looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
     cell_maps(view, steps, [said[key] for key in steps], looks, stacked=True)
-
-
-def number(value: float) -> str:
-    return f"{value:.4f}".replace("-", "−")
 
 
 def three_lengths(run: Trace) -> np.ndarray:
@@ -52,32 +43,40 @@ def three_lengths(run: Trace) -> np.ndarray:
     return np.stack([np.linalg.norm(run[key], axis=1) for key in (sub.before, sub.output, sub.sum)])
 
 
-def lengths_picture() -> None:
-    drawn, names = view.compared(three_lengths, ("", "token")), [word(f"length_{name}") for name in lengths]
-    there = view.marked(three_lengths, ("", "token"))
-    moved = int((lengths["found"] / lengths["in"]).argmax())
+def bars_of_each(
+    name: str,
+    title: str,
+    of: Callable[[Trace], np.ndarray],
+    kinds: Sequence[str],
+    colours: Sequence[str],
+    sentence: str,
+    **look: object,
+) -> None:
+    """Bars for each token: what `of` makes of a run, (kind, token); of two runs both, or by how much they differ."""
+    drawn, there = view.compared(of, ("", "token")), view.marked(of, ("", "token"))
+    names, axis = [word(kind) for kind in kinds], view.tokens("axis.token")
+    series = dict(zip(names, drawn, strict=True))
     view.picture(
-        "lengths",
-        grouped_bars(
-            dict(zip(names, drawn, strict=True)),
-            view.tokens("axis.token"),
-            word("axis_length"),
-            (BEFORE, ADDED, AFTER),
-            there=there,
-            font_size=view.font_size,
-        ),
-        text(
-            "read_lengths_story" if view.story else "read_lengths",
-            token=tokens[moved],
-            found=f"{lengths['found'][moved]:.2f}",
-            before=f"{lengths['in'][moved]:.2f}",
-            sum=f"{lengths['sum'][moved]:.2f}",
-        )
-        + view.which_is_which(),
-        on_pick=choose_token,
+        name,
+        grouped_bars(series, axis, word(title), colours, there=there, font_size=view.font_size, **look),
+        sentence + view.which_is_which(),
+        on_pick=lambda _, place: select(token=place),
         still=there is not None,
-        difference=Difference(drawn, (Axis("", names), view.tokens("axis.token")), upwards=True),
+        difference=Difference(drawn, (Axis("", names), axis), upwards=True),
     )
+
+
+def lengths_picture() -> None:
+    moved = int(push.argmax())
+    said = text(
+        "read_lengths_story" if view.story else "read_lengths",
+        token=tokens[moved],
+        found=f"{lengths['found'][moved]:.2f}",
+        before=f"{lengths['in'][moved]:.2f}",
+        sum=f"{lengths['sum'][moved]:.2f}",
+    )
+    kinds = [f"length_{name}" for name in lengths]
+    bars_of_each("lengths", "axis_length", three_lengths, kinds, (BEFORE, ADDED, AFTER), said)
 
 
 def two_cosines(run: Trace) -> np.ndarray:
@@ -88,41 +87,24 @@ def two_cosines(run: Trace) -> np.ndarray:
 
 def cosines_picture() -> None:
     """Each token's vector with the same token's vector later, not with every other one."""
-    drawn, names = view.compared(two_cosines, ("", "token")), [word(f"cosine_{name}") for name in ("found", "after")]
-    there = view.marked(two_cosines, ("", "token"))
     aligned, kept = two_cosines(view.trace)[:, token]
     kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
-    view.picture(
-        "cosines",
-        grouped_bars(
-            dict(zip(names, drawn, strict=True)),
-            view.tokens("axis.token"),
-            word("axis_cosine"),
-            (ADDED, AFTER),
-            there=there,
-            value_range=None if view.differs else (-1, 1),
-            font_size=view.font_size,
-        ),
-        text(f"read_cosines_{kind}", token=tokens[token], found=f"{aligned:.2f}", after=f"{kept:.2f}")
-        + view.which_is_which(),
-        on_pick=choose_token,
-        still=there is not None,
-        difference=Difference(drawn, (Axis("", names), view.tokens("axis.token")), upwards=True),
-    )
+    said = text(f"read_cosines_{kind}", token=tokens[token], found=f"{aligned:.2f}", after=f"{kept:.2f}")
+    kinds, ends = ("cosine_found", "cosine_after"), None if view.differs else (-1, 1)
+    bars_of_each("cosines", "axis_cosine", two_cosines, kinds, (ADDED, AFTER), said, value_range=ends)
 
 
 def values_pictures() -> None:
     """LayerNorm: the values that go in and come out, of every token and of the selected one."""
-    mean, deviation = entered.mean(axis=1, keepdims=True), entered.std(axis=1, keepdims=True)
-    standard = standardised(view.trace)
+    mean, deviation = entered.mean(axis=1), entered.std(axis=1)
     drawn = [view.shown(key) for key in (sub.norm_reads, sub.norm)]
+    both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
     columns = view.columns([1, 1])
     with columns[0]:
-        share = [0.05, 0.25, 0.5, 0.75, 0.95]
         view.picture(
             "spreads",
             spreads(
-                {word("before"): drawn[0], word("after"): drawn[1]},
+                dict(zip(both, drawn, strict=True)),
                 view.tokens("axis.token"),
                 word("axis_value"),
                 (BEFORE, AFTER),
@@ -131,25 +113,23 @@ def values_pictures() -> None:
             text("read_spreads", low=f"{mean.min():.3f}", high=f"{mean.max():.3f}"),
             table=pd.DataFrame(
                 np.quantile(np.concatenate(drawn), share, axis=1).T,
-                index=[f"{word(when)} · {name}" for when in ("before", "after") for name in tokens],
+                index=[f"{when} · {name}" for when in both for name in tokens],
                 columns=[f"{part:.0%}" for part in share],
             ),
             difference=Difference(
                 np.stack(drawn),
-                (Axis("", [word("before"), word("after")]), view.tokens("axis.token"), Axis(plain("axis.d_model"))),
+                (Axis("", both), view.tokens("axis.token"), Axis(plain("axis.d_model"))),
                 upwards=True,
             ),
         )
     with columns[1]:
-        three = {"before": entered[token], "normalised": standard[token], "after": normed[token]}
-        makes = (lambda run: run[sub.norm_reads], standardised, lambda run: run[sub.norm])
-        there = [view.there(of, ("token", "d_model")) for of in makes]
-        found = [run[token] for run in there if run is not None and np.isfinite(run[token]).all()]
-        other = {word(name): values for name, values in zip(three, found, strict=False)}
+        three = {word(name): of(view.trace)[token] for name, of in makes.items()}
+        there = {word(name): view.there(of, ("token", "d_model")) for name, of in makes.items()}
+        other = {name: run[token] for name, run in there.items() if run is not None and np.isfinite(run[token]).all()}
         view.picture(
             "histogram",
             outlines(
-                {word(name): values for name, values in three.items()},
+                three,
                 word("axis_value"),
                 word("axis_count", d_model=d_model),
                 (BEFORE, ADDED, AFTER),
@@ -159,22 +139,22 @@ def values_pictures() -> None:
             text(
                 "read_histogram",
                 token=tokens[token],
-                mean=f"{mean[token, 0]:.3f}",
-                deviation=f"{deviation[token, 0]:.3f}",
+                mean=f"{mean[token]:.3f}",
+                deviation=f"{deviation[token]:.3f}",
                 after_mean=f"{normed[token].mean():.3f}",
                 after_deviation=f"{normed[token].std():.3f}",
             )
             + view.which_is_which(),
             table=of_both(
-                pd.DataFrame({word(name): values for name, values in three.items()}, index=range(1, d_model + 1)),
+                pd.DataFrame(three, index=range(1, d_model + 1)),
                 pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
             ),
             still=True,
         )
     with view.more():
-        moments(standard)
-        sigma, divisor = float(deviation[token, 0]), float(np.sqrt(deviation[token, 0] ** 2 + epsilon))
-        theirs, ours = f"{sigma + epsilon:.6f}", f"{divisor:.6f}"
+        moments()
+        sigma = float(deviation[token])
+        theirs, ours = f"{sigma + epsilon:.6f}", f"{np.sqrt(deviation[token] ** 2 + epsilon):.6f}"
         st.markdown(text("hand_note", epsilon=f"{epsilon:g}", sigma=f"{sigma:.6f}", theirs=theirs, ours=ours))
 
 
@@ -184,11 +164,12 @@ def standardised(run: Trace) -> np.ndarray:
     return (values - values.mean(axis=1, keepdims=True)) / np.sqrt(values.var(axis=1, keepdims=True) + epsilon)
 
 
-def moments(standard: np.ndarray) -> None:
+def moments() -> None:
     """Mean and standard deviation of every token, before, in between and after."""
     st.markdown(text("statistics", d_model=d_model))
     columns: dict[str, object] = {plain("axis.token"): tokens}
-    for name, values in (("before", entered), ("normalised", standard), ("after", normed)):
+    for name, of in makes.items():
+        values = of(view.trace)
         for symbol, moment in (("μ", values.mean(axis=1)), ("σ", values.std(axis=1))):
             columns[f"{symbol} {word(f'column_{name}')}"] = np.where(np.abs(moment) < 5e-5, 0, moment)  # never −0.0000
     four = {name: st.column_config.NumberColumn(format="%.4f") for name in list(columns)[1:]}
@@ -205,16 +186,19 @@ steps = [sub.before, *[sub.norm] * sub.norm_first, sub.output, sub.sum, *[sub.no
 before, found, total, entered, normed = (
     view.trace[key] for key in (sub.before, sub.output, sub.sum, sub.norm_reads, sub.norm)
 )
+#: The values on their way through LayerNorm, of a run: (token, d_model) each.
+makes = {"before": lambda run: run[sub.norm_reads], "normalised": standardised, "after": lambda run: run[sub.norm]}
 epsilon = view.pipeline.network.get_submodule(sub.norm).eps
 # One range of colours for all maps, so that they can be compared; the few largest values saturate.
 limit = float(np.quantile(np.abs([view.shown(key) for key in steps]), 0.995))
 lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
+#: What was found, as a multiple of what was there; 0 where nothing was: a token may have been taken away.
+push = np.divide(lengths["found"], lengths["in"], out=np.zeros_like(lengths["in"]), where=lengths["in"] > 0)
 low = int(min(230, 60 + 10 * len(tokens)) * view.font_size / 12)
 
 if view.choice.at_least("formula"):
     view.equation(BEFORE_SUBLAYER if sub.norm_first else AFTER_SUM)
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    places = [str(place) for place in range(1, len(sublayers) + 1)]
     names = [word(f"place_{each.name}") for each in sublayers]
     either("sublayer", word("place"), range(1, len(sublayers) + 1), names, sublayers.index(sub) + 1)
     panel = "story" if view.story else view.panel("maps", "ways", "values")

@@ -1,5 +1,7 @@
 """Feed-forward: every token for itself, through a wide layer of neurons and back."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -36,10 +38,6 @@ def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
     return pushes(session.pipeline(pipeline).network, layer, neuron)
 
 
-def choose_token(_height: int, place: int) -> None:
-    select(token=place)
-
-
 # -- widening, and the bend --------------------------------------------------------------------------------------
 
 
@@ -61,18 +59,18 @@ def maps() -> None:
         ),
         text(
             f"read_activation_{bend}",
-            low=number(hidden.min()),
-            lowest=number(active.min()),
-            high=number(hidden.max()),
-            highest=number(active.max()),
+            low=f"{hidden.min():.2f}",
+            lowest=f"{active.min():.2f}",
+            high=f"{hidden.max():.2f}",
+            highest=f"{active.max():.2f}",
         ),
     ]
     low = int(min(300, 90 + 14 * len(tokens)) * view.font_size / 12)
-    both = (view.shown(prefix + name) for name in ("hidden", "activation"))
-    strongest = [float(np.quantile(np.abs(values), 0.999)) for values in both]
-    looks = [{"title": word(name), "columns": order, "height": low, "strongest": limit}
-             for name, limit in zip(("hidden", "activation"), strongest, strict=True)]  # fmt: skip
-    cell_maps(view, [prefix + "hidden", prefix + "activation"], said, looks, stacked=True)
+    looks: list[dict] = [{"title": word(name), "columns": order, "height": low} for name in ("hidden", "activation")]
+    keys = [prefix + "hidden", prefix + "activation"]
+    for key, look in zip(keys, looks, strict=True):
+        look["strongest"] = float(np.quantile(np.abs(view.shown(key)), 0.999))
+    cell_maps(view, keys, said, looks, stacked=True)
 
 
 def before_and_after(run: Trace) -> np.ndarray:
@@ -104,8 +102,8 @@ def curve() -> None:
             d_ff=d_ff,
             below=int((hidden[token] < 0).sum()),
             neuron=neuron + 1,
-            u=number(hidden[token, neuron]),
-            h=number(active[token, neuron]),
+            u=f"{hidden[token, neuron]:.2f}",
+            h=f"{active[token, neuron]:.2f}",
         )
         + view.which_is_which(),
         still=True,
@@ -119,17 +117,19 @@ def shares() -> None:
     if bend == "relu":
         del colours["leaking"]
 
-    def parts(run: Trace) -> np.ndarray:
-        """The share of each kind, for each token: (kind, token)."""
+    def sorted_out(run: Trace) -> dict[str, np.ndarray]:
+        """Which neurons of each token are of which kind: (token, d_ff) each."""
         active = run[prefix + "activation"]
         silent = np.abs(active) < SILENT
         leaking = ~silent & (active < 0)
-        kinds = {"open": ~silent & ~leaking, "leaking": leaking, "silent": silent}
-        return np.stack([kinds[kind].mean(axis=1) for kind in colours])
+        return {"open": ~silent & ~leaking, "leaking": leaking, "silent": silent}
 
-    silent = np.abs(active) < SILENT
-    leaking = ~silent & (active < 0)
-    drawn = view.compared(parts, ("", "token"))
+    def parts(run: Trace) -> np.ndarray:
+        """The share of each kind, for each token: (kind, token)."""
+        found = sorted_out(run)
+        return np.stack([found[kind].mean(axis=1) for kind in colours])
+
+    found, drawn = sorted_out(view.trace), view.compared(parts, ("", "token"))
     kinds = [word(f"share_{kind}") for kind in colours]
     view.picture(
         "shares",
@@ -145,12 +145,12 @@ def shares() -> None:
         text(
             f"read_shares_{bend}",
             token=tokens[token],
-            silent=f"{silent[token].mean():.1%}",
-            leaking=f"{leaking[token].mean():.1%}",
-            always=int(silent.all(axis=0).sum()),
+            silent=f"{found['silent'][token].mean():.1%}",
+            leaking=f"{found['leaking'][token].mean():.1%}",
+            always=int(found["silent"].all(axis=0).sum()),
             d_ff=d_ff,
         ),
-        on_pick=choose_token,
+        on_pick=lambda _, place: select(token=place),
         difference=Difference(drawn, (Axis("", kinds), view.tokens("axis.token")), upwards=True),
     )
 
@@ -158,112 +158,106 @@ def shares() -> None:
 # -- one neuron --------------------------------------------------------------------------------------------------
 
 
+def activations(
+    name: str,
+    values: np.ndarray,
+    there: np.ndarray | None,
+    names: Axis,
+    lit: Sequence[bool],
+    sentence: str,
+    choose: Callable[[int], None],
+    *,
+    height: int | None = None,
+    title: str | None = None,
+) -> None:
+    """Activations as bars, each of which can be clicked. there: those of the other run. lit: in another colour."""
+    colours = [ACCENT if one else AFTER for one in lit]
+    look = {"differs": view.differs, "there": there, "font_size": view.font_size, "height": height}
+    view.picture(
+        name,
+        bars(values, names, word("axis_activation"), colours=colours, **look),
+        sentence + view.which_is_which(),
+        on_pick=lambda place, _: choose(place),
+        title=title,
+        difference=Difference(values, [names]),
+        still=there is not None,
+    )
+
+
 def most_active() -> None:
     """The selected token's most active neurons, or those that differ most; a click chooses one."""
     values = view.shown(prefix + "activation", blank=True)[token]
     best = np.argsort(-np.abs(values) if view.differs else -values, kind="stable")
     best = best[: LISTED if view.font_size <= 12 else LISTED_LARGE]
-    names = Axis(word("a_neuron"), [str(place + 1) for place in best])
     there = view.marked(lambda run: run[prefix + "activation"], ("token", "d_ff"))
-    view.picture(
-        "best",
-        bars(
-            values[best],
-            names,
-            word("axis_activation"),
-            differs=view.differs,
-            there=None if there is None else there[token, best],
-            colours=[ACCENT if place == neuron else AFTER for place in best],
-            font_size=view.font_size,
-            height=on_screen(80 + 24 * len(best) * view.font_size / 12, view.font_size),
-        ),
-        text(
-            "read_best",
-            token=tokens[token],
-            neuron=best[0] + 1,
-            value=number(active[token, best[0]]),
-            listed=len(best),
-        )
-        + view.which_is_which(),
-        on_pick=lambda place, _length: select(neuron=int(best[place])),
-        difference=Difference(values[best], [names]),
-        still=there is not None,
-    )
+    there = None if there is None else there[token, best]
+    names = Axis(word("a_neuron"), [str(place + 1) for place in best])
+    said = {"neuron": best[0] + 1, "value": f"{active[token, best[0]]:.2f}", "listed": len(best)}
+    height = on_screen(80 + 24 * len(best) * view.font_size / 12, view.font_size)
+    sentence = text("read_best", token=tokens[token], **said)
+
+    def choose(place: int) -> None:
+        select(neuron=int(best[place]))
+
+    activations("best", values[best], there, names, best == neuron, sentence, choose, height=height)
 
 
 def fires() -> None:
     """The chosen neuron over all tokens of the input."""
     values, drawn = active[:, neuron], view.shown(prefix + "activation", blank=True)[:, neuron]
     there = view.marked(lambda run: run[prefix + "activation"][:, neuron], ("token",))
-    view.picture(
-        "fires",
-        bars(
-            drawn,
-            view.tokens("axis.token"),
-            word("axis_activation"),
-            differs=view.differs,
-            there=there,
-            colours=[ACCENT if place == token else AFTER for place in range(len(tokens))],
-            font_size=view.font_size,
-        ),
-        text(
-            "read_fires",
-            neuron=neuron + 1,
-            token=tokens[int(values.argmax())],
-            value=number(values.max()),
-            quiet=int((np.abs(values) < SILENT).sum()),
-            n=len(tokens),
-        )
-        + view.which_is_which(),
-        on_pick=lambda place, _length: select(token=place),
-        title=word("fires_title", neuron=neuron + 1),
-        difference=Difference(drawn, [view.tokens("axis.token")]),
-        still=there is not None,
-    )
+    said = {"token": tokens[int(values.argmax())], "value": f"{values.max():.2f}", "n": len(tokens)}
+    sentence = text("read_fires", neuron=neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
+    names, title = view.tokens("axis.token"), word("fires_title", neuron=neuron + 1)
+    lit = np.arange(len(tokens)) == token
+    activations("fires", drawn, there, names, lit, sentence, lambda place: select(token=place), title=title)
+
+
+def outputs() -> tuple[Sequence[str], bool]:
+    """What the network can answer: classes, or words; and whether they are classes."""
+    answer, reader = view.trace.graph.get("logits"), view.pipeline.reader
+    if answer and "class" in answer.axes:
+        return [class_label(label) for label in reader.labels], True
+    return reader.vocabulary, False
 
 
 def writes_towards() -> None:
     """In one line, the words or classes to which the chosen neuron's output points; the pictures are another part."""
-    scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
-    classes = (answer := view.trace.graph.get("logits")) and "class" in answer.axes
-    labels = (
-        [class_label(label) for label in view.pipeline.reader.labels] if classes else view.pipeline.reader.vocabulary
-    )
+    scores, (labels, classes) = pushed(view.choice.pipeline, view.choice.layer, neuron), outputs()
     ranked = [i for i in np.argsort(-scores, kind="stable").tolist() if labels[i] not in SPECIAL_TOKENS]
     many = 1 if classes else 5
-    up, down = ([labels[i] for i in places[:many]] for places in (ranked, ranked[::-1]))
-    st.markdown(t("neuron.writes", neuron=neuron + 1, up=word("comma").join(up), down=word("comma").join(down)))
+    up, down = (word("comma").join(labels[i] for i in places[:many]) for places in (ranked, ranked[::-1]))
+    st.markdown(t("neuron.writes", neuron=neuron + 1, up=up, down=down))
 
 
 def writes() -> None:
     """Where the chosen neuron's output vector points: the words, or the classes, that it pushes up and down."""
-    scores = pushed(view.choice.pipeline, view.choice.layer, neuron)
-    if (answer := view.trace.graph.get("logits")) and "class" in answer.axes:
-        names = [class_label(label) for label in view.pipeline.reader.labels]
-        best, least = names[int(scores.argmax())], names[int(scores.argmin())]
+    scores, (labels, classes) = pushed(view.choice.pipeline, view.choice.layer, neuron), outputs()
+    if classes:
         kind = "read_classes_one" if len(tokens) == 1 else "read_classes"
         if view.trace.config.distillation_head:
             kind = "read_classes_two"
-        push_picture("classes", "axis_class", names, scores, text(kind, neuron=neuron + 1, up=best, down=least))
+        said = {"up": labels[int(scores.argmax())], "down": labels[int(scores.argmin())]}
+        push_picture("classes", "axis_class", labels, scores, text(kind, neuron=neuron + 1, **said))
     else:
-        words_pushed(scores)
+        words_pushed(scores, labels)
     if "logits" not in view.trace:
         st.markdown(text("untrained"))
     st.markdown(text("memory", neuron=neuron + 1))
 
 
-def words_pushed(scores: np.ndarray) -> None:
+def words_pushed(scores: np.ndarray, vocabulary: Sequence[str]) -> None:
     """The words that the chosen neuron pushes up most, and those that it pushes down most. scores: (word,)."""
-    vocabulary, ranked = view.pipeline.reader.vocabulary, np.argsort(-scores, kind="stable")
+    ranked = np.argsort(-scores, kind="stable")
     for column, name, places in zip(view.columns([1, 1]), ("up", "down"), (ranked, ranked[::-1]), strict=True):
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
         names = [vocabulary[place] for place in first]
-        said = {"words": word("comma").join(names[:3]), "value": number(scores[first[0]])}
+        said = {"words": word("comma").join(names[:3]), "value": f"{scores[first[0]]:.2f}"}
         with column:
             push_picture(name, "axis_word", names, scores[first], text(f"read_{name}", neuron=neuron + 1, **said))
 
 
-def push_picture(name: str, title: str, names: list[str], values: np.ndarray, sentence: str) -> None:
+def push_picture(name: str, title: str, names: Sequence[str], values: np.ndarray, sentence: str) -> None:
     colour = BEFORE if name == "down" else AFTER
     figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour, font_size=view.font_size)
     view.picture(name, figure, sentence, still=True)
@@ -318,12 +312,8 @@ def for_itself() -> None:
                 ffn=f"{test.ffn_gaps.max():.1e}" if test.ffn_gaps.any() else "0",
                 attention=f"{test.attention_gaps.max():.2f}",
             ),
-            on_pick=choose_token,
+            on_pick=lambda _, place: select(token=place),
         )
-
-
-def number(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 view = View("feed_forward", r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2")

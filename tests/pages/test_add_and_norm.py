@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pages.ui import session
+from pages.ui.choice import edit_from_code
 from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -93,3 +94,12 @@ def test_the_story_has_one_picture_and_no_symbols(lang: str) -> None:
     app = open_page("add_and_norm", s=SENTENCE, depth="story", lang=lang)
     assert len(app.get("plotly_chart")) == 1
     assert "γ" not in texts(app) and "W_" not in texts(app)
+
+
+def test_a_token_that_was_taken_away_is_left_out_of_the_mean_push() -> None:
+    edit = "embedding.sum~remove~token.3"
+    app, trace = open_part("maps", layer="1", edits=edit), session.run("text", SENTENCE, (edit_from_code(edit),))
+    before, found = (np.linalg.norm(trace[key], axis=1) for key in ("embedding.sum", "layers.0.attention.output"))
+    assert before[2] == 0
+    push = np.delete(found, 2) / np.delete(before, 2)
+    assert f"On average it is {push.mean():.0%}" in texts(app).replace("\\", "")
