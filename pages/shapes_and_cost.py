@@ -90,7 +90,7 @@ def switch_paper(on: bool) -> None:
 def show_walk(now: Settings) -> None:
     config, size = now.config, (now.config, now.n, now.batch)
     steps = cost_tables.steps_of(*size)
-    columns = st.columns([1, 1] if view.choice.big else [2, 3], gap="medium")
+    columns = st.columns([2, 3], gap="medium")
     with columns[1], st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{word('walk_table')}**", width="content")
         numbers = either("written", ["numbers", "letters"], label_visibility="collapsed")

@@ -34,6 +34,7 @@ border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .st-key-strip [data-testid="stPageLink"] a{padding:.15rem .5rem}
 .st-key-strip p{line-height:1.25;white-space:nowrap}
 .st-key-strip button{min-height:1.9rem;padding:0 .5rem;border:none;background:none}
+.st-key-strip button p{position:relative;top:-.14rem}
 .st-key-chips button{min-height:1.7rem;padding:0 .6rem}
 .katex-display{overflow-x:auto;overflow-y:hidden;margin:.2rem 0;padding:.2rem 0 .6rem}
 [class*="st-key-heading"] .katex-display{margin:0;padding:0 0 .3rem;font-size:.85em}

@@ -58,6 +58,15 @@ def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
     assert f"“{trace.tokens[weights.argmax()]}”: {weights.max():.0%}" in said(app)
 
 
+@pytest.mark.parametrize(
+    "source", ["the animal did not cross the street because it was too tired .", "今天天气很好，我们去公园玩吧。"]
+)
+def test_the_step_looked_at_first_writes_a_word(source: str) -> None:
+    written = run_of(source).written
+    assert written[(len(written) - 1) // 2] in (",", "，", "'")  # what stands in the very middle
+    assert hovers(opened(source))[-1] in {piece for piece in written if piece.isalpha()}
+
+
 def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(step="1")
     first = hovers(app)

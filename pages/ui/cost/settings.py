@@ -56,7 +56,7 @@ def encoder_settings(view: View) -> Settings:
     except ConfigError as error:
         problem = error
         now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), tokens)
-    columns = st.columns([6, 5, 3, 3, 2], vertical_alignment="bottom")
+    columns = st.columns([7, 5, 3, 3, 4], vertical_alignment="bottom")
     with columns[0]:
         options = [*PRESETS, OWN]
         _widget(

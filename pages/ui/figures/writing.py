@@ -17,7 +17,6 @@ from pages.ui.figures.base import (
     figure_of,
     label,
     look,
-    on_screen,
 )
 
 
@@ -63,7 +62,12 @@ def writing(
         for j, share in enumerate(back[: step + 1])
         if abs(share) >= least
     ]
-    size = font_size + 1 if most <= 24 else font_size - 1
+    if most <= 24:
+        room = 540 if font_size <= 12 else 375  # in a presentation two rows of controls stand above it
+        height = min(60 + most * 27 * font_size / 12, room)
+        size = min(font_size + 1, int((height - 50) / most))
+    else:
+        height, size = min(900, 60 + 18 * most), font_size - 1
     names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])
     names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
     said = [f"{label(name)}<br>{share:.4f}" for name, share in zip(source.labels, across, strict=True)]
@@ -90,7 +94,6 @@ def writing(
         "yaxis": {"range": [most - 0.4, -0.6], "visible": False},
         "showlegend": False,
     }
-    height = on_screen(60 + most * 27 * font_size / 12, font_size) if most <= 24 else min(900, 60 + 18 * most)
     return figure_of([*lines, *names, marks], layout | look(int(height), font_size))
 
 

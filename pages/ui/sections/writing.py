@@ -98,6 +98,18 @@ class Writing(View):
 
     @cached_property
     def usual_step(self) -> int:
+        """The step looked at before anybody chose: near the middle, and one in which a word is written, no comma."""
+        middle = (self.steps - 1) // 2
+        words = [step for step, piece in enumerate(self.trace.written) if piece[:1].isalnum()]
+        return min(words, key=lambda step: abs(step - middle), default=middle)
+
+    @property
+    def steps(self) -> int:
+        """How many pieces are written, the [SEP] at the end included."""
+        return len(self.trace.written)
+
+    @cached_property
+    def usual_step(self) -> int:
         """The step looked at before anybody chose: one in the middle, with words before it and one to come."""
         return (self.steps - 1) // 2
 
