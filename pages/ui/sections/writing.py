@@ -104,16 +104,6 @@ class Writing(View):
         return min(words, key=lambda step: abs(step - middle), default=middle)
 
     @property
-    def steps(self) -> int:
-        """How many pieces are written, the [SEP] at the end included."""
-        return len(self.trace.written)
-
-    @cached_property
-    def usual_step(self) -> int:
-        """The step looked at before anybody chose: one in the middle, with words before it and one to come."""
-        return (self.steps - 1) // 2
-
-    @property
     def step(self) -> int:
         return self.usual_step if self.choice.step is None else self.choice.step
 
