@@ -10,6 +10,7 @@ from pages.ui.differences import Difference
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
+from pages.ui.numbers import written
 from pages.ui.pickers import either
 from pages.ui.sections.hidden_words import (
     all_probabilities,
@@ -23,13 +24,14 @@ from pages.ui.sections.hidden_words import (
 )
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.working import working
-from pages.ui.text import literal, plain, t
+from pages.ui.text import literal, texts_of
 from pages.ui.view import View
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
 MOST_COLUMNS = 30  # words beside each other in the picture of all places
 MOST_BARS = 10  # classes whose logits are drawn
 LINES = ("answer", "logits")  # whose arithmetic is shown
+text, word = texts_of("answer")
 
 
 def choose_logit(place: int, output: int) -> None:
@@ -52,15 +54,15 @@ def part_of_word(hidden: dict[int, int | None]) -> None:
         return
     (pieces,) = words
     whole = 0  # the place of [CLS], which is no piece of a word
-    names = {whole: plain("answer.whole_word", pieces=len(pieces)), **{piece: literal(own[piece]) for piece in pieces}}
+    names = {whole: word("whole_word", pieces=len(pieces)), **{piece: literal(own[piece]) for piece in pieces}}
     st.session_state["answer.part"] = whole if len(hidden) > 1 else next(iter(hidden))
 
     def changed() -> None:
         part = st.session_state["answer.part"]
         select(hidden=(part,) if part else tuple(pieces), token=part or pieces[0], output=None)
 
-    word = "".join(own[piece].removeprefix("##") for piece in pieces)
-    label = t("answer.part", word=word, pieces=len(pieces))
+    spelled = "".join(own[piece].removeprefix("##") for piece in pieces)
+    label = text("part", word=spelled, pieces=len(pieces))
     look = {"format_func": names.__getitem__, "required": True, "on_change": changed}
     st.segmented_control(label, list(names), key="answer.part", **look)
 
@@ -73,11 +75,11 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
     columns = likeliest(logits, [each if place in hidden else 1 for place in range(len(logits))])
     seen = [p for p in range(len(ids)) if p not in hidden and tokens[p] not in ("[CLS]", "[SEP]")]
     same = sum(int(logits[p].argmax()) == ids[p] for p in seen)
-    sentences = [t("answer.read_seen", same=same, seen=len(seen))] if seen else []
+    sentences = [text("read_seen", same=same, seen=len(seen))] if seen else []
     if hidden:
-        sentences.append(t("answer.read_hidden", places=", ".join(str(place + 1) for place in hidden)))
+        sentences.append(text("read_hidden", places=", ".join(str(place + 1) for place in hidden)))
     names = output_names(view)
-    axes = view.tokens("axis.token"), Axis(plain("answer.axis_words"), [names[i] for i in columns])
+    axes = view.tokens("axis.token"), Axis(word("axis_words"), [names[i] for i in columns])
     view.picture(
         "every_place",
         heatmap(
@@ -89,7 +91,7 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
             cell=(cell[0], columns.index(cell[1])) if cell[1] in columns else None,
             font_size=view.font_size,
         ),
-        " ".join([*sentences, t("answer.read_special")]),
+        " ".join([*sentences, text("read_special")]),
         on_pick=lambda row, column: choose_logit(row, columns[column]),
         difference=Difference(drawn[:, columns], axes),
     )
@@ -98,8 +100,8 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
 def arithmetic(view: View, cell: tuple[int, ...]) -> None:
     """How one probability, or the logit below it, comes about."""
     line = view.choice.stage if view.choice.stage in LINES else LINES[0]
-    words = [plain(f"answer.line_{name}") for name in LINES]
-    either("stage", plain("answer.lines"), LINES, words, line, label_visibility="collapsed")
+    words = [word(f"line_{name}") for name in LINES]
+    either("stage", word("lines"), LINES, words, line, label_visibility="collapsed")
     working(view, line, cell, most=10 if line == "answer" else 3)  # a logit has three tables
 
 
@@ -112,24 +114,23 @@ def logit_bars(view: View, place: int) -> None:
         return
     best = int(logits.argmax())
     shown = list(range(len(logits))) if len(logits) <= MOST_BARS else likeliest(logits[None], [MOST_BARS])
-    numbers = [f"{logits[i]:.2f}".replace("-", "−") for i in shown]
+    numbers = [written(f"{logits[i]:.2f}") for i in shown]
     there = view.marked(lambda run: run["logits"], ("class",))
     there = there if there is None else there[shown]
     figure = bars_with_numbers(view, logits[shown], [names[i] for i in shown], numbers, there=there)
-    said = t("answer.read_logits", best=names[best], logit=f"{logits[best]:.2f}".replace("-", "−"))
+    said = text("read_logits", best=names[best], logit=f"{logits[best]:.2f}")
     if len(shown) < len(logits):
-        said += " " + t("answer.read_likeliest", most=len(shown), n=f"{len(logits):,}")
+        said += " " + text("read_likeliest", most=len(shown), n=f"{len(logits):,}")
     table = pd.DataFrame({"logit": logits}, index=names)
     look = {"quantity": quantity, "table": table, "still": there is not None}
-    view.picture(
-        "logits", figure, said + view.which_is_which(), on_pick=lambda row, _: select(output=shown[row]), **look
-    )
+    look["on_pick"] = lambda row, _: select(output=shown[row])
+    view.picture("logits", figure, said + view.which_is_which(), **look)
 
 
 def trained_on(view: View) -> None:
     size = f"{sum(weight.numel() for weight in view.pipeline.network.parameters()):,}"
     name = "checkpoint" if view.choice.checkpoint else view.pipeline.name
-    st.info(t(f"answer.trained_{name}", size=size), icon=":material/school:")
+    st.info(text(f"trained_{name}", size=size), icon=":material/school:")
 
 
 view = View("answer", chips=False, hides=with_words_hidden)
@@ -143,14 +144,14 @@ words = "word" in view.trace.axes("logits")
 place, hidden = clickable_words(view, several=st.session_state.get("answer.several", False))
 if words and not view.story:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle(plain("answer.several"), key="answer.several", persist_state="session")
+        st.toggle(word("several"), key="answer.several", persist_state="session")
         part_of_word(hidden)
-        st.caption(t("answer.no_layer"), width="content")
+        st.caption(text("no_layer"), width="content")
 at = place if view.choice.token is None or not words else view.token
 output = int(probabilities(view.trace, at).argmax()) if view.choice.output is None else view.choice.output
 if view.story:
     guesses(view, "guesses", place, hidden.get(place))
-    view.tell(t("answer.story" if words else "answer.story_class", n=f"{len(output_names(view)):,}"))
+    view.tell(text("story" if words else "story_class", n=f"{len(output_names(view)):,}"))
 else:
     left, right = view.columns([3, 2], gap="medium")
     with left:
@@ -158,14 +159,14 @@ else:
         columns = st.columns(min(2, len(shown)))
         for number, one in enumerate(shown):
             with columns[number % 2]:
-                title = plain("answer.guesses", place=one + 1) if words else plain("answer.probabilities")
+                title = word("guesses", place=one + 1) if words else word("probabilities")
                 most = 10 if len(shown) == 1 else 5
                 choose = partial(choose_logit, one)
                 guesses(view, f"guesses_{one}", one, hidden.get(one), most=most, title=title, on_pick=choose)
         if len(hidden) > MOST_CHARTS:
-            st.caption(t("answer.more_places", most=MOST_CHARTS, n=len(hidden)))
+            st.caption(text("more_places", most=MOST_CHARTS, n=len(hidden)))
         if len(hidden) > 1:
-            st.caption(t("answer.each_alone", n=len(hidden)))
+            st.caption(text("each_alone", n=len(hidden)))
         if words:
             every_place(view, hidden, (at, output))
         else:

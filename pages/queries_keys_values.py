@@ -10,11 +10,12 @@ from model.encoder import MultiHeadAttention
 from pages.ui.differences import of_both, one_plane
 from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.text import plain, t
+from pages.ui.text import texts_of
 from pages.ui.view import View
 
 PREFIX = "layers.{l}.attention."
 ROLES = ("Q", "K", "V")
+text, word = texts_of("queries_keys_values")
 
 view = View("queries_keys_values", rows=[PREFIX + role for role in ROLES])
 tokens, config, head = view.trace.tokens, view.trace.config, view.choice.head
@@ -28,12 +29,12 @@ def named(token: int) -> str:
 
 def story() -> None:
     """What the selected token wants, offers and hands over: its three vectors, one below the other."""
-    rows = Axis("", [plain(f"queries_keys_values.story_{role}") for role in ROLES])
+    rows = Axis("", [word(f"story_{role}") for role in ROLES])
     picture = np.stack([vectors[role][view.token] for role in ROLES])
-    columns = Axis(plain("queries_keys_values.axis_component"))
+    columns = Axis(word("axis_component"))
     figure = heatmap(picture, rows, columns, square=False, font_size=view.font_size, height=260)
-    view.picture("story", figure, t("queries_keys_values.read_story", token=named(view.token), d_k=config.d_k))
-    view.tell(t("queries_keys_values.story_ask"), t(f"queries_keys_values.story_take_{view.kind}"))
+    view.picture("story", figure, text("read_story", token=named(view.token), d_k=config.d_k))
+    view.tell(text("story_ask"), text(f"story_take_{view.kind}"))
 
 
 def maps() -> None:
@@ -41,36 +42,33 @@ def maps() -> None:
     said = []
     for role, values in vectors.items():
         token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
-        value = f"{values[token, component]:.2f}".replace("-", "−")
-        text = f"queries_keys_values.read_{role}"
-        said.append(t(text, token=named(int(token)), component=component + 1, value=value))
-    looks = [
-        {"title": plain(f"queries_keys_values.{role}"), "line_colour": ROLE_COLOURS[view.mode][role]} for role in ROLES
-    ]
+        value = f"{values[token, component]:.2f}"
+        said.append(text(f"read_{role}", token=named(int(token)), component=component + 1, value=value))
+    looks = [{"title": word(role), "line_colour": ROLE_COLOURS[view.mode][role]} for role in ROLES]
     cell_maps(view, [view.key(PREFIX + role) for role in ROLES], said, looks)
 
 
 def matrices() -> None:
     """The slices of W_Q, W_K and W_V that belong to the chosen head."""
     d_model, d_k = config.d_model, config.d_k
-    st.markdown(t("queries_keys_values.about_weights", head=head + 1, heads=config.heads, d_model=d_model, d_k=d_k))
+    st.markdown(text("about_weights", head=head + 1, heads=config.heads, d_model=d_model, d_k=d_k))
     attention = view.pipeline.network.layers[view.choice.layer].attention
     for column, role in zip(view.columns([1, 1, 1]), ROLES, strict=True):
         weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), config.heads, head)
         look = {"square": False, "gaps": False, "line_colour": ROLE_COLOURS[view.mode][role], "height": 400}
-        axes = Axis(plain("queries_keys_values.axis_input")), Axis(plain("queries_keys_values.axis_component"))
+        axes = Axis(word("axis_input")), Axis(word("axis_component"))
         size = f"{np.abs(weights).mean():.3f}"
         with column:
             view.picture(
                 f"W_{role}",
                 heatmap(weights, *axes, font_size=view.font_size, **look),
-                t("queries_keys_values.read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
+                text("read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
                 values=weights,
                 equation=rf"W_{role}^{{({head + 1})}}",
                 still=True,
             )
     if view.choice.at_least("formula"):
-        st.markdown(t("queries_keys_values.transpose"))
+        st.markdown(text("transpose"))
 
 
 def queries_then_keys(run: Trace) -> np.ndarray:
@@ -87,8 +85,8 @@ def plane() -> None:
     apart = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1)  # (query, key)
     best, nearest = int(scores[token].argmax()), int(apart[token].argmin())
     names = [named(i) for i in range(n)]
-    legend = plain("queries_keys_values.legend_query"), plain("queries_keys_values.legend_key")
-    titles = tuple(plain("queries_keys_values.axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
+    legend = word("legend_query"), word("legend_key")
+    titles = tuple(word("axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
     x, y = points.reshape(-1, 2).T
     table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
     table = of_both(table, pd.DataFrame(others[0].reshape(-1, 2), columns=["1", "2"]) if others else None)
@@ -96,13 +94,13 @@ def plane() -> None:
     view.picture(
         "plane",
         queries_and_keys(points[0], points[1], names, legend, titles, view.mode, **look),
-        t(
-            "queries_keys_values.read_plane",
+        text(
+            "read_plane",
             share=f"{shares.sum():.0%}",
             d_k=config.d_k,
             token=named(token),
             best=named(best),
-            score=f"{scores[token, best]:.2f}".replace("-", "−"),
+            score=f"{scores[token, best]:.2f}",
             nearest=named(nearest),
             agree=int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum()),
             N=n,
@@ -112,11 +110,11 @@ def plane() -> None:
         still=True,
         equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
     )
-    st.markdown(t("queries_keys_values.about_plane"))
+    st.markdown(text("about_plane"))
 
 
 if view.kind == "single" and not view.story:
-    st.info(t("queries_keys_values.single"), icon=":material/info:")
+    st.info(text("single"), icon=":material/info:")
 if view.story:
     story()
 else:

@@ -28,7 +28,7 @@ def changes_bar(choice: Choice, own: Trace) -> None:
             icon=":material/close:",
             key=f"change.{number}",
             on_click=select,
-            kwargs={"edits": tuple(other for other in choice.edits if other != edit)},
+            kwargs={"edits": toggled(choice, edit)},
             help=plain("change.take_back"),
         )
     if len(choice.edits) > 1:
@@ -88,24 +88,24 @@ def other_input(choice: Choice, name: str) -> None:
     widget, field = f"{name}.other", OTHER[choice.input]
     if field == "other":
         st.session_state[widget] = choice.other or ""
-        look = {"max_chars": MOST_CHARACTERS, "placeholder": plain("compare.hint")}
-        look["on_change"] = lambda: select(other=st.session_state[widget] or None)
-        st.text_input(plain("compare.sentence"), key=widget, **look)
+        st.text_input(
+            plain("compare.sentence"),
+            key=widget,
+            max_chars=MOST_CHARACTERS,
+            placeholder=plain("compare.hint"),
+            on_change=lambda: select(other=st.session_state[widget] or None),
+        )
         return
+    words: dict[str | bytes, str]
     if field == "other_picture":
-        st.session_state[widget] = choice.other_picture
-        names = {name: plain(f"sidebar.picture_{name}") for name in (*pictures.READY, pictures.PAD)}
-        look = {"key": widget, "on_change": lambda: select(other_picture=st.session_state[widget])}
-        st.pills(plain("sidebar.picture"), list(names), format_func=names.__getitem__, **look)
-        return
-    examples = [sketch.example(digit) for digit in range(10)]
-    st.session_state[widget] = examples.index(choice.other_drawing) if choice.other_drawing in examples else None
-
-    def changed() -> None:
-        digit = st.session_state[widget]
-        select(other_drawing=None if digit is None else examples[digit])
-
-    st.pills(plain("compare.digit"), range(10), key=widget, on_change=changed)
+        label = plain("sidebar.picture")
+        words = {name: plain(f"sidebar.picture_{name}") for name in (*pictures.READY, pictures.PAD)}
+    else:
+        label, words = plain("compare.digit"), {sketch.example(digit): str(digit) for digit in range(10)}
+    now = getattr(choice, field)
+    st.session_state[widget] = now if now in words else None
+    look = {"key": widget, "on_change": lambda: select(**{field: st.session_state[widget]})}
+    st.pills(label, list(words), format_func=words.__getitem__, **look)
 
 
 def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
@@ -114,13 +114,13 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     for field, name in (("head", "head"), ("neuron", "neuron")):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{name}", number=place + 1))
+    known = dict(enumerate(tokens))  # other places by their numbers
     for field in ("token", "looked_at"):
         if (place := getattr(edit, field)) is not None:
-            known = tokens[place] if place < len(tokens) else str(place + 1)
-            places.append(plain(f"change.{field}", token=known))
-    said = {"value": f"{edit.value:g}".replace("-", "−")}
+            places.append(plain(f"change.{field}", token=known.get(place, place + 1)))
+    said = {"value": f"{edit.value:g}"}
     if edit.from_token is not None:
-        said["other"] = tokens[edit.from_token] if edit.from_token < len(tokens) else str(edit.from_token + 1)
+        said["other"] = known.get(edit.from_token, str(edit.from_token + 1))
     if edit.source is not None:
         said["source"] = edit.source if isinstance(edit.source, str) else plain("change.another")
     operation = plain(f"change.{edit.operation}", **said)
