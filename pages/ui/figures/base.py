@@ -22,6 +22,7 @@ ROLE_COLOURS = {
 }
 ACCENT = "#CC79A7"
 USUAL_WIDTH = 480  # pixels between the ends of an axis, of a picture with arithmetic beside it
+WHOLE_WIDTH = 1150  # of one in a presentation, where nothing stands beside it
 #: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
 MOST_NAMED = 32  # places along one side of a map; where there is room for fewer, the browser thins them further
@@ -92,7 +93,8 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
             continue
         names = [text_width(name) for name in axis.get("ticktext", ())] if axis.get("showticklabels", True) else []
         widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
-        upright = side == "b" and (axis.get("tickangle") == 0 or widest * len(names) < USUAL_WIDTH)
+        length = USUAL_WIDTH if size <= 12 or layout.get("yaxis", {}).get("scaleanchor") else WHOLE_WIDTH
+        upright = side == "b" and (axis.get("tickangle") == 0 or widest * len(names) < length)
         along = 1.3 * size if upright else max(widest, 1.2 * size)
         needed[side] = math.ceil(margin[side] + along + 3 * size + 2 * axis.get("linewidth", 0))
     if any(trace.get("colorbar", {}).get("orientation") == "h" and trace.get("showscale", True) for trace in traces):

@@ -98,7 +98,7 @@ def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font
         "yaxis": {"title": {"text": label(value_title)}, "automargin": True, **ZERO},
         "showlegend": True,
         "legend": LEGEND,
-    } | look(int(min(330 * font_size / 12, 440)), font_size)
+    } | look(int(min(330 * font_size / 12, 390)), font_size)
 
 
 def grouped_bars(
