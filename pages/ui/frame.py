@@ -46,7 +46,8 @@ border-collapse:collapse;display:block;overflow-x:auto}
 [class*="st-key-working"] :is(td,th):first-child{text-align:left}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
 [class*="st-key-square"],:has(> [class*="st-key-square"]){max-height:108vw;overflow:hidden}
-[data-variant="segmented_control"]{margin-left:-1px}
+[data-variant="segmented_control"]:not(:first-child){margin-left:-1px}
+[data-testid="stMainBlockContainer"] h3{padding-bottom:.8rem}
 [data-variant="segmented_control"]:not([data-selected="true"]){
 border-color:color-mix(in srgb,currentColor 20%,transparent)}}
 """

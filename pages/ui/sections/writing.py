@@ -98,10 +98,11 @@ class Writing(View):
 
     @cached_property
     def usual_step(self) -> int:
-        """The step looked at before anybody chose: near the middle, and one in which a word is written, no comma."""
-        middle = (self.steps - 1) // 2
-        words = [step for step, piece in enumerate(self.trace.written) if piece[:1].isalnum()]
-        return min(words, key=lambda step: abs(step - middle), default=middle)
+        """The step looked at before anybody chose: a word whose source the decoder sees most clearly, not the first."""
+        keys = [key for key in self.trace if key.endswith(".cross.weights")]
+        clear = np.mean([self.trace[key].mean(axis=0) for key in keys], axis=0).max(axis=-1)
+        words = [step for step, piece in enumerate(self.trace.written) if step and piece[:1].isalnum()]
+        return max(words, key=clear.__getitem__, default=0)
 
     @property
     def step(self) -> int:
