@@ -8,7 +8,7 @@ import base64
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any, Self, get_type_hints
@@ -231,10 +231,8 @@ class Choice:
 
     def to_link(self) -> dict[str, str]:
         """Name -> value, in the order of FIELDS; what is at its default is left out, except where a field says not."""
-        values = [(field, field.of(self)) for field in FIELDS]
-        return {
-            field.name: field.kind.write(value) for field, value in values if field.always or value != field.default
-        }
+        values = ((field, field.of(self)) for field in FIELDS)
+        return {field.name: field.kind.write(v) for field, v in values if field.always or v != field.default}
 
     @classmethod
     def from_link(cls, link: Mapping[str, str]) -> tuple[Self, tuple[Problem, ...]]:
@@ -310,11 +308,6 @@ def read_place(text: str) -> int:
     return whole(text, 1) - 1
 
 
-def read_ids(text: str) -> tuple[int, ...]:
-    """Numbers of pieces, which count from 0 everywhere: 17.4.17."""
-    return tuple(map(whole, text.split("."))) if text else ()
-
-
 def read_model(text: str) -> str:
     """Who reads a sentence."""
     if text not in (*MODELS, *offered()):
@@ -333,14 +326,6 @@ def read_pair(text: str) -> tuple[int, int]:
     """Two places: 2.5 is head 5 of layer 2."""
     first, _, second = text.partition(".")
     return read_place(first), read_place(second)
-
-
-def different(values: Iterable[Any]) -> tuple:
-    """A tuple of them. Raises LinkError where one comes twice."""
-    values = tuple(values)
-    if len(set(values)) < len(values):
-        raise LinkError
-    return values
 
 
 def read_sentence(text: str) -> str:
@@ -365,12 +350,68 @@ def read_drawing(code: str) -> bytes:
         raise LinkError("drawing_code") from error
 
 
-def read_edits(text: str) -> tuple[Edit, ...]:
-    """Edits of their codes."""
-    codes = text.split("~~")
-    if len(codes) > MOST_EDITS:
+# -- edits -----------------------------------------------------------------------------------------------
+
+EDIT_TYPES = get_type_hints(Edit)
+
+
+def edit_code(edit: Edit) -> str:
+    """An edit as it stands in a link: `layers.2.attention.heads~zero~head.4`; heads and tokens are counted from 1.
+
+    The key and the operation, then each other field that is not at its default.
+    """
+    parts = [edit.key, edit.operation]
+    for field in fields(edit)[2:]:
+        if (value := getattr(edit, field.name)) != field.default:
+            parts.append(f"{field.name}.{_part_code(EDIT_TYPES[field.name], value)}")
+    return "~".join(part.replace("%", "%25").replace("~", "%7E") for part in parts)
+
+
+def edit_from_code(code: str) -> Edit:
+    """The way back. Raises ValueError for what `edit_code` does not write."""
+    key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
+    if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):
         raise LinkError
-    return tuple(edit_from_code(code) for code in codes)
+    values: dict[str, Any] = {}
+    for name, _, text in (part.partition(".") for part in parts):
+        if name not in EDIT_TYPES or name in ("key", "operation", *values):
+            raise LinkError
+        values[name] = _part_from_code(EDIT_TYPES[name], text)
+    return Edit(key, operation, **values)
+
+
+def _part_code(kind: object, value: Any) -> str:
+    if kind == int | None:
+        return PLACE.write(value)
+    if kind in (int, float):
+        return str(value)
+    if isinstance(value, bytes):  # the ink of another drawing
+        return "ink." + base64.urlsafe_b64encode(zlib.compress(value, 9)).decode().rstrip("=")
+    return f"text.{value}"
+
+
+def _part_from_code(kind: object, text: str) -> Any:
+    if kind == int | None:
+        return read_place(text)
+    if kind is int:
+        return whole(text)
+    if kind is float:
+        if not abs(value := float(text)) <= MOST_NUMBER:  # NaN neither
+            raise LinkError
+        return value
+    written_as, _, text = text.partition(".")
+    if written_as == "text":
+        return read_sentence(text)
+    if written_as != "ink":
+        raise LinkError
+    try:
+        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        return zlib.decompressobj().decompress(packed, MOST_CODE)
+    except zlib.error as error:
+        raise LinkError from error
+
+
+# -- what stands in a link --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -391,6 +432,18 @@ def one_of(*words: str) -> Kind:
     return Kind(str, read)
 
 
+def several(one: Kind, between: str, *, twice: bool = False, most: int = MOST_CODE) -> Kind:
+    """Values of one kind, at most so many, with a sign between. twice: one may come again."""
+
+    def read(text: str) -> tuple:
+        values = tuple(map(one.read, text.split(between, most)))
+        if len(values) > most or not (twice or len(set(values)) == len(values)):
+            raise LinkError
+        return values
+
+    return Kind(lambda values: between.join(map(one.write, values)), read, one.first)
+
+
 def up_to(most: int, least: int = 1) -> Kind:
     return Kind(str, lambda text: whole(text, least, most))
 
@@ -399,18 +452,14 @@ TEXT = Kind(str, read_sentence)
 NAME = Kind(str, read_name)
 FLAG = Kind(lambda value: str(value).lower(), lambda text: one_of("true", "false").read(text) == "true")
 PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
-PLACES = Kind(
-    lambda places: ".".join(map(PLACE.write, places)), lambda text: different(map(read_place, text.split("."))), 1
-)
+PLACES = several(PLACE, ".")
 HIDDEN = Kind(
     lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
 )
-IDS = Kind(lambda ids: ".".join(map(str, ids)), read_ids)
-PAIRS = Kind(
-    lambda pairs: "_".join(map(PLACES.write, pairs)), lambda text: different(map(read_pair, text.split("_"))), 1
-)
+IDS = several(Kind(str, whole), ".", twice=True)  # of pieces, which count from 0 everywhere
+PAIRS = several(Kind(PLACES.write, read_pair, first=1), "_")
 DRAWING = Kind(sketch.to_code, read_drawing)
-EDITS = Kind(lambda edits: "~~".join(map(edit_code, edits)), read_edits)
+EDITS = several(Kind(edit_code, edit_from_code), "~~", twice=True, most=MOST_EDITS)
 
 
 @dataclass(frozen=True)
@@ -492,64 +541,3 @@ FIELDS: tuple[Field, ...] = (
     Field("cost.scale", "scale", one_of("log", "linear")),
     Field("cost.length", "length", one_of("this", "any")),
 )
-
-
-# -- edits -----------------------------------------------------------------------------------------------
-
-EDIT_TYPES = get_type_hints(Edit)
-
-
-def edit_code(edit: Edit) -> str:
-    """An edit as it stands in a link: `layers.2.attention.heads~zero~head.4`; heads and tokens are counted from 1.
-
-    The key and the operation, then each other field that is not at its default.
-    """
-    parts = [edit.key, edit.operation]
-    for field in fields(edit)[2:]:
-        if (value := getattr(edit, field.name)) != field.default:
-            parts.append(f"{field.name}.{_part_code(EDIT_TYPES[field.name], value)}")
-    return "~".join(part.replace("%", "%25").replace("~", "%7E") for part in parts)
-
-
-def edit_from_code(code: str) -> Edit:
-    """The way back. Raises ValueError for what `edit_code` does not write."""
-    key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
-    if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):
-        raise LinkError
-    values: dict[str, Any] = {}
-    for name, _, text in (part.partition(".") for part in parts):
-        if name not in EDIT_TYPES or name in ("key", "operation", *values):
-            raise LinkError
-        values[name] = _part_from_code(EDIT_TYPES[name], text)
-    return Edit(key, operation, **values)
-
-
-def _part_code(kind: object, value: Any) -> str:
-    if kind == int | None:
-        return PLACE.write(value)
-    if kind in (int, float):
-        return str(value)
-    if isinstance(value, bytes):  # the ink of another drawing
-        return "ink." + base64.urlsafe_b64encode(zlib.compress(value, 9)).decode().rstrip("=")
-    return f"text.{value}"
-
-
-def _part_from_code(kind: object, text: str) -> Any:
-    if kind == int | None:
-        return read_place(text)
-    if kind is int:
-        return whole(text)
-    if kind is float:
-        if not abs(value := float(text)) <= MOST_NUMBER:  # NaN neither
-            raise LinkError
-        return value
-    written_as, _, text = text.partition(".")
-    if written_as == "text":
-        return read_sentence(text)
-    if written_as != "ink":
-        raise LinkError
-    try:
-        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        return zlib.decompressobj().decompress(packed, MOST_CODE)
-    except zlib.error as error:
-        raise LinkError from error

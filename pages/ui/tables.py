@@ -1,6 +1,6 @@
 """Tables whose columns have room for what stands in them: left to itself, one is as wide as its first rows need."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +18,11 @@ def column_widths(table: pd.DataFrame) -> dict[str, object]:
         elif not pd.api.types.is_numeric_dtype(table[column]):
             looks[column] = st.column_config.Column(width=room(column, map(str, table[column])))
     return looks
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], sides: str) -> str:
+    """A table in Markdown. sides: to which one its columns are set, such as ":--|--:"."""
+    return "\n".join([f"| {' | '.join(heads)} |", f"|{sides}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def room(column: str, cells: Iterable[str]) -> int:

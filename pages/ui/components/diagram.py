@@ -166,20 +166,17 @@ def diagram(trace: Trace, layer: int, answer: str = "") -> Diagram:
         if graph.layers(side)
     ]
     boxes: dict[str, Box] = {}
-    frames = []
+    arrows: list[Arrow] = []
+    frames, times = [], []
+    holders = {key: name for side in sides for key, name in side.holders().items()}
     for side in sides:
         placed, frame = _boxes(side, answer)
         boxes |= placed
         frames.append(frame)
-    holders = {key: name for side in sides for key, name in side.holders().items()}
-    arrows = tuple(
-        arrow
-        for side, frame in zip(sides, frames, strict=True)
-        for arrow in _arrows(trace, side, frame, boxes, holders, frames[0].bottom)
-    )
-    times = [_times(side, frame) for side, frame in zip(sides, frames, strict=True)]
+        times.append(_times(side, frame))
+        arrows += _arrows(trace, side, frame, boxes, holders, frames[0].bottom)
     height = max(*(frame.bottom + 24 for frame in frames), *(box.bottom + 6 for box in boxes.values()))
-    return Diagram((*boxes.values(), *times), arrows, tuple(frames), sides[-1].x + WIDTH, height)
+    return Diagram((*boxes.values(), *times), tuple(arrows), tuple(frames), sides[-1].x + WIDTH, height)
 
 
 @dataclass(frozen=True)
@@ -380,19 +377,12 @@ def show(drawing: Diagram, colours: Mapping[str, str], description: str, key: st
 
     colours: of Q, K and V. description: what a screen reader says for the whole drawing.
     """
-    boxes = [
-        asdict(box) | {"colour": colours.get(box.kind), "hint": plain("diagram.opens", page=plain(f"{box.page}.title"))}
-        for box in drawing.boxes
-    ]
-    arrows = [asdict(arrow) | {"colour": colours.get(arrow.start.rpartition(".")[2])} for arrow in drawing.arrows]
-    data = {
-        "width": drawing.width,
-        "height": drawing.height,
-        "boxes": boxes,
-        "arrows": arrows,
-        "frames": [asdict(frame) for frame in drawing.frames],
-        "label": description,
-    }
+    data = asdict(drawing) | {"label": description}
+    for box in data["boxes"]:
+        hint = plain("diagram.opens", page=plain(f"{box['page']}.title"))
+        box |= {"colour": colours.get(box["kind"]), "hint": hint}
+    for arrow in data["arrows"]:
+        arrow["colour"] = colours.get(arrow["start"].rpartition(".")[2])
     # A trigger, not a state: it is gone after one run, so the same box opens its page again after coming back.
     opened = _component(key=key, data=data, on_open_change=lambda: None).open
     return drawing.box(opened) if opened else None

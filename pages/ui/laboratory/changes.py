@@ -1,7 +1,6 @@
 """What can be changed within a run, room by room: a map of effects each, in which a click makes the change."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -27,14 +26,14 @@ INSIDE = (
     ("window", "masked", 1.0),
     ("special", "masked", 0.0),
 )
-POSITIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("zero", {}),
-    ("shuffle", {"seed": 1}),
-    ("shuffle", {"seed": 2}),
-    ("shift", {"value": 1.0}),
-    ("shift", {"value": 3.0}),
-    ("shift", {"value": 10.0}),
-    ("sinusoidal", {}),
+POSITIONS = (
+    Edit("embedding.positions", "zero"),
+    Edit("embedding.positions", "shuffle", seed=1),
+    Edit("embedding.positions", "shuffle", seed=2),
+    Edit("embedding.positions", "shift", value=1.0),
+    Edit("embedding.positions", "shift", value=3.0),
+    Edit("embedding.positions", "shift", value=10.0),
+    Edit("embedding.positions", "sinusoidal"),
 )
 #: How a number is held: off, multiplied, at a value, at its mean over a small corpus. The middle two need a value.
 HELD = ("zero", "scale", "set", "mean")
@@ -88,15 +87,16 @@ def heads(lab: Experiment) -> None:
     ways = ["zero", "mean", *["patch"] * (view.other is not None)]
     way = "zero" if view.story else way_of(view, ways)
     more: dict[str, object] = {}
-    if way == "patch":
+    if way == "patch" and view.other is not None:
         more["source"] = view.choice.other_subject
-        if view.other is not None and len(view.other.tokens) != len(view.trace.tokens):
+        if len(view.other.tokens) != len(view.trace.tokens):
+            token = view.trace.tokens[lab.place]
             paired = next((pair.other for pair in view.pairs if pair.one == lab.place), None)
             if paired is None:
-                st.info(text("no_pair", token=view.trace.tokens[lab.place]), icon=":material/link_off:")
+                st.info(text("no_pair", token=token), icon=":material/link_off:")
                 return
             more |= {"token": lab.place, "from_token": paired}
-            st.caption(text("one_token", token=view.trace.tokens[lab.place]))
+            st.caption(text("one_token", token=token))
     rows, keys = layer_axis(lab)
     count = view.trace.config.heads
     effect_map(
@@ -117,16 +117,15 @@ def neurons(lab: Experiment) -> None:
     rows, keys = layer_axis(lab)
     active = view.original.over_layers("ffn.activation")[:, lab.place]  # (layer, neuron)
     strongest = np.argsort(-np.abs(active), axis=1)[:, :STRONGEST]
-    edits = [
-        [Edit(f"layers.{layer}.ffn.activation", way, value, neuron=int(neuron)) for neuron in line]
-        for layer, line in zip(keys, strongest, strict=True)
-    ]
     effect_map(
         lab,
         "neurons",
         rows,
         Axis(word("axis_rank"), [str(i + 1) for i in range(strongest.shape[1])]),
-        edits,
+        [
+            [Edit(f"layers.{layer}.ffn.activation", way, value, neuron=int(neuron)) for neuron in line]
+            for layer, line in zip(keys, strongest, strict=True)
+        ],
         lambda layer, rank: word("where_neuron", layer=layer + 1, neuron=int(strongest[layer, rank]) + 1),
         lambda layer, rank: {"layer": layer, "neuron": int(strongest[layer, rank])},
     )
@@ -136,21 +135,19 @@ def inside_attention(lab: Experiment) -> None:
     """Attention as it might have been, in one layer or in all; or a single pair that may not meet."""
     view, graph = lab.view, lab.view.trace.graph
     way = way_of(view, ("ways", "pair"))
-    columns, keys = layer_axis(lab, together=True)
+    layers, keys = layer_axis(lab, together=True)
     if way == "pair":
         tokens, token = view.trace.tokens, view.token
-        edits = [
-            [Edit(f"layers.{layer}.attention.masked", "hide", token=token, looked_at=key) for key in range(len(tokens))]
-            for layer in keys
-        ]
         pair = [word("do_hide", token=tokens[token], other=other) for other in tokens]
-        looked_at = Axis(plain("axis.key"), tokens)
         effect_map(
             lab,
             "pairs",
-            columns,
-            looked_at,
-            edits,
+            layers,
+            Axis(plain("axis.key"), tokens),
+            [
+                [Edit(f"layers.{layer}.attention.masked", "hide", token=token, looked_at=i) for i in range(len(tokens))]
+                for layer in keys
+            ],
             lambda layer, key: f"{layer_named(keys[layer])}: {pair[key]}",
             lambda layer, key: {"key": key},
         )
@@ -158,7 +155,7 @@ def inside_attention(lab: Experiment) -> None:
     kinds = [kind for kind in INSIDE if kind[0] in operations_at(graph, f"layers.0.attention.{kind[1]}")]
     names = [word(f"do_{operation}", value=f"{value:g}") for operation, _, value in kinds]
     edits = [[Edit(f"layers.{layer}.attention.{at}", name, value) for layer in keys] for name, at, value in kinds]
-    effect_map(lab, "inside", Axis("", names), columns, edits, of_layer(names, keys))
+    effect_map(lab, "inside", Axis("", names), layers, edits, of_layer(names, keys))
     st.caption(text("inside_look"))
 
 
@@ -175,7 +172,7 @@ def residuals(lab: Experiment) -> None:
             ("without", sublayer.sum, "without"),
             ("bypass", sublayer.norm, "bypass"),
         ):
-            names.append(word(f"do_{kind}_{sublayer.name}", value=f"{value:g}".replace("-", "−")))
+            names.append(word(f"do_{kind}_{sublayer.name}", value=f"{value:g}"))
             row = key.replace("layers.0.", "layers.{}.")
             much = value if kind == "scale" else 0.0
             edits.append([Edit(row.format(layer), operation, much) for layer in keys])
@@ -191,9 +188,9 @@ def alike(view: View) -> None:
     means = {name: np.array([c[pairs].mean() for c in cosine_similarity(run.states())]) for name, run in runs.items()}
     numbered = Axis(word("axis_layer"), [str(i) for i in range(len(means["before"]))])
     words = [word(f"line_{name}") for name in means]
-    ends = {name: f"{values[-1]:.2f}".replace("-", "−") for name, values in means.items()}
-    drawn = np.stack([*means.values()])
-    figure = lines(drawn, words, numbered, word("axis_alike"), font_size=view.font_size, height=260)
+    ends = {name: f"{values[-1]:.2f}" for name, values in means.items()}
+    drawn, look = np.stack([*means.values()]), {"font_size": view.font_size, "height": 260}
+    figure = lines(drawn, words, numbered, word("axis_alike"), **look)
     said = text("read_alike_changed" if view.trace.edits else "read_alike", **ends)
     view.picture("alike", figure, said, still=True)
 
@@ -202,15 +199,11 @@ def positions(lab: Experiment) -> None:
     """Without positions, with those of other places, or with waves in place of learned ones."""
     there = operations_at(lab.view.trace.graph, "embedding.positions")
     learned = lab.view.trace.config.positions == "learned"
-    kinds = [kind for kind in POSITIONS if kind[0] in there and (learned or kind[0] != "sinusoidal")]
-    names = [word(f"positions_{name}", **{"seed": 1, "value": 0} | _whole(fields)) for name, fields in kinds]
-    edits = [[Edit("embedding.positions", name, **fields)] for name, fields in kinds]
-    effect_map(lab, "positions", Axis("", names), Axis("", [" "]), edits, lambda kind, _: names[kind])
+    edits = [e for e in POSITIONS if e.operation in there and (learned or e.operation != "sinusoidal")]
+    names = [word(f"positions_{e.operation}", seed=e.seed, value=f"{e.value:g}") for e in edits]
+    rows = [[edit] for edit in edits]
+    effect_map(lab, "positions", Axis("", names), Axis("", [" "]), rows, lambda kind, _: names[kind])
     st.caption(text("positions_about" if lab.view.trace.picture is None else "positions_patches"))
-
-
-def _whole(fields: dict[str, float]) -> dict[str, str]:
-    return {name: f"{value:g}" for name, value in fields.items()}
 
 
 def tokens(lab: Experiment) -> None:
@@ -264,9 +257,9 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     waiting = lab.waits(list(possible.values()))
     if not waiting:
         values[0, list(possible)] = lab.changes(list(possible.values()))
-    strongest = int(np.nan_to_num(np.abs(values[0])).argmax())
+    size = np.nan_to_num(np.abs(values[0]))
+    strongest = int(size.argmax())
     on = [token for token, edit in possible.items() if edit in chosen.edits]
-
     label = [word(f"where_{way}", token=names[view.token], other=name) for name in names]
 
     def change(token: int) -> None:
@@ -275,16 +268,14 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
 
     left, right = view.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
-    size = np.nan_to_num(np.abs(values[0]))
     with left:
         figure = over_drawing(picture, size, names, view.token, word("axis_size"), font_size=view.font_size)
         cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
         figure.layout.annotations = [
             cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
         ]
-        said = text(f"read_{way}", where=label[strongest], value=signed(values[0, strongest]))
-        if waiting:
-            said = text("read_not_yet")
+        effect = {"where": label[strongest], "value": signed(values[0, strongest])}
+        said = text("read_not_yet") if waiting else text(f"read_{way}", **effect)
         picked = {"on_pick": lambda row, column: change(row if column < 0 else front + row * side + column)}
         view.picture(way, figure, said, still=True, **picked)
     with right:

@@ -19,6 +19,7 @@ from pages.ui.figures import Axis, heatmap
 from pages.ui.figures.base import ACCENT, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
+from pages.ui.numbers import written
 from pages.ui.sections.hidden_words import output_names, probabilities
 from pages.ui.text import texts_of
 from pages.ui.view import View
@@ -30,7 +31,7 @@ text, word = texts_of("what_if")
 
 
 def signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    return written(f"{value:+.2f}")
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,18 @@ class Experiment:
         names = output_names(self.view)
         return names[self.of], names[self.against]
 
+    @property
+    def number(self) -> tuple[int, int, int]:
+        """What says which number it is."""
+        return self.of, self.against, self.place
+
     def lead(self, trace: Trace) -> float:
-        logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][self.place]
+        logits = np.atleast_2d(trace["logits"])[self.place]
         return float(logits[self.of] - logits[self.against])
 
     def waits(self, edits: Sequence[Edit]) -> bool:
         """Whether these changes take long and are not worked out yet; draws the button that does."""
-        number = self.of, self.against, self.place
-        wanted = _changes.cache_key(self.view.pipeline, self.view.subject, tuple(edits), number, None)
+        wanted = _changes.cache_key(self.view.pipeline, self.view.subject, tuple(edits), self.number, None)
         if wanted in _changes.cache:
             return False
         return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
@@ -77,8 +82,7 @@ class Experiment:
             if share < 1:
                 bar.progress(share)
 
-        number = self.of, self.against, self.place
-        found = _changes(self.view.pipeline, self.view.subject, tuple(edits), number, progress)
+        found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
         bar.empty()
         return found
 
@@ -124,16 +128,15 @@ def effect_map(
     name of a cell. places: what of the choice a click sets besides.
     """
     view = lab.view
+    cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
     values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
-    there = np.array([[edit is not None for edit in row] for row in edits])
-    possible = [edit for row in edits for edit in row if edit is not None]
-    waiting = lab.waits(possible)
+    waiting = lab.waits(list(cells))
     if not waiting:
-        values[there] = lab.changes(possible)
+        for cell, effect in zip(cells.values(), lab.changes(list(cells)), strict=True):
+            values[cell] = effect
     if not waiting and not np.isfinite(values).any():
         st.info(text("nothing_fits"), icon=":material/block:")
         return
-    cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
     on = [cells[edit] for edit in view.choice.edits if edit in cells]
     size = np.where(np.isfinite(values), np.abs(values), -1)
     strongest = tuple(int(i) for i in np.unravel_index(size.argmax(), values.shape))

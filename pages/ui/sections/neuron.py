@@ -4,6 +4,7 @@ import streamlit as st
 
 from model.tables import Context, neuron_contexts
 from pages.ui.sections.roles import say_absent, source
+from pages.ui.tables import markdown_table
 from pages.ui.text import literal, plain, t
 from pages.ui.view import View
 
@@ -18,15 +19,15 @@ def show_contexts(view: View, neuron: int) -> None:
         return
     said = "measured" if contexts.top else "never"
     st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=f"{contexts.active:.1%}", layer=view.choice.layer + 1))
-    lines = [
-        f"| {plain(f'neuron.{level}')} | {_marked(context)} | {context.activation:.2f} |"
+    rows = [
+        (plain(f"neuron.{level}"), _marked(context), f"{context.activation:.2f}")
         for level in LEVELS
         for context in getattr(contexts, level)
     ]
-    if lines:
-        heads = " | ".join(plain(f"neuron.column_{name}") for name in ("strength", "context", "activation"))
+    if rows:
+        heads = [plain(f"neuron.column_{name}") for name in ("strength", "context", "activation")]
         with st.container(key="working.contexts"):  # as narrow as the tables of an arithmetic
-            st.markdown(f"| {heads} |\n|:--|:--|--:|\n" + "\n".join(lines))
+            st.markdown(markdown_table(heads, rows, ":--|:--|--:"))
         st.caption(t("neuron.legend"))
 
 

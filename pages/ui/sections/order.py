@@ -50,12 +50,10 @@ def order_matters(view: View) -> None:
         draw(view, here, likeness(here, there, pairs), likeness(*bare, pairs))
     with right:
         rows = []
-        for page, row in PAGES.items():
-            key = view.key(row)
+        for page, key in ((page, view.key(row)) for page, row in PAGES.items()):
             if key in here:
-                both = [difference(*runs, pairs, key) for runs in ((here, there), bare)]
-                symbol = plain_math(here.graph[key].symbol)
-                rows.append((plain(f"{page}.short"), symbol, *(written(f"{gap:.2g}") for gap in both)))
+                gaps = (written(f"{difference(*runs, pairs, key):.2g}") for runs in ((here, there), bare))
+                rows.append((plain(f"{page}.short"), plain_math(here.graph[key].symbol), *gaps))
         names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
         st.markdown(f"**{plain('order.on_each_page')}**")
         st.dataframe(pd.DataFrame(rows, columns=names), key="order.pages", hide_index=True)
@@ -90,8 +88,8 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
     steps = [plain("order.word"), plain("order.place"), *(str(layer + 1) for layer in range(len(cosines) - 2))]
     names = [here.tokens[place] for place in moved]
     names.insert(1, plain("order.without"))
-    series = np.insert(cosines[:, moved].T, 1, bare[:, words].min(axis=1), axis=0)
-    first = moved[0]
+    first, lowest = moved[0], bare[:, words].min(axis=1)
+    series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
     view.picture(
         "order",
         lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), font_size=view.font_size),
@@ -101,7 +99,7 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
             start=f"{cosines[1, first]:.3f}",
             end=f"{cosines[-1, first]:.3f}",
             layers=len(cosines) - 2,
-            bare=f"{bare[:, words].min():.6f}",
+            bare=f"{lowest.min():.6f}",
         ),
         title=plain("order.title"),
         table=pd.DataFrame(series.T, index=steps, columns=names),

@@ -8,6 +8,7 @@ from model import WeightsError
 from model.tables import Example, Role, head_roles
 from pages.ui import session
 from pages.ui.offered import offered
+from pages.ui.tables import markdown_table
 from pages.ui.text import catalogue, literal, plain, t
 from pages.ui.view import View
 
@@ -35,7 +36,7 @@ def say_absent(section: str, pipeline: str) -> None:
 
 def role_in_words(role: Role) -> str:
     """ "looks at the next piece, in 97 % of places"; of a relation, both ends and which of them looks."""
-    said = {"share": f"{role.share:.0%}", "margin": f"{100 * role.margin:+.0f}".replace("-", "−")}
+    said = {"share": f"{role.share:.0%}", "margin": f"{100 * role.margin:+.0f}"}
     if role.relation is None:
         return plain(f"roles.{role.name}", **said)
     return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
@@ -60,13 +61,14 @@ def show_role(view: View) -> None:
     said = role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
     how = "measured_other" if view.choice.pipeline in offered() else "measured"
     st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))
-    lines = []
-    for third, examples in role.examples.items():
-        for example in examples:
-            lines.append(f"| {plain(f'roles.{third}')} | {_sentence(example)} | {example.weight:.2f} |")
-    if lines:
-        heads = " | ".join(plain(f"roles.column_{name}") for name in ("strength", "sentence", "weight"))
-        st.markdown(f"| {heads} |\n|:--|:--|--:|\n" + "\n".join(lines))
+    rows = [
+        (plain(f"roles.{third}"), _sentence(example), f"{example.weight:.2f}")
+        for third, examples in role.examples.items()
+        for example in examples
+    ]
+    if rows:
+        heads = [plain(f"roles.column_{name}") for name in ("strength", "sentence", "weight")]
+        st.markdown(markdown_table(heads, rows, ":--|:--|--:"))
         st.caption(t("roles.legend"))
 
 

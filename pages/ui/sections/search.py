@@ -9,9 +9,11 @@ from model.translator import Translation
 from pages.ui.figures import Branch, branches
 from pages.ui.link import select
 from pages.ui.memory import hold
+from pages.ui.numbers import written
 from pages.ui.pickers import either
 from pages.ui.sections.writing import Writing, force, share
-from pages.ui.text import literal, plain, texts_of
+from pages.ui.tables import markdown_table
+from pages.ui.text import literal, texts_of
 
 WIDE = 10  # steps that stand side by side
 text, word = texts_of("translation")
@@ -28,10 +30,6 @@ def search(view: Writing) -> None:
         penalty(view)
 
 
-def signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
-
-
 def window(view: Writing, last: int) -> range:
     """The steps that are drawn: all, or some round the one that is looked at."""
     first = max(0, min(view.step - WIDE // 2, last - WIDE + 1))
@@ -45,19 +43,20 @@ def tree(view: Writing) -> None:
     steps = window(view, max(len(node.ids) for node in considered) - 1)
     nodes = [node for node in considered if len(node.ids) - 1 in steps]
     vocabulary = view.pipeline.reader.vocabulary
-    lowest = {
-        step: min(node.log_probability for node in nodes if len(node.ids) == step + 1 and node.fate != "dropped")
-        for step in {len(node.ids) - 1 for node in nodes if node.fate != "dropped"}
-    }
+    lowest: dict[int, float] = {}  # that was kept in each step
+    for node in nodes:
+        if node.fate != "dropped":
+            step = len(node.ids) - 1
+            lowest[step] = min(node.log_probability, lowest.get(step, np.inf))
 
     def branch(node: Node) -> Branch:
         step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
         said = {
             "beginning": " ".join(vocabulary[i] for i in node.ids),
             "own": share(np.exp(node.own)),
-            "log_p": signed(node.log_probability),
-            "lowest": signed(lowest.get(step, node.log_probability)),
-            "score": signed(score(node.log_probability, len(node.ids))),
+            "log_p": f"{node.log_probability:.2f}",
+            "lowest": f"{lowest.get(step, node.log_probability):.2f}",
+            "score": f"{score(node.log_probability, len(node.ids)):.2f}",
         }
         late = node.fate == "dropped" and vocabulary[node.ids[-1]] == "[SEP]"
         return Branch(
@@ -71,13 +70,11 @@ def tree(view: Writing) -> None:
         )
 
     dropped = sum(node.fate == "dropped" for node in considered)
-    table = pd.DataFrame(
-        [
-            (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
-            for n in considered
-        ],
-        columns=["step", "beginning", "log p", "log P", "rank", "fate"],
-    ).set_index("step")
+    rows = [
+        (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
+        for n in considered
+    ]
+    table = pd.DataFrame(rows, columns=["step", "beginning", "log p", "log P", "rank", "fate"]).set_index("step")
 
     def pick(place: int, _: int) -> None:
         beams = [translation.ids for translation in view.found.beams]
@@ -99,26 +96,19 @@ def tree(view: Writing) -> None:
 def found(view: Writing) -> None:
     """The sentences that were found as a table, best score first under the penalty chosen, and which is on screen."""
     alpha = view.choice.penalty / 100
-    named = [(plain("translation.greedy"), 0, view.found.greedy)]
-    named += [(str(number), number, one) for number, one in enumerate(view.found.beams, 1)]
+    every = [view.found.greedy, *view.found.beams]
+    names = [word("greedy"), *map(str, range(1, len(every)))]
     shown = min(view.choice.beam, len(view.found.beams))
-    either(
-        "beam",
-        word("beam"),
-        [number for _, number, _ in named],
-        [name for name, _, _ in named],
-        shown,
-        label_visibility="collapsed",
-    )
+    either("beam", word("beam"), range(len(every)), names, shown, label_visibility="collapsed")
     columns = ["", word("column_translation"), "log P", word("column_pieces"), word("column_score")]
-    lines = ["| " + " | ".join(columns) + " |", "|:--|:--|--:|--:|--:|"]
-    for name, number, one in sorted(named, key=lambda row: -scored(row[2], alpha)):
-        mark = "**" if number == shown else ""
-        numbers = signed(one.log_probability), len(one.ids), signed(scored(one, alpha))
-        cells = [name, literal(one.text), *map(str, numbers)]
-        lines.append("| " + " | ".join(f"{mark}{cell}{mark}" if cell else "" for cell in cells) + " |")
+    lines = []
+    for number in sorted(range(len(every)), key=lambda number: -scored(every[number], alpha)):
+        one, mark = every[number], "**" if number == shown else ""
+        numbers = [written(f"{value:.2f}") for value in (one.log_probability, scored(one, alpha))]
+        cells = [names[number], literal(one.text), numbers[0], str(len(one.ids)), numbers[1]]
+        lines.append([f"{mark}{cell}{mark}" if cell else "" for cell in cells])
     with st.container(key="working.translation.found"):
-        st.markdown("\n".join(lines))
+        st.markdown(markdown_table(columns, lines, ":--|:--|--:|--:|--:"))
 
 
 def scored(one: Translation, alpha: float) -> float:
@@ -128,8 +118,8 @@ def scored(one: Translation, alpha: float) -> float:
 def greedy_or_beam(view: Writing) -> str:
     """What looking at several beginnings at once was good for, here."""
     greedy, best = view.found.greedy, view.found.beams[0]
-    said = {"greedy": greedy.text, "best": best.text}
-    said |= {"greedy_p": signed(greedy.log_probability), "best_p": signed(best.log_probability)}
+    said = {"greedy": greedy.text, "greedy_p": f"{greedy.log_probability:.2f}"}
+    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}"}
     if greedy.ids == best.ids:
         return text("greedy_same", **said)
     return text("greedy_missed" if greedy.log_probability < best.log_probability else "greedy_likelier", **said)

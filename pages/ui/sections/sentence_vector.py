@@ -21,10 +21,8 @@ from pages.ui.view import View
 
 def no_head(view: View) -> None:
     """Why there is no answer."""
-    if view.choice.checkpoint:
-        st.info(t("sentence_vector.no_head"), icon=":material/lightbulb:")
-    else:
-        st.info(t("untrained.no_answer"), icon=":material/lightbulb:")
+    why = "sentence_vector.no_head" if view.choice.checkpoint else "untrained.no_answer"
+    st.info(t(why), icon=":material/lightbulb:")
 
 
 def instead_of_an_answer(view: View) -> None:
@@ -35,13 +33,7 @@ def instead_of_an_answer(view: View) -> None:
     vectors = view.compared(lambda run: np.stack([sentence_vector(run.Z, pooling) for pooling in POOLINGS]), ())
     names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
-    figure = heatmap(
-        vectors,
-        *axes,
-        square=False,
-        height=190,
-        font_size=view.font_size,
-    )
+    figure = heatmap(vectors, *axes, square=False, height=190, font_size=view.font_size)
     said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=vectors.shape[1])
     title, difference = plain("sentence_vector.title"), Difference(vectors, axes)
     view.picture("vector", figure, said, values=vectors, title=title, difference=difference)
@@ -52,7 +44,7 @@ def instead_of_an_answer(view: View) -> None:
     for pooling, name in zip(POOLINGS, names, strict=True):
         found = cosine(sentence_vector(view.trace.Z, pooling), sentence_vector(view.other.Z, pooling))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(t("sentence_vector.alike", name=name, cosine=written(found.value)), width="content")
+            st.markdown(t("sentence_vector.alike", name=name, cosine=f"{found.value:.4f}"), width="content")
             if not view.story:
                 st.latex(worked_out(found), width="content")
     st.caption(t("sentence_vector.means"))
@@ -72,7 +64,8 @@ def head_laboratory(view: View) -> None:
         return
     moved = _moved(view, pooling)
     layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
-    layers, heads = (Axis(plain(f"sidebar.{name}"), [str(i + 1) for i in range(n)]) for name, n in counts(moved))
+    named = zip(("layer", "head"), moved.shape, strict=True)
+    axes = [Axis(plain(f"sidebar.{name}"), [str(i + 1) for i in range(n)]) for name, n in named]
     choice = view.choice
 
     def change(row: int, column: int) -> None:
@@ -80,15 +73,13 @@ def head_laboratory(view: View) -> None:
         select(edits=toggled(choice, off), layer=row, head=column)
 
     where = plain("common.where", layer=layer + 1, head=head + 1)
-    figure = heatmap(
-        moved, layers, heads, scale="positive", cell=(layer, head), clickable=True, square=False,
-        font_size=view.font_size,
-    )  # fmt: skip
+    look = {"scale": "positive", "cell": (layer, head), "clickable": True, "font_size": view.font_size}
+    figure = heatmap(moved, *axes, square=False, **look)
     said = t("sentence_vector.read_heads", where=where, value=f"{moved.max():.4f}")
     view.picture("moved", figure, said, values=moved, on_pick=change, title=plain("sentence_vector.heads"), still=True)
     if view.trace.edits:
         now = cosine(sentence_vector(view.original.Z, pooling), sentence_vector(view.trace.Z, pooling))
-        st.markdown(t("sentence_vector.now", cosine=written(now.value)))
+        st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))
         if not view.story:
             st.latex(worked_out(now))
 
@@ -99,15 +90,6 @@ def head_laboratory(view: View) -> None:
 def _moved(view: View, pooling: str) -> np.ndarray:
     """How far each head by itself turns the vector of the unchanged run."""
     return moved_by_heads(view.pipeline, view.original, pooling)
-
-
-def counts(moved: np.ndarray) -> tuple[tuple[str, int], tuple[str, int]]:
-    """The names and lengths of the map's axes."""
-    return ("layer", moved.shape[0]), ("head", moved.shape[1])
-
-
-def written(value: float) -> str:
-    return f"{value:.4f}".replace("-", "−")
 
 
 def worked_out(found: Cosine) -> str:

@@ -3,18 +3,20 @@
 import numpy as np
 import streamlit as st
 
-from model import Edit
+from model import Edit, Trace
 from model.translator import Task
 from pages.ui import session
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.link import select
+from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.sections.writing import Writing, likelihood
-from pages.ui.text import literal, plain, t
+from pages.ui.text import literal, plain, texts_of
 
-MASK = "decoder.layers.{l}.attention.masked"
+EVERY = "decoder.layers.{l}."  # layer
 SCALED = "cross.scaled"
 ALL = 1e4  # a score that takes all of a row
+text, word = texts_of("translation")
 
 
 def tampering(view: Writing) -> None:
@@ -23,33 +25,26 @@ def tampering(view: Writing) -> None:
     before, now = view.before.beams[0], view.found.beams[0]
     for name, translation in (("before", before), ("now", now)):
         said = likelihood(translation)
-        when = plain("common.named", name=plain(f"translation.{name}"))
+        when = plain("common.named", name=word(f"{name}"))
         st.markdown(f"{when} **{literal(translation.text) or '∅'}** &ensp;:gray[{said}]")
     if view.found.edits:
         same_words(view)
         leak(view)
     else:
-        st.caption(t("translation.change_something"))
+        st.caption(text("change_something"))
 
 
 def offered(view: Writing) -> list[tuple[str, Edit]]:
     """The changes that make sense for the chosen layer, head and source word."""
-    layer, head, token = view.choice.layer, view.choice.head, view.token
-    name, where = view.trace.tokens[token], view.where()
-    here = f"decoder.layers.{layer}."
+    head, token, name, where = view.choice.head, view.token, view.trace.tokens[view.token], view.where()
+    here = view.key(EVERY)
     return [
-        (plain("translation.do_head", where=where), Edit(f"{here}cross.heads", "zero", head=head)),
-        (plain("translation.do_cross"), Edit("decoder.layers.{l}.cross.output", "zero")),
-        (plain("translation.do_mask"), Edit(MASK, "unmasked")),
-        (plain("translation.do_hide", token=name), Edit("embedding.sum", "remove", token=token)),
-        (
-            plain("translation.do_force", token=name, where=where),
-            Edit(here + SCALED, "set", ALL, head=head, looked_at=token),
-        ),
-        (
-            plain("translation.do_force_all", token=name),
-            Edit("decoder.layers.{l}." + SCALED, "set", ALL, looked_at=token),
-        ),
+        (word("do_head", where=where), Edit(f"{here}cross.heads", "zero", head=head)),
+        (word("do_cross"), Edit(f"{EVERY}cross.output", "zero")),
+        (word("do_mask"), Edit(f"{EVERY}attention.masked", "unmasked")),
+        (word("do_hide", token=name), Edit("embedding.sum", "remove", token=token)),
+        (word("do_force", token=name, where=where), Edit(f"{here}{SCALED}", "set", ALL, head=head, looked_at=token)),
+        (word("do_force_all", token=name), Edit(f"{EVERY}{SCALED}", "set", ALL, looked_at=token)),
     ]
 
 
@@ -60,16 +55,18 @@ def switches(view: Writing) -> None:
             look = {"icon": ":material/check:" if on else None, "type": "primary" if on else "secondary"}
             edits = {"edits": toggled(view.choice, edit)}
             st.button(literal(label), key=f"translation.do.{number}", on_click=select, kwargs=edits, **look)
-    st.caption(t("translation.do_help"))
+    st.caption(text("do_help"))
+
+
+def written_again(view: Writing, edits: tuple[Edit, ...]) -> Trace:
+    """The run that writes the unchanged translation once more, with these changes."""
+    return session.run("translation", Task(view.subject, view.choice.into, written=view.before.beams[0].ids), edits)
 
 
 def of_each(view: Writing, edits: tuple[Edit, ...]) -> np.ndarray:
     """The probability of each piece of the unchanged translation, after the pieces before it."""
     ids = view.before.beams[0].ids
-    trace = session.run("translation", Task(view.subject, view.choice.into, written=ids), edits)
-    logits = trace["logits"].astype(np.float64)
-    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return (exponentials / exponentials.sum(axis=1, keepdims=True))[np.arange(len(ids)), list(ids)]
+    return all_probabilities(written_again(view, edits))[np.arange(len(ids)), list(ids)]
 
 
 def same_words(view: Writing) -> None:
@@ -81,14 +78,14 @@ def same_words(view: Writing) -> None:
     view.picture(
         "same_words",
         grouped_bars(
-            {plain("translation.before"): before, plain("translation.now"): now},
-            Axis(plain("translation.next_axis"), list(tokens)),
-            plain("translation.probability"),
+            {word("before"): before, word("now"): now},
+            Axis(word("next_axis"), list(tokens)),
+            word("probability"),
             (BEFORE, AFTER),
             value_range=(0, 1),
             font_size=view.font_size,
         ),
-        t("translation.read_same", **said),
+        text("read_same", **said),
         still=True,
     )
 
@@ -97,8 +94,6 @@ def leak(view: Writing) -> None:
     """Where the mask is off: how much is taken from words that are written later."""
     if not any(edit.operation == "unmasked" for edit in view.found.edits):
         return
-    ids = view.before.beams[0].ids
-    trace = session.run("translation", Task(view.subject, view.choice.into, written=ids), view.found.edits)
-    weights = trace.over_layers("attention.weights", "decoder.")
+    weights = written_again(view, view.found.edits).over_layers("attention.weights", "decoder.")
     later = float(np.triu(weights, 1).sum(-1).mean())
-    st.markdown(t("translation.leak", share=f"{later:.0%}"))
+    st.markdown(text("leak", share=f"{later:.0%}"))

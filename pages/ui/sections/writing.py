@@ -20,13 +20,14 @@ from pages.ui.link import chosen, select
 from pages.ui.memory import hold
 from pages.ui.sections.player import player
 from pages.ui.sidebar import AFRESH
-from pages.ui.text import LANGUAGES, literal, plain, t
+from pages.ui.text import LANGUAGES, literal, plain, texts_of
 from pages.ui.view import View
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 LIKELIEST = 5
 LEAST = 0.02  # what gets less has no line; in a story five times as much
 SECONDS = 1.2  # that a step stays on the screen while they are played
+text, word = texts_of("translation")
 
 
 class Writing(View):
@@ -152,7 +153,7 @@ def likelihood(written: Translation) -> str:
     mean = float(np.exp(np.mean(written.steps)))
     kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
     said = {"mean": f"{mean:.0%}", "piece": written.tokens[least], "least": share(each[least]), "step": least + 1}
-    return t(f"translation.{kind}", **said)
+    return text(kind, **said)
 
 
 def share(p: float) -> str:
@@ -169,11 +170,11 @@ def which(view: Writing) -> None:
             select(into=st.session_state["translation.into"], **AFRESH)
 
     look = {"required": True, "label_visibility": "collapsed", "on_change": turn, "key": "translation.into"}
-    words = {name: f"→ {word}" for name, word in LANGUAGES.items()}
-    st.segmented_control(plain("translation.into"), list(LANGUAGES), format_func=words.__getitem__, **look)
+    words = {name: f"→ {language}" for name, language in LANGUAGES.items()}
+    st.segmented_control(word("into"), list(LANGUAGES), format_func=words.__getitem__, **look)
     if view.choice.forced:
         beginning = "".join(f" {view.pipeline.reader.vocabulary[i]}" for i in view.task.forced)
-        label = plain("translation.forced", beginning=beginning.strip())
+        label = word("forced", beginning=beginning.strip())
         st.button(literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=AFRESH)
 
 
@@ -181,19 +182,20 @@ def step_slider(view: Writing) -> None:
     """A slider over the steps, and a button that plays them."""
     if view.steps > 1:
         hold("translation.step", view.step + 1)
-        look = {"key": "translation.step", "label_visibility": "collapsed", "width": 240}
-        look |= {"format": plain("translation.step_format", steps=view.steps)}
-        change = lambda: select(step=st.session_state["translation.step"] - 1)  # noqa: E731
-        st.slider(plain("translation.step"), 1, view.steps, on_change=change, **look)
+        st.slider(
+            word("step"),
+            1,
+            view.steps,
+            key="translation.step",
+            format=word("step_format", steps=view.steps),
+            label_visibility="collapsed",
+            width=240,
+            on_change=lambda: select(step=st.session_state["translation.step"] - 1),
+        )
         player("translation", view.step, view.steps, lambda step: select(step=step), SECONDS)
 
 
 # -- one step ------------------------------------------------------------------------------------------------------
-
-
-def target_words(view: Writing) -> list[str]:
-    """What the decoder reads, and behind it the last piece that it wrote."""
-    return [*view.trace.target_tokens, view.trace.written[-1]]
 
 
 def one_step(view: Writing) -> None:
@@ -213,10 +215,10 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     keys = [row.replace("{l}", str(layer)) for row in (CROSS, OWN)]
     taken = view.trace[keys[0]][head, step]
     across, back = (view.shown(key, every_head=True)[head, step] for key in keys)
-    source, target = view.trace.tokens, target_words(view)
+    source, target = view.trace.tokens, [*view.trace.target_tokens, view.trace.written[-1]]
     drawn = writing(
-        Axis(plain("translation.source"), source),
-        Axis(plain("translation.target"), target),
+        Axis(word("source"), source),
+        Axis(word("target"), target),
         step,
         across,
         np.zeros_like(target, dtype=float) if view.story else np.append(back, 0),
@@ -246,14 +248,9 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     words = [*source, *view.trace.target_tokens[: step + 1]]
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
-    sentence = t("translation.read_story" if view.story else "translation.read_step", **said)
+    sentence = text("read_story" if view.story else "read_step", **said)
     difference = Difference(table["weight"].to_numpy(), [Axis("", words)])
     view.picture("writing", drawn, sentence, table=table, on_pick=pick, difference=difference)
-
-
-def distribution(view: Writing, step: int) -> np.ndarray:
-    """The probability of every piece to be written at a step: (word,)."""
-    return softmax(view.trace["logits"][step])
 
 
 def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
@@ -261,8 +258,12 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
 
     choose: what a click does instead, with the id of a piece; sentence: what is said then.
     """
-    p, vocabulary = distribution(view, view.step), view.pipeline.reader.vocabulary
-    drawn = view.compared(lambda run: softmax(run["logits"][view.step]), ())
+
+    def distribution(run: Trace) -> np.ndarray:
+        """The probability of every piece to be written at this step: (word,)."""
+        return softmax(run["logits"][view.step])
+
+    p, drawn, vocabulary = distribution(view.trace), view.compared(distribution, ()), view.pipeline.reader.vocabulary
     order = np.abs(drawn) if view.differs else p  # the likeliest, or those that differ most
     ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
     ids = ids[np.argsort(-order[ids])].tolist()
@@ -272,21 +273,21 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     colours = [ACCENT if i == taken else "#7f8fa6" for i in ids]
     beginning = view.trace.written_ids[: view.step]
     place = rank(p, taken)
-    best, names = vocabulary[int(p.argmax())], Axis(plain("translation.next_axis"), [vocabulary[i] for i in ids])
+    best, names = vocabulary[int(p.argmax())], Axis(word("next_axis"), [vocabulary[i] for i in ids])
     said = {"piece": vocabulary[taken], "share": share(float(p[taken])), "rank": place, "best": best}
     view.picture(
         "next",
         bars(
             drawn[ids],
             names,
-            plain("translation.probability"),
+            word("probability"),
             colours=colours,
             value_range=(0, 1.05),
             differs=view.differs,
             font_size=view.font_size,
             height=int(230 * view.font_size / 12),
         ),
-        sentence or t("translation.read_next" if place == 1 else "translation.read_not_first", **said),
+        sentence or text("read_next" if place == 1 else "read_not_first", **said),
         on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),
         difference=Difference(drawn[ids], [names]),
     )
