@@ -3,12 +3,15 @@
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import get_colorscale
+from plotly.colors import get_colorscale, hex_to_rgb
+
+from pages.ui.numbers import written
 
 #: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
 SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]
@@ -21,11 +24,17 @@ ROLE_COLOURS = {
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
+GREY = "#8a8f98"  # of what is only there to be compared with
+#: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
+BEFORE, ADDED, AFTER = GREY, ACCENT, "#7b6fd0"
+INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
 USUAL_WIDTH = 480  # pixels between the ends of an axis, of a picture with arithmetic beside it
 WHOLE_WIDTH = 1150  # of one in a presentation, where nothing stands beside it
 #: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
 MOST_NAMED = 32  # places along one side of a map; where there is room for fewer, the browser thins them further
+MOST_NUMBERED = 8  # rows and columns of patches
+Points = Sequence[tuple[float | None, float | None]] | np.ndarray
 UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese, signs, and the special tokens among them
 
 
@@ -47,9 +56,14 @@ def ink_on(colour: str) -> str:
 
     Source: the relative luminance of WCAG 2.2, of which black and white are equally far at 0.179.
     """
-    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    shares = [part / 255 for part in hex_to_rgb(colour)]
     red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
     return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
+
+
+def tint(colour: str, opacity: float) -> str:
+    """A colour (#rrggbb) that lets the ground through."""
+    return f"rgba{(*hex_to_rgb(colour), opacity)}"
 
 
 def sign_colours(values: np.ndarray) -> list[str]:
@@ -72,8 +86,11 @@ def figure_of(traces: dict | list[dict], layout: dict) -> go.Figure:
 
     To check every property would cost more than all the rest of a page. The tests do it, where they open a page.
     Names have the room that they need: that Plotly would measure each of them twice is a third of its time.
+    Places along x and y go as float32, half as many bytes as others.
     """
     drawn = traces if isinstance(traces, list) else [traces]
+    for trace in drawn:
+        trace |= {side: np.asarray(trace[side], np.float32) for side in "xy" if side in trace}
     bars = [trace["colorbar"] for trace in drawn if "colorbar" in trace]
     for scale in (*bars, *(axis for name, axis in layout.items() if name.startswith(("xaxis", "yaxis")))):
         scale["ticklabeloverflow"] = "allow"
@@ -107,15 +124,18 @@ def text_width(name: str) -> float:
     return sum(0.6 if char.isascii() else 1.0 for char in html.unescape(name))
 
 
+#: One side of a picture without lines.
+BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def scale(title: str, **look: Any) -> dict:
+    """One side of a picture along which numbers stand."""
+    return {"title": {"text": label(title)}, "automargin": True, **look}
+
+
 def axis_layout(axis: Axis, n: int, font_size: int, named: Sequence[int] | None = None) -> dict:
     """One side of a picture with `n` places. named: those whose labels stand there; all if left out."""
-    side: dict = {
-        "title": {"text": label(axis.title)},
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-        "automargin": True,
-    }
+    side = scale(axis.title, **BARE)
     if axis.labels:
         named = range(n) if named is None else named
         size = font_size if len(named) <= 20 else font_size - 2
@@ -166,9 +186,33 @@ def finish(figure: go.Figure, height: int, font_size: int) -> go.Figure:
     return figure.update_layout(look(height, font_size))
 
 
-#: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
-BEFORE, ADDED, AFTER = "#8a8f98", ACCENT, "#7b6fd0"
-LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": {"text": ""}}
+#: A legend above the picture.
+LEGEND = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": {"text": ""}},
+}
+
+
+def colour_bar(ends: dict[float, str], font_size: int, **look: Any) -> dict:
+    """The names of some values, above a picture at its left."""
+    return {
+        "orientation": "h",
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "len": 0.4,
+        "thickness": 7,
+        "outlinewidth": 0,
+        "ypad": 4,
+        "title": {"side": "right"},  # above it, even no title takes a line
+        "tickfont": {"size": font_size - 2},
+        "tickvals": list(ends),
+        "ticktext": [written(text) for text in ends.values()],
+        **look,
+    }
+
+
 #: The lowest of 255 colours is kept for the gaps between tiles: bytes have no NaN.
 STEPS = 254
 
@@ -182,10 +226,15 @@ def with_gap(colorscale: Sequence[Sequence]) -> list[list]:
     return [[0.0, clear], [half, clear], [half, colorscale[0][1]], *coloured]
 
 
-def outline(row: int, column: int) -> dict:
-    """A frame round one cell, or one tile, of a picture whose cells are one unit wide and high."""
-    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-    return {"type": "rect", **corners, "line": {"color": ACCENT, "width": 3}}
+def frame(top: float, left: float, bottom: float, right: float, color: str = ACCENT, width: float = 3) -> dict:
+    """A frame round the cells from one to another, both within, of a picture whose cells are one unit wide and high."""
+    corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
+    return {"type": "rect", **corners, "line": {"color": color, "width": width}}
+
+
+def outline(row: float, column: float, color: str = ACCENT) -> dict:
+    """A frame round one cell, or one tile."""
+    return frame(row, column, row, column, color)
 
 
 def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, left: int = 0) -> list[dict]:
@@ -193,30 +242,92 @@ def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, l
 
     top, left: the numbers of the first row and the first column.
     """
-    thin, y, x = {"color": ACCENT, "width": 1}, row + top, column + left
-    along = {"x0": left - 0.5, "x1": left + n_columns - 0.5, "y0": y - 0.5, "y1": y + 0.5}
-    down = {"x0": x - 0.5, "x1": x + 0.5, "y0": top - 0.5, "y1": top + n_rows - 0.5}
-    return [{"type": "rect", **side, "line": thin} for side in (along, down)] + [outline(y, x)]
+    y, x = row + top, column + left
+    along, down = (y, left, y, left + n_columns - 1), (top, x, top + n_rows - 1, x)
+    return [frame(*along, width=1), frame(*down, width=1), outline(y, x)]
 
 
-#: Markers that report clicks and hovers and are never seen, not even when they are picked.
-UNSEEN = {
-    "mode": "markers",
-    "marker": {"size": 6, "opacity": 0, "maxdisplayed": 1},  # a click needs none of them drawn, and each would cost
-    "selected": {"marker": {"opacity": 0}},
-    "unselected": {"marker": {"opacity": 0}},
-    "showlegend": False,
-}
+def rules(rows: Iterable[float], columns: Iterable[float], shape: Sequence[int], color: str) -> list[dict]:
+    """Thin lines over the whole width of a picture at some rows, and over its whole height at some columns."""
+    line = {"type": "line", "line": {"color": color, "width": 1}}
+    bottom, right = (side - 0.5 for side in shape)
+    across = [line | {"x0": -0.5, "x1": right, "y0": row, "y1": row} for row in rows]
+    return across + [line | {"x0": column, "x1": column, "y0": -0.5, "y1": bottom} for column in columns]
+
+
+def patch_sides(count: int, size: int, letters: int) -> tuple[dict, dict]:
+    """The sides x and y of a picture of count × count patches, each of `size` units, with the names c1 … and r1 …
+
+    letters: their size. At most MOST_NUMBERED stand along each side.
+    """
+    named = range(0, count, -(-count // MOST_NUMBERED))
+    side = BARE | {"constrain": "domain", "tickmode": "array", "tickfont": {"size": letters}}
+    side["tickvals"] = [(i + 0.5) * size - 0.5 for i in named]
+    x, y = (side | {"ticktext": [f"{letter}{i + 1}" for i in named]} for letter in "cr")
+    ends = [-0.5, count * size - 0.5]
+    return x | {"range": ends}, y | {"range": ends[::-1], "scaleanchor": "x"}
+
+
+#: A point at which a line ends; behind it another one begins.
+BREAK = (None, None)
+
+
+def at(points: Points, mode: str, **look: Any) -> dict:
+    """What Plotly draws at some points (x, y) in one of its modes: "lines", "markers", "text"."""
+    x, y = np.asarray(points, np.float32).reshape(-1, 2).T
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, **look}
+
+
+def stroke(points: Points, color: str, width: float, **look: Any) -> dict:
+    """A line through some points, or several with a BREAK between."""
+    return at(points, "lines", line={"color": color, "width": width}, hoverinfo="skip") | look
+
+
+def words_at(points: Points, words: Sequence[str], **look: Any) -> dict:
+    """Words in a picture, even beyond its axes."""
+    return at(points, "text", text=words, hoverinfo="skip", cliponaxis=False) | look
+
+
+def unseen(points: Points, **look: Any) -> dict:
+    """Markers that report clicks and hovers and are never seen, not even when they are picked. A hover says `text`."""
+    return at(points, "markers") | {
+        "hovertemplate": "%{text}<extra></extra>",
+        # A click needs none of them drawn, and each would cost.
+        "marker": {"size": 6, "opacity": 0, "maxdisplayed": 1},
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}},
+        "showlegend": False,
+        **look,
+    }
+
+
+def grid(n_rows: int, n_columns: int, top: int = 0, left: int = 0, step: int = 1) -> np.ndarray:
+    """The middles (x, y) of cells, row by row: of each column, or of every `step`-th. top, left: those of the first."""
+    y, x = np.mgrid[top : top + n_rows, left : left + n_columns : step]
+    return np.stack([x.ravel(), y.ravel()], axis=1)
 
 
 def tile_markers(n_rows: int, n_columns: int, hover: Sequence[str]) -> dict:
     """Invisible markers, one on each tile: they report clicks, and each says its line of `hover` (row by row)."""
-    y, x = np.mgrid[0:n_rows, 0:n_columns].astype(np.float32)
-    return dict(
-        type="scatter",
-        x=x.ravel(),
-        y=y.ravel(),
-        text=[label(line) for line in hover],
-        hovertemplate="%{text}<extra></extra>",
-        **UNSEEN,
-    )
+    return unseen(grid(n_rows, n_columns), text=[label(line) for line in hover])
+
+
+def tile_layout(
+    rows: Axis,
+    columns: Axis,
+    shape: Sequence[int],
+    chosen: tuple[int, int] | None,
+    height: int,
+    font_size: int,
+    *,
+    square: bool = True,
+) -> dict:
+    """The layout of tiles, each one unit wide and high. shape: how many down and across. chosen: outlined."""
+    n_rows, n_columns = shape
+    x = axis_layout(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48]}
+    y = axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.48, -0.52]}
+    if square:
+        x |= {"constrain": "domain", "constraintoward": "left"}
+        y |= {"constrain": "domain", "scaleanchor": "x"}
+    shapes = [] if chosen is None else [outline(*chosen)]
+    return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height, font_size) | TO_THE_NEAREST

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from PIL import Image
 
-from pages.ui.figures.base import TO_THE_NEAREST, Axis, axis_layout, figure_of, look, outline, tile_markers
+from pages.ui.figures.base import Axis, figure_of, look, patch_sides, rules, tile_layout, tile_markers
 
 SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
 SMALL = 448  # pixels: a picture narrower than this is
@@ -66,36 +66,20 @@ def colour_tiles(
     chosen: outlined. hover: a line for each, row by row.
     """
     n_rows, n_columns = pictures.shape[:2]
-    layout: dict = {
-        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48]},
-        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.48, -0.52], "scaleanchor": "x"},
-        "images": [stitched(pictures)],
-    }
-    for side in ("xaxis", "yaxis"):
-        layout[side] |= {"constrain": "domain"}
-    layout["xaxis"]["constraintoward"] = "left"
-    if chosen is not None:
-        layout["shapes"] = [outline(*chosen)]
-    places = tile_markers(n_rows, n_columns, hover)
-    return figure_of([places], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, int(height * font_size / 12), font_size)
+    return figure_of([tile_markers(n_rows, n_columns, hover)], layout | {"images": [stitched(pictures)]})
 
 
 def colour_picture(picture: np.ndarray, *, cut: int, font_size: int = 12, height: int = 240) -> go.Figure:
-    """A picture (height, width, 3) in [0, 1] with lines every `cut` pixels and each second patch's row and column."""
+    """A picture (height, width, 3) in [0, 1] with lines every `cut` pixels and some patches' rows and columns named."""
     count = len(picture) // cut
-    line = {"type": "line", "line": {"color": "rgba(255,255,255,0.7)", "width": 1}}
+    x, y = patch_sides(count, 1, font_size - 2)
     edges = [edge - 0.5 for edge in range(1, count)]
-    ends = {"0": -0.5, "1": count - 0.5}
-    shapes = [line | {"x0": edge, "x1": edge, "y0": ends["0"], "y1": ends["1"]} for edge in edges]
-    shapes += [line | {"y0": edge, "y1": edge, "x0": ends["0"], "x1": ends["1"]} for edge in edges]
-    named = list(range(0, count, -(-count // 8)))
-    side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
-    side |= {"tickvals": named, "tickfont": {"size": font_size - 2}}
     layout = {
-        "xaxis": side | {"range": [-0.5, count - 0.5], "ticktext": [f"c{i + 1}" for i in named]},
-        "yaxis": side | {"range": [count - 0.5, -0.5], "scaleanchor": "x", "ticktext": [f"r{i + 1}" for i in named]},
+        "xaxis": x,
+        "yaxis": y,
         "images": [under(picture, -0.5, -0.5, count, count)],
-        "shapes": shapes,
+        "shapes": rules(edges, edges, (count, count), "rgba(255,255,255,0.7)"),
     }
     nothing = {"type": "scatter", "x": [], "y": []}  # a figure without traces has no axes
     return figure_of([nothing], layout | look(int(height * font_size / 12), font_size))

@@ -1,7 +1,6 @@
 """Bars, lines and distributions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,20 +9,25 @@ from pages.ui.figures.base import (
     ACCENT,
     AFTER,
     BEFORE,
+    GREY,
     LEGEND,
     Axis,
+    at,
     axis_layout,
     figure_of,
     ink_on,
     label,
     look,
+    scale,
     sign_colours,
+    stroke,
+    tint,
 )
 from pages.ui.numbers import signed, written
 
-GREY = "#8a8f98"
 #: The line at 0, which differences start from.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
+BINS = 32  # of a histogram
 
 
 def bars(
@@ -48,8 +52,7 @@ def bars(
     if differs:
         colours, value_range = sign_colours(values), None
         texts = [signed(float(value)) if np.isfinite(value) else "" for value in values] if texts is None else texts
-    places = np.arange(len(values), dtype=np.float32)
-    values = np.asarray(values, dtype=np.float32)
+    places, values = np.arange(len(values)), np.asarray(values, dtype=np.float32)
     kind = {"orientation": "h", "x": values, "y": places} if horizontal else {"x": places, "y": values}
     value_letter, name_letter = ("x", "y") if horizontal else ("y", "x")
     bar = dict(
@@ -64,20 +67,20 @@ def bars(
     )
     ends = [-0.6, len(values) - 0.4]
     side = axis_layout(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
-    scale = {"title": {"text": label(value_title)}, "automargin": True, **ZERO}
+    upwards = scale(value_title, **ZERO)
     drawn = values if there is None else np.concatenate([values, there])
     low, high = float(np.nanmin(drawn, initial=0)), float(np.nanmax(drawn, initial=0))
     if value_range:
-        scale["range"] = value_range
+        upwards["range"] = value_range
     elif horizontal and ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
-        scale["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
+        upwards["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
     rows = len(values) if horizontal else 9
     height = height or int(min(720, 80 + rows * 24 * font_size / 12))
     uniform = {"minsize": font_size - 2, "mode": "hide"}  # what would be smaller stays away
     legible = {"barmode": "overlay", "bargap": 0.15, "showlegend": False, "uniformtext": uniform}
     return figure_of(
         [bar] if there is None else [bar, hollow(bar, value_letter, there)],
-        {f"{name_letter}axis": side, f"{value_letter}axis": scale} | legible | look(height, font_size),
+        {f"{name_letter}axis": side, f"{value_letter}axis": upwards} | legible | look(height, font_size),
     )
 
 
@@ -86,8 +89,7 @@ def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
     if "name" in bar:  # one of several at each place
         bar["offsetgroup"] = bar["name"]
     outline = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 1.5}}
-    values = {letter: np.asarray(there, dtype=np.float32), "text": None}
-    return bar | values | {"marker": outline, "showlegend": False}
+    return bar | {letter: there, "text": None, "marker": outline, "showlegend": False}
 
 
 def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font_size: int) -> dict:
@@ -95,10 +97,10 @@ def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font
     places = len(next(iter(series.values())))
     return {
         "xaxis": axis_layout(names, places, font_size) | {"range": [-0.6, places - 0.4]},
-        "yaxis": {"title": {"text": label(value_title)}, "automargin": True, **ZERO},
-        "showlegend": True,
-        "legend": LEGEND,
-    } | look(int(min(330 * font_size / 12, 390)), font_size)
+        "yaxis": scale(value_title, **ZERO),
+        **LEGEND,
+        **look(int(min(330 * font_size / 12, 390)), font_size),
+    }
 
 
 def grouped_bars(
@@ -119,8 +121,8 @@ def grouped_bars(
     traces = [
         dict(
             type="bar",
-            x=np.arange(len(values), dtype=np.float32),
-            y=np.asarray(values, dtype=np.float32),
+            x=np.arange(len(values)),
+            y=values,
             name=label(title),
             marker={"color": colour},
             unselected={"marker": {"opacity": 1}},
@@ -144,10 +146,8 @@ def spreads(
     for (title, values), colour in zip(series.items(), colours, strict=True):
         low, q1, median, q3, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95], axis=1).astype(np.float32)
         box = {"lowerfence": low, "q1": q1, "median": median, "q3": q3, "upperfence": high}
-        places = np.arange(len(values), dtype=np.float32)
-        traces.append(
-            dict(type="box", x=places, **box, name=label(title), marker={"color": colour}, line={"width": 1.5})
-        )
+        drawn = {"name": label(title), "marker": {"color": colour}, "line": {"width": 1.5}}
+        traces.append(dict(type="box", x=np.arange(len(values)), **box, **drawn))
     return figure_of(traces, _named(series, names, value_title, font_size) | {"boxmode": "group"})
 
 
@@ -158,7 +158,6 @@ def outlines(
     colours: Sequence[str],
     *,
     before: Mapping[str, np.ndarray] | None = None,
-    bins: int = 32,
     font_size: int = 12,
 ) -> go.Figure:
     """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap.
@@ -166,40 +165,21 @@ def outlines(
     before: of the same sets in another run, dashed.
     """
     before = before or {}
-    edges = np.histogram_bin_edges(np.concatenate([*map(np.ravel, (*series.values(), *before.values()))]), bins)
-    middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
-    traces = [
-        dict(
-            type="scatter",
-            x=middles,
-            y=np.histogram(values, edges)[0].astype(np.float32),
-            mode="lines",
-            line={"shape": "hvh", "color": colour, "width": 2},
-            fill="tozeroy",
-            fillcolor=f"rgba({int(colour[1:3], 16)}, {int(colour[3:5], 16)}, {int(colour[5:7], 16)}, 0.12)",
-            name=label(title),
-            hovertemplate=f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>",
-        )
-        for (title, values), colour in zip(series.items(), colours, strict=True)
-    ]
-    traces += [
-        dict(
-            type="scatter",
-            x=middles,
-            y=np.histogram(values, edges)[0].astype(np.float32),
-            mode="lines",
-            line={"shape": "hvh", "color": colour, "width": 1.5, "dash": "dash"},
-            showlegend=False,
-            hovertemplate=f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>",
-        )
-        for (title, values), colour in zip(before.items(), colours, strict=False)
-    ]
-    layout = {
-        "xaxis": {"title": {"text": label(value_title)}, "zeroline": True, "automargin": True},
-        "yaxis": {"title": {"text": label(count_title)}, "rangemode": "tozero", "automargin": True},
-        "showlegend": True,
-        "legend": LEGEND,
-    }
+    edges = np.histogram_bin_edges(np.concatenate([*map(np.ravel, (*series.values(), *before.values()))]), BINS)
+
+    def outline(title: str, values: np.ndarray, **line: object) -> dict:
+        hover = f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>"
+        counts, middles = np.histogram(values, edges)[0], (edges[:-1] + edges[1:]) / 2
+        line = {"shape": "hvh", **line}
+        return at(np.stack([middles, counts], axis=1), "lines", line=line, hovertemplate=hover)
+
+    traces = []
+    for (title, values), colour in zip(series.items(), colours, strict=True):
+        filled = {"fill": "tozeroy", "fillcolor": tint(colour, 0.12), "name": label(title)}
+        traces.append(outline(title, values, color=colour, width=2) | filled)
+    for (title, values), colour in zip(before.items(), colours, strict=False):
+        traces.append(outline(title, values, color=colour, width=1.5, dash="dash") | {"showlegend": False})
+    layout = {"xaxis": scale(value_title, zeroline=True), "yaxis": scale(count_title, rangemode="tozero"), **LEGEND}
     return figure_of(traces, layout | look(int(330 * font_size / 12), font_size))
 
 
@@ -217,45 +197,26 @@ def activation_curve(
     another run, hollow.
     """
     before, after, neuron = (label(title) for title in titles)
-    x, y = (np.asarray(values, dtype=np.float32) for values in points)
-    numbers = np.arange(1, len(x) + 1, dtype=np.uint16)
     hover = f"{neuron} %{{customdata}}<br>{before} %{{x:.4f}}<br>{after} %{{y:.4f}}<extra></extra>"
-    dots = {"color": AFTER, "size": 5, "opacity": 0.45}
-    large = {"color": ACCENT, "size": 13, "line": {"color": "white", "width": 2}}
-    one = slice(chosen, chosen + 1)
-    hollow: list[dict] = []
+    numbers = np.arange(1, len(points[0]) + 1, dtype=np.uint16)
+    every, one = slice(None), slice(chosen, chosen + 1)
+
+    def dots(run: tuple[np.ndarray, np.ndarray], which: slice, **marker: object) -> dict:
+        shown = {"customdata": numbers[which], "marker": marker, "hovertemplate": hover}
+        return at(np.transpose(run)[which], "markers", **shown)
+
+    traces = [stroke(np.transpose(curve), BEFORE, 2)]
     if other is not None:
-        x_there, y_there = (np.asarray(values, dtype=np.float32) for values in other)
-        for which, size in ((slice(None), 6), (one, 13)):
-            ring = {"symbol": "circle-open", "color": ACCENT if which is one else BEFORE, "size": size}
-            places = {"x": x_there[which], "y": y_there[which], "customdata": numbers[which]}
-            hollow.append(dict(type="scatter", **places, mode="markers", marker=ring, hovertemplate=hover))
-    counts, edges = np.histogram(x, 40)
-    middles = ((edges[:-1] + edges[1:]) / 2).astype(np.float32)
-    traces = [
-        dict(
-            type="scatter",
-            x=curve[0].astype(np.float32),
-            y=curve[1].astype(np.float32),
-            mode="lines",
-            line={"color": BEFORE, "width": 2},
-            hoverinfo="skip",
-        ),
-        *hollow,
-        dict(type="scatter", x=x, y=y, customdata=numbers, mode="markers", marker=dots, hovertemplate=hover),
-        dict(
-            type="scatter",
-            x=x[one],
-            y=y[one],
-            customdata=numbers[one],
-            mode="markers",
-            marker=large,
-            hovertemplate=hover,
-        ),
+        ring = {"symbol": "circle-open"}
+        traces += [dots(other, every, color=BEFORE, size=6, **ring), dots(other, one, color=ACCENT, size=13, **ring)]
+    counts, edges = np.histogram(points[0], 40)
+    traces += [
+        dots(points, every, color=AFTER, size=5, opacity=0.45),
+        dots(points, one, color=ACCENT, size=13, line={"color": "white", "width": 2}),
         dict(
             type="bar",
-            x=middles,
-            y=counts.astype(np.float32),
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts,
             marker={"color": AFTER},
             yaxis="y2",
             hovertemplate="%{x:.2f}: %{y}<extra></extra>",
@@ -264,8 +225,8 @@ def activation_curve(
     layout = {
         "showlegend": False,
         "bargap": 0.05,
-        "xaxis": {"title": {"text": before}, "anchor": "y2", "zeroline": True, "automargin": True},
-        "yaxis": {"title": {"text": after}, "domain": [0.3, 1], "zeroline": True, "automargin": True},
+        "xaxis": scale(titles[0], anchor="y2", zeroline=True),
+        "yaxis": scale(titles[1], domain=[0.3, 1], zeroline=True),
         "yaxis2": {"domain": [0, 0.2], "showticklabels": False, "showgrid": False},
     }
     return figure_of(traces, layout | look(int(400 * font_size / 12), font_size))
@@ -286,28 +247,26 @@ def lines(
     there: the same in another run, as thin lines with hollow marks.
     """
     styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
-    places = np.arange(values.shape[1], dtype=np.float32)
     traces = [
         dict(
             type="scatter",
-            x=places,
+            x=np.arange(values.shape[1]),
             y=row,
             name=label(name),
             mode="lines+markers",
             line={"color": colour, "dash": dash, "width": 2.5},
             hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
         )
-        for name, row, (colour, dash) in zip(names, np.asarray(values, dtype=np.float32), styles, strict=False)
+        for name, row, (colour, dash) in zip(names, values, styles, strict=False)
     ]
     thin = {"showlegend": False, "opacity": 0.7}
-    for trace, row in zip(list(traces), () if there is None else np.asarray(there, dtype=np.float32), strict=False):
+    for trace, row in zip(list(traces), () if there is None else there, strict=False):
         look_there = {"line": trace["line"] | {"width": 1}, "marker": {"symbol": "circle-open", "size": 8}}
         traces.append(trace | thin | look_there | {"y": row})
-    layout = {
+    layout: dict = {
         "xaxis": axis_layout(steps, values.shape[1], font_size),
-        "yaxis": {"title": {"text": label(value_title)}, "rangemode": "tozero", "automargin": True, **ZERO},
-        "showlegend": True,
-        "legend": LEGEND,
+        "yaxis": scale(value_title, rangemode="tozero", **ZERO),
+        **LEGEND,
     }
     return figure_of(traces, layout | look(height, font_size))
 
@@ -321,18 +280,16 @@ def waves(
     used: int | None = None,
     chosen: tuple[int, int] | None = None,
     font_size: int = 12,
-    height: int = 340,
 ) -> go.Figure:
     """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
 
     dimensions: what each is called -> its column. used: how many places the input takes; a band marks them. chosen:
     (place, dimension), ringed on its line.
     """
-    table = np.asarray(table, dtype=np.float32)
-    steps = np.arange(1, len(table) + 1, dtype=np.float32)
+    steps = np.arange(1, len(table) + 1)
     colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
     dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
-    traces: list[dict[str, Any]] = [
+    traces = [
         dict(
             type="scatter",
             x=steps,
@@ -346,15 +303,14 @@ def waves(
     ]
     if chosen is not None:
         ring = {"size": 15, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
-        place = {"x": steps[[chosen[0]]], "y": table[chosen][None]}
-        traces.append(dict(type="scatter", **place, mode="markers", marker=ring, showlegend=False, hoverinfo="skip"))
+        place = [(steps[chosen[0]], table[chosen])]
+        traces.append(at(place, "markers", marker=ring, showlegend=False, hoverinfo="skip"))
     band = {"type": "rect", "x0": 0.5, "x1": (used or 0) + 0.5, "yref": "paper", "y0": 0, "y1": 1}
     band |= {"fillcolor": "#7F7F7F", "opacity": 0.12, "line": {"width": 0}, "layer": "below"}
     layout = {
-        "xaxis": {"title": {"text": label(places.title)}, "zeroline": False, "automargin": True},
-        "yaxis": {"title": {"text": label(value_title)}, "automargin": True},
+        "xaxis": scale(places.title, zeroline=False),
+        "yaxis": scale(value_title),
         "shapes": [band] if used and used < len(table) else [],
-        "showlegend": True,
-        "legend": LEGEND,
+        **LEGEND,
     }
-    return figure_of(traces, layout | look(height, font_size))
+    return figure_of(traces, layout | look(340, font_size))

@@ -7,36 +7,47 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
+    BARE,
     ROLE_COLOURS,
     STEPS,
     TO_THE_NEAREST,
-    UNSEEN,
     Axis,
-    axis_layout,
+    colour_bar,
     figure_of,
+    frame,
+    grid,
     label,
     look,
     outline,
+    patch_sides,
+    rules,
+    tile_layout,
     tile_markers,
+    unseen,
     with_gap,
 )
 from pages.ui.figures.colours import dimmed, stitched, under
-from pages.ui.numbers import written
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
 #: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
-MOST_NUMBERED = 8  # rows and columns of patches at the edges of a picture
-MOST_SMALL = 64  # pixels along one side of a copy in colour
 VEIL = [[0.0, "rgba(240,160,48,0)"], [1.0, "rgba(240,160,48,0.92)"]]
 #: The same for differences: blue for less, nothing at 0.
 SIGNED_VEIL = [[0.0, "rgba(86,180,233,0.92)"], [0.5, "rgba(163,170,140,0)"], [1.0, "rgba(240,160,48,0.92)"]]
+MOST_SMALL = 64  # pixels along one side of a copy in colour
 
 
-def as_bytes(shares: np.ndarray) -> np.ndarray:
+def ink(pixels: np.ndarray, colorscale: list[list], start: float = 0.0, step: float = 1.0) -> dict:
+    """Bytes (row, column) as a picture in grey. start: the first pixel's middle; step: on to the next."""
+    at = {"x0": start, "dx": step, "y0": start, "dy": step}
+    scale = {"zmin": 0, "zmax": 255, "colorscale": colorscale, "showscale": False}
+    return {"type": "heatmap", "z": pixels, **at, **scale, "hoverinfo": "skip"}
+
+
+def as_bytes(shares: np.ndarray, most: int = 255) -> np.ndarray:
     """Shares from 0 to 1 as bytes: a quarter of the size, and no eye sees the difference."""
-    return np.rint(np.clip(shares, 0, 1) * 255).astype(np.uint8)
+    return np.rint(np.clip(shares, 0, 1) * most).astype(np.uint8)
 
 
 def drawing(
@@ -54,72 +65,32 @@ def drawing(
     right), outlined. cross: two lines through a place (row, column).
     """
     n_rows, n_columns = values.shape
-    pixels = dict(
-        type="heatmap",
-        z=as_bytes(values),
-        zmin=0,
-        zmax=255,
-        colorscale=INK,
-        showscale=False,
-        hovertemplate="%{y}, %{x}<extra></extra>",
-    )
-    lines: list[dict] = []
-    line = {"color": ROLE_COLOURS["dark"]["K"], "width": 1}
-
-    def along(row: float | None, column: float | None) -> dict:
-        """A line over the whole width or height."""
-        x = (-0.5, n_columns - 0.5) if column is None else (column, column)
-        y = (-0.5, n_rows - 0.5) if row is None else (row, row)
-        return {"type": "line", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line}
-
-    side = {"showgrid": False, "zeroline": False, "ticks": "", "showticklabels": False, "constrain": "domain"}
-    rows = side | {"range": [n_rows - 0.5, -0.5], "scaleanchor": "x"}
-    columns = side | {"range": [-0.5, n_columns - 0.5]}
+    colour = ROLE_COLOURS["dark"]["K"]
+    side = BARE | {"showticklabels": False, "constrain": "domain"}
+    x, y = side | {"range": [-0.5, n_columns - 0.5]}, side | {"range": [n_rows - 0.5, -0.5], "scaleanchor": "x"}
+    shapes: list[dict] = []
     if cut:
-        lines += [along(place - 0.5, None) for place in range(cut, n_rows, cut)]
-        lines += [along(None, place - 0.5) for place in range(cut, n_columns, cut)]
-        for axis, letter, n in ((rows, "r", n_rows), (columns, "c", n_columns)):
-            names = [f"{letter}{i + 1}" for i in range(n // cut)]
-            middles = [(i + 0.5) * cut - 0.5 for i in range(n // cut)]
-            axis |= {"showticklabels": True, "tickmode": "array", "tickvals": middles, "ticktext": names}
-            axis |= {"tickfont": {"size": font_size - 2}}
+        x, y = patch_sides(n_rows // cut, cut, font_size - 2)
+        edges = [place - 0.5 for place in range(cut, n_rows, cut)]
+        shapes += rules(edges, edges, values.shape, colour)
     if cross is not None:
-        lines += [along(cross[0], None), along(None, cross[1])]
+        shapes += rules(cross[:1], cross[1:], values.shape, colour)
     if box is not None:
         top, left, bottom, right = box
-        corners = {"x0": left - 0.5, "x1": right - 0.5, "y0": top - 0.5, "y1": bottom - 0.5}
-        lines.append({"type": "rect", **corners, "line": line | {"width": 2}})
-    layout = {"xaxis": columns, "yaxis": rows, "shapes": lines}
+        shapes.append(frame(top, left, bottom - 1, right - 1, colour, 2))
+    pixels = ink(as_bytes(values), INK) | {"hoverinfo": None, "hovertemplate": "%{y}, %{x}<extra></extra>"}
+    layout = {"xaxis": x, "yaxis": y, "shapes": shapes}
     return figure_of(pixels, layout | look(int(height * font_size / 12), font_size))
 
 
 def veiled(weights: np.ndarray, differs: bool, font_size: int) -> dict:
     """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest."""
     largest = float(np.abs(weights).max(initial=0.0)) or 1.0
-    low = -largest if differs else 0.0
-    scale = {"zmin": low, "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL, "hoverinfo": "skip"}
-    return scale | {"colorbar": weight_bar(low, largest, font_size)}
-
-
-def weight_bar(low: float, largest: float, font_size: int) -> dict:
-    ends = [low, 0.0, largest] if low else [0.0, largest]
-    return {
-        "orientation": "h",
-        "x": 0.0,
-        "xanchor": "left",
-        "y": 1.0,
-        "yanchor": "bottom",
-        "len": 0.4,
-        "thickness": 7,
-        "outlinewidth": 0,
-        "bgcolor": "#000000",
-        "ypad": 4,
-        "xpad": 14,
-        "title": {"side": "right"},  # above it, even no title takes a line
-        "tickfont": {"size": font_size - 2, "color": "#ffffff"},
-        "tickvals": ends,
-        "ticktext": [written(f"{end:.2g}") for end in ends],
-    }
+    ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
+    white = {"size": font_size - 2, "color": "#ffffff"}
+    bar = colour_bar(ends, font_size, bgcolor="#000000", xpad=14, tickfont=white)
+    scale = {"zmin": min(ends), "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL}
+    return scale | {"hoverinfo": "skip", "colorbar": bar}
 
 
 def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
@@ -127,20 +98,7 @@ def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
     if picture.ndim == 3:
         return [], [under(dimmed(picture), -0.5, -0.5, side, side)]
     size = len(picture) // side
-    ink = dict(
-        type="heatmap",
-        z=as_bytes(picture),
-        x0=-0.5 + 0.5 / size,
-        dx=1 / size,
-        y0=-0.5 + 0.5 / size,
-        dy=1 / size,
-        zmin=0,
-        zmax=255,
-        colorscale=DIMMED_INK,
-        showscale=False,
-        hoverinfo="skip",
-    )
-    return [ink], []
+    return [ink(as_bytes(picture), DIMMED_INK, -0.5 + 0.5 / size, 1 / size)], []
 
 
 def copied_ground(picture: np.ndarray, n_rows: int, n_columns: int, gap: int) -> tuple[list[dict], list[dict]]:
@@ -149,24 +107,9 @@ def copied_ground(picture: np.ndarray, n_rows: int, n_columns: int, gap: int) ->
         return [], [stitched(np.broadcast_to(dimmed(picture), (n_rows, n_columns, *picture.shape)))]
     pixels, unit = len(picture), len(picture) + gap
     copies = np.zeros((n_rows, unit, n_columns, unit), dtype=np.uint8)
-    # 0 is kept for the gap, which is see-through.
-    copies[:, :pixels, :, :pixels] = (1 + np.rint(np.clip(picture, 0, 1) * STEPS))[None, :, None, :]
+    copies[:, :pixels, :, :pixels] = 1 + as_bytes(picture, STEPS)[None, :, None, :]  # 0 is the gap
     copies = copies.reshape(n_rows * unit, n_columns * unit)[:-gap, :-gap]
-    start = -0.5 + (gap + 1) / (2 * unit)
-    ink = dict(
-        type="heatmap",
-        z=copies,
-        x0=start,
-        dx=1 / unit,
-        y0=start,
-        dy=1 / unit,
-        zmin=0,
-        zmax=STEPS + 1,
-        colorscale=with_gap(DIMMED_INK),
-        showscale=False,
-        hoverinfo="skip",
-    )
-    return [ink], []
+    return [ink(copies, with_gap(DIMMED_INK), -0.5 + (gap + 1) / (2 * unit), 1 / unit)], []
 
 
 def over_drawing(
@@ -195,43 +138,31 @@ def over_drawing(
     sheet[:, 2:] = weights[front:].reshape(side, side)
     sheet[:front, 0] = weights[:front]
     veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs, font_size))
-    places = np.mgrid[0:side, 0:side]
-    in_front = np.arange(front), np.full(front, -2)
-    y, x = (np.concatenate([first, grid.ravel()]) for first, grid in zip(in_front, places, strict=True))
-    marks = dict(
-        type="scatter",
-        x=x.astype(np.float32),
-        y=y.astype(np.float32),
+    places = np.concatenate([grid(front, 1, left=-2), grid(side, side)])
+    marks = unseen(
+        places,
         customdata=weights,
         text=[label(token) for token in tokens],
         hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
-        **UNSEEN,
     )
-    place = {"x0": x[query] - 0.5, "x1": x[query] + 0.5, "y0": y[query] - 0.5, "y1": y[query] + 0.5}
+    column, row = places[query].tolist()
     outside = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": front - 0.5, "fillcolor": "#000000"}
-    named = list(range(0, side, -(-side // MOST_NUMBERED)))
-    plain_side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array", "constrain": "domain"}
+    x, y = patch_sides(side, 1, font_size)
+    x |= {
+        "constraintoward": "left",
+        "range": [-2.55, side - 0.45],
+        "tickvals": [-2, *x["tickvals"]],
+        "ticktext": ["<br>".join(map(label, tokens[:front])), *x["ticktext"]],
+    }
     layout = {
-        "xaxis": plain_side
-        | {
-            "constraintoward": "left",
-            "range": [-2.55, side - 0.45],
-            "tickvals": [-2, *named],
-            "ticktext": ["<br>".join(map(label, tokens[:front])), *(f"c{i + 1}" for i in named)],
-        },
-        "yaxis": plain_side
-        | {
-            "range": [side - 0.45, -0.55],
-            "scaleanchor": "x",
-            "tickvals": named,
-            "ticktext": [f"r{i + 1}" for i in named],
-        },
+        "xaxis": x,
+        "yaxis": y | {"range": [side - 0.45, -0.55]},
         "shapes": [
             outside | {"layer": "below", "line": {"width": 0}},
-            {"type": "rect", **place, "line": {"color": ROLE_COLOURS["dark"]["Q"], "width": 3}},
+            outline(row, column, ROLE_COLOURS["dark"]["Q"]),
         ],
+        "images": images,
     }
-    layout["images"] = images
     return figure_of([*traces, veil, marks], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
 
 
@@ -245,7 +176,7 @@ def over_drawings(
     hover: Sequence[str] = (),
     differs: bool = False,
     font_size: int = 12,
-    height: int | None = None,
+    height: int = 500,
 ) -> go.Figure:
     """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
 
@@ -269,20 +200,9 @@ def over_drawings(
     def edges(copies: int) -> np.ndarray:
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
-    x, y = edges(n_columns), edges(n_rows)
-    veil = dict(type="heatmap", z=sheet, x=x, y=y, **veiled(weights, differs, font_size))
+    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs, font_size))
     places = tile_markers(n_rows, n_columns, hover)
-    layout: dict = {
-        "xaxis": axis_layout(columns, n_columns, font_size)
-        | {"range": [-0.52, n_columns - 0.48], "constrain": "domain", "constraintoward": "left"},
-        "yaxis": axis_layout(rows, n_rows, font_size)
-        | {"range": [n_rows - 0.48, -0.52], "scaleanchor": "x", "constrain": "domain"},
-    }
-    if chosen is not None:
-        layout["shapes"] = [outline(*chosen)]
-    for side_of in (layout["xaxis"], layout["yaxis"]):
-        side_of["showticklabels"] = "ticktext" in side_of
-    if height is None:
-        height = int(min(640, 70 + n_rows * 110))
-    layout["images"] = images
-    return figure_of([*traces, veil, places], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, int(height * font_size / 12), font_size)
+    for axis in (layout["xaxis"], layout["yaxis"]):
+        axis["showticklabels"] = "ticktext" in axis
+    return figure_of([*traces, veil, places], layout | {"images": images})

@@ -3,34 +3,36 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
-    ACCENT,
+    BARE,
     MOST_CLICKABLE,
     MOST_NAMED,
     SHARES,
     SIGNED,
     STEPS,
     TO_THE_NEAREST,
-    UNSEEN,
     Axis,
     axis_layout,
+    colour_bar,
     crossing,
     figure_of,
+    grid,
     label,
     look,
     on_screen,
-    outline,
     thinned,
+    tile_layout,
     tile_markers,
+    unseen,
     with_gap,
+    words_at,
 )
-from pages.ui.numbers import written
 
+MOST_APART = 32  # rows or columns with gaps between their cells
 WORDS = 1.2  # times the size of a word below a tile: the room for it
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
@@ -78,7 +80,14 @@ def heatmap_parts(
     low, high = {"signed": (-largest, largest), "share": (0.0, limit or 1.0), "positive": (0.0, largest)}[scale]
     top, left = (0 if axis.labels else 1 for axis in (rows, columns))
     hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
-    cells: dict[str, Any] = dict(
+    if scale == "signed":
+        # Plotly alone would now and then name nothing but the zero.
+        unit = 10.0 ** np.floor(np.log10(largest))
+        named = float(np.floor(largest / unit) * unit)
+        ends = {end: f"{end:g}" for end in (-named, 0, named)}
+    else:  # the end is always named: 0.15 must not look like 1
+        ends = {0: "0", high: f"{high:.2g}"}
+    cells = dict(
         type="heatmap",
         z=finite,
         x0=left,
@@ -86,47 +95,18 @@ def heatmap_parts(
         zmin=low,
         zmax=high,
         colorscale=SIGNED if scale == "signed" else SHARES,
-        xgap=1 if gaps and n_columns <= 32 else 0,
-        ygap=1 if gaps and n_rows <= 32 else 0,
+        xgap=1 if gaps and n_columns <= MOST_APART else 0,
+        ygap=1 if gaps and n_rows <= MOST_APART else 0,
         hoverinfo="skip" if clickable else None,
         hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
-        colorbar={
-            "orientation": "h",
-            "x": 0.0,
-            "xanchor": "left",
-            "y": 1.0,
-            "yanchor": "bottom",
-            "len": 0.4,
-            "thickness": 7,
-            "outlinewidth": 0,
-            "ypad": 4,
-            "title": {"side": "right"},  # above it, even no title takes a line
-            "tickfont": {"size": font_size - 2},
-            "nticks": 4,
-        },
+        colorbar=colour_bar(ends, font_size),
     )
-    if scale == "signed":
-        # Plotly alone would now and then name nothing but the zero.
-        unit = 10.0 ** np.floor(np.log10(largest))
-        named = float(np.floor(largest / unit) * unit)
-        ends = [-named, 0, named]
-        cells["colorbar"] |= {"tickvals": ends, "ticktext": [written(f"{end:g}") for end in ends]}
-    else:  # the end is always named: 0.15 must not look like 1
-        cells["colorbar"] |= {"tickvals": [0, high], "ticktext": ["0", written(f"{high:.2g}")]}
     traces: list = [cells]
+    step = 1
     if clickable:
         step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
-        y, x = np.mgrid[0:n_rows, 0:n_columns:step].astype(np.float32)
-        traces.append(
-            dict(
-                type="scatter",
-                x=x.ravel() + left,
-                y=y.ravel() + top,
-                customdata=finite[:, ::step].ravel(),
-                hovertemplate=hover + "%{customdata:.4f}<extra></extra>",
-                **UNSEEN,
-            )
-        )
+        shown = {"customdata": finite[:, ::step].ravel(), "hovertemplate": hover + "%{customdata:.4f}<extra></extra>"}
+        traces.append(unseen(grid(n_rows, n_columns, top, left, step), **shown))
     row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
     layout: dict = {
         "xaxis": axis_layout(columns, n_columns, font_size, column if thin else None)
@@ -139,7 +119,7 @@ def heatmap_parts(
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
             side["title"]["font"] = {"color": line_colour}
     if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
-        layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, step if clickable else 1)
+        layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, step)
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
     if square and n_columns <= 3 * n_rows:
@@ -166,44 +146,17 @@ def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int
 
 
 def wide_heatmap(
-    values: np.ndarray,
-    rows: Axis,
-    title: str,
-    numbers: Sequence[int] | None = None,
-    *,
-    one: str | None = None,
-    limit: float | None = None,
-    exact: bool = True,
-    cell: tuple[int, int] | None = None,
-    clickable: bool = False,
-    font_size: int = 12,
+    values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None, font_size: int = 12
 ) -> go.Figure:
-    """A heatmap with far more columns than can be named: a column's number stands in the hover.
+    """A heatmap with far more columns than can be named: a column's number, from 1 on, stands in the hover.
 
-    values: (row, column). title: of the columns. numbers: of the columns as people count them; from 1 on if left out.
-    one: what the hover calls a column, if not by the title. exact: False sends each cell as one of 255 colours
-    (a quarter of the bytes) and leaves the value out of the hover.
+    values: (row, column). title: of the columns.
     """
-    n_rows, n_columns = values.shape
-    labels = [str(number) for number in (range(1, n_columns + 1) if numbers is None else numbers)]
-    height = int(min(640, 96 + max(n_rows, 2) * 15 * font_size / 12))
-    options = {"cell": cell, "clickable": clickable, "font_size": font_size, "height": height, "square": False}
-    options["thin"] = False
-    traces, layout = heatmap_parts(values, rows, Axis(title, labels), limit=limit, **options)
+    height = int(min(640, 96 + max(len(values), 2) * 15 * font_size / 12))
+    look = {"square": False, "thin": False, "font_size": font_size, "height": height}
+    traces, layout = heatmap_parts(values, rows, Axis(title), limit=limit, **look)
     layout["xaxis"]["showticklabels"] = False
     layout["xaxis"]["title"]["standoff"] = font_size + 8  # without tick labels it would lie on the cells
-    if one:
-        for part in traces:
-            part["hovertemplate"] = part["hovertemplate"] and part["hovertemplate"].replace(label(title), label(one))
-    if not exact:
-        cells = traces[0]
-        largest = cells["zmax"]
-        # Symmetric about 127, so that zero has a colour of its own.
-        cells["z"] = np.rint(np.clip(np.asarray(values) / largest, -1, 1) * 127 + 127).astype(np.uint8)
-        cells["zmin"], cells["zmax"] = 0, 254
-        ends = [written(f"{end:.3g}") for end in (-largest, 0, largest)]
-        cells["colorbar"] |= {"tickvals": [0, 127, 254], "ticktext": ends}
-        cells["hovertemplate"] = cells["hovertemplate"].replace("%{z:.4f}", "")
     return figure_of(traces, layout)
 
 
@@ -274,36 +227,17 @@ def tiles(
         zmax=STEPS + 1,
         colorscale=with_gap(SIGNED if scale == "signed" else SHARES),
         hoverinfo="skip",
-        colorbar={
-            "orientation": "h",
-            "x": 0.0,
-            "xanchor": "left",
-            "y": 1.0,
-            "yanchor": "bottom",
-            "len": 0.3,
-            "thickness": 7,
-            "outlinewidth": 0,
-            "ypad": 4,
-            "tickfont": {"size": font_size - 2},
-            "tickvals": [1, 1 + STEPS / 2, 1 + STEPS],
-            "ticktext": [written(f"{value:.3g}") for value in (low, (low + largest) / 2, largest)],
-        },
+        colorbar=colour_bar(
+            {1 + STEPS * at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}, font_size, len=0.3, title=None
+        ),
     )
-    places = tile_markers(n_rows, n_columns, hover)
-    layout: dict = {
-        "xaxis": axis_layout(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48]},
-        "yaxis": axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.48, -0.52]},
-    }
-    if chosen is not None:
-        layout["shapes"] = [outline(*chosen)]
-    drawn = [cells, places]
+    drawn = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
-        of_words: dict = {"mode": "text", "textfont": {"size": size}, "hoverinfo": "skip"}
-        of_words["showlegend"] = False
-        drawn.append(dict(type="scatter", x=column, y=foot, text=list(map(label, words)), **of_words))
-    return figure_of(drawn, layout | look(height, font_size) | TO_THE_NEAREST)
+        below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
+        drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
+    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, font_size, square=False))
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> go.Figure:
@@ -317,32 +251,13 @@ def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, colum
     return figure_of(traces, layout)
 
 
-def side_by_side(
-    values: np.ndarray, rows: Axis, columns: Axis, width: int, *, chosen: int | None = None, font_size: int = 12
-) -> go.Figure:
-    """A heatmap of blocks, each `width` columns wide and named by `columns`, with lines between. chosen: outlined."""
-    traces, layout = heatmap_parts(values, rows, Axis(columns.title), square=False, font_size=font_size)
-    edges = [i * width + 0.5 for i in range(len(columns.labels) + 1)]
-    whole = {"yref": "paper", "y0": 0, "y1": 1}
-    grey, accent = {"color": "#808080", "width": 1}, {"color": ACCENT, "width": 3}
-    shapes = [{"type": "line", "x0": edge, "x1": edge, **whole, "line": grey} for edge in edges[1:-1]]
-    if chosen is not None:
-        shapes.append({"type": "rect", "x0": edges[chosen], "x1": edges[chosen + 1], **whole, "line": accent})
-    layout["shapes"] = shapes
-    layout["xaxis"] |= {
-        "tickvals": [edge + width / 2 for edge in edges[:-1]],
-        "ticktext": [label(text) for text in columns.labels],
-    }
-    return figure_of(traces, layout)
-
-
 @dataclass(frozen=True)
 class Thumbnail:
     """A small heatmap: title (Plotly markup), values (row, column), names of the rows, and a scale as `heatmap` has."""
 
     title: str
     values: np.ndarray
-    rows: Sequence[str] = ()
+    rows: Sequence[str]
     scale: str = "signed"
     colour: str | None = None  # of the title
 
@@ -384,7 +299,7 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
                     "hovertemplate": None if max(blocks) > 1 else "<b>%{y}</b> · %{x}<br>%{z:.4f}<extra></extra>",
                 }
             )
-            side = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
+            side = BARE | {"showticklabels": False}
             layout[f"xaxis{name}"] = side | {"domain": [left, right], "anchor": f"y{name}"}
             layout[f"yaxis{name}"] = side | {
                 "domain": [bottom, top],

@@ -8,24 +8,30 @@ import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
     ACCENT,
+    BREAK,
+    GREY,
     LEGEND,
     LESS,
     MORE,
     ROLE_COLOURS,
     SHARES,
-    UNSEEN,
     Axis,
+    at,
     figure_of,
+    grid,
     label,
     look,
     on_screen,
+    scale,
+    stroke,
     text_width,
+    unseen,
+    words_at,
 )
 
 USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
-GREY = "#8a8f98"  # of what is only there to be compared with
 DOT = 60  # square pixels of other names that are as bad as one covered dot
 
 
@@ -60,34 +66,15 @@ def attention_lines(
         if pairs := [(i, j) for i, j in np.argwhere(here) if (i == chosen) == lit]:
             share = (bundle + 0.5) / 10
             colour = (LESS if less else MORE) if differs else ACCENT if lit else ROLE_COLOURS[mode]["Q"]
-            traces.append(
-                dict(
-                    type="scatter",
-                    x=np.array([x for _ in pairs for x in (0, 1, np.nan)], np.float32),
-                    y=np.array([y for i, j in pairs for y in (i, j, np.nan)], np.float32),
-                    mode="lines",
-                    line={"width": 1 + 8 * share, "color": colour},
-                    opacity=min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs),
-                    hoverinfo="skip",
-                    showlegend=False,
-                )
-            )
+            opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
+            ends = [end for i, j in pairs for end in ((0, i), (1, j), BREAK)]
+            traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
     traces.append(_line_marks(weights, drawn, rows, columns))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
-        traces.append(
-            dict(
-                type="scatter",
-                x=np.full(n, x, np.float32),
-                y=np.arange(n, dtype=np.float32),
-                mode="text",
-                text=[f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels],
-                textposition=side,
-                textfont={"size": font_size if n <= 24 else max(7, font_size - 4)},
-                hoverinfo="skip",
-                showlegend=False,
-                cliponaxis=False,
-            )
-        )
+        names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
+        font = {"size": font_size if n <= 24 else max(7, font_size - 4)}
+        traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
+    most = max(n_rows, n_columns)
     layout = {
         "xaxis": {
             "range": [-0.6, 1.6],
@@ -98,9 +85,8 @@ def attention_lines(
             "zeroline": False,
             "automargin": True,
         },
-        "yaxis": {"range": [max(n_rows, n_columns) - 0.5, -0.5], "visible": False},
+        "yaxis": {"range": [most - 0.5, -0.5], "visible": False},
     }
-    most = max(n_rows, n_columns)
     height = 70 + most * 28 * font_size / 12
     height = on_screen(height, font_size) if most <= 24 else int(min(900, height))
     return figure_of(traces, layout | look(height, font_size))
@@ -109,20 +95,13 @@ def attention_lines(
 def _line_marks(weights: np.ndarray, drawn: np.ndarray, rows: Axis, columns: Axis) -> dict:
     """Invisible marks on the lines, three quarters of the way to the key, and on their ends."""
     pairs = np.argwhere(drawn)
-    marks = [(0.74, i + 0.74 * (j - i), (i, j)) for i, j in pairs.tolist()]
-    marks += [(-0.12, i, (i, -1)) for i in range(len(weights))] + [(1.12, j, (-1, j)) for j in range(weights.shape[1])]
+    n_rows, n_columns = weights.shape
+    places = [(0.74, i + 0.74 * (j - i)) for i, j in pairs]
+    places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
+    numbers = [*map(tuple, pairs.tolist()), *((i, -1) for i in range(n_rows)), *((-1, j) for j in range(n_columns))]
     said = [f"{label(rows.labels[i])} → {label(columns.labels[j])}<br>{weights[i, j]:.4f}" for i, j in pairs]
     said += [label(name) for name in (*rows.labels, *columns.labels)]
-    x, y, numbers = zip(*marks, strict=True)
-    return dict(
-        type="scatter",
-        x=np.array(x, np.float32),
-        y=np.array(y, np.float32),
-        customdata=numbers,
-        text=said,
-        hovertemplate="%{text}<extra></extra>",
-        **UNSEEN,
-    )
+    return unseen(places, customdata=numbers, text=said)
 
 
 def paths(
@@ -131,10 +110,9 @@ def paths(
     steps: Axis,
     titles: tuple[str, str],
     *,
-    chosen: int = 0,
+    chosen: int,
     before: np.ndarray | None = None,
     font_size: int = 12,
-    height: int = 460,
 ) -> go.Figure:
     """The way of each token through the layers: points (step, token, 2), a line for each token, the chosen one bold.
 
@@ -142,22 +120,14 @@ def paths(
     chosen token's way is drawn dotted and the ends of all hollow.
     """
     n_steps, n = points.shape[:2]
-    points = np.asarray(points, dtype=np.float32)
-    broken = np.concatenate([points, np.full((1, n, 2), np.nan, np.float32)]).transpose(1, 0, 2).reshape(-1, 2)
+    broken = np.concatenate([points, np.full((1, n, 2), np.nan)]).transpose(1, 0, 2).reshape(-1, 2)
+    every = points.reshape(-1, 2)
     shown = list(range(n)) if n <= 20 else [chosen]
     traces = [
-        dict(
-            type="scatter",
-            x=broken[:, 0],
-            y=broken[:, 1],
-            mode="lines",
-            line={"color": "rgba(128,128,128,0.35)", "width": 1},
-        ),
-        dict(
-            type="scatter",
-            x=points[..., 0].ravel(),
-            y=points[..., 1].ravel(),
-            mode="markers",
+        stroke(broken, "rgba(128,128,128,0.35)", 1, hoverinfo=None),
+        at(
+            every,
+            "markers",
             marker={
                 "color": np.repeat(np.arange(n_steps, dtype=np.uint8), n),
                 "colorscale": SHARES,
@@ -168,43 +138,29 @@ def paths(
             text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names],
             hovertemplate="%{text}<extra></extra>",
         ),
-        dict(
-            type="scatter",
-            x=points[:, chosen, 0],
-            y=points[:, chosen, 1],
-            mode="lines+markers",
-            line={"color": ACCENT, "width": 3},
-            marker={"size": 8},
-            hoverinfo="skip",
-        ),
-        dict(
-            type="scatter",
-            x=points[-1, shown, 0],
-            y=points[-1, shown, 1],
-            mode="text",
-            text=[f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
-            textposition=sides(points[-1, shown], [names[i] for i in shown], points.reshape(-1, 2), font_size),
-            hoverinfo="skip",
+        stroke(points[:, chosen], ACCENT, 3, mode="lines+markers", marker={"size": 8}),
+        words_at(
+            points[-1, shown],
+            [f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
+            textposition=sides(points[-1, shown], [names[i] for i in shown], every, font_size),
+            cliponaxis=True,
         ),
     ]
     if before is not None:
-        x, y = np.asarray(before[:, chosen].T, dtype=np.float32)
-        line = {"color": ACCENT, "width": 1.5, "dash": "dot"}
         hollow = {"symbol": "circle-open", "size": 8}
-        way = dict(type="scatter", x=x, y=y, mode="lines+markers", line=line, marker=hollow, hoverinfo="skip")
+        way = stroke(before[:, chosen], ACCENT, 1.5, mode="lines+markers", marker=hollow)
+        way["line"]["dash"] = "dot"
         traces += [way, *moved(before[-1], points[-1])]
-    return figure_of(traces, _plain_axes(titles) | look(height, font_size))
+    return figure_of(traces, _plain_axes(titles) | look(460, font_size))
 
 
 def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour: str = GREY) -> list[dict]:
     """Hollow marks where points were in another run, each joined to where it is now. before, after: (point, 2)."""
-    pairs = np.stack([before, after, np.full_like(after, np.nan)], axis=1).reshape(-1, 2).astype(np.float32)
-    hollow = {"symbol": f"{symbol}-open", "color": colour, "size": 8}
-    look = {"hoverinfo": "skip", "showlegend": False}
-    places = np.asarray(before, dtype=np.float32)
+    pairs = np.stack([before, after, np.full_like(after, np.nan)], axis=1).reshape(-1, 2)
+    hollow, still = {"symbol": f"{symbol}-open", "color": colour, "size": 8}, {"hoverinfo": "skip", "showlegend": False}
     return [
-        dict(type="scatter", x=pairs[:, 0], y=pairs[:, 1], mode="lines", line={"color": GREY, "width": 1}, **look),
-        dict(type="scatter", x=places[:, 0], y=places[:, 1], mode="markers", marker=hollow, **look),
+        stroke(pairs, GREY, 1, **still),
+        at(before, "markers", marker=hollow, **still),
     ]
 
 
@@ -233,7 +189,7 @@ def _covered(boxes: np.ndarray, taken: np.ndarray, dots: np.ndarray) -> np.ndarr
 
 
 def _plain_axes(titles: tuple[str, str]) -> dict:
-    x, y = ({"title": {"text": label(title)}, "zeroline": False, "automargin": True} for title in titles)
+    x, y = (scale(title, zeroline=False) for title in titles)
     return {"xaxis": x, "yaxis": y, "showlegend": False}
 
 
@@ -256,25 +212,22 @@ def scatter(
     legend: Axis,
     hover: Sequence[str],
     *,
-    names: Sequence[str] | None = None,
-    chosen: int | None = None,
+    names: Sequence[str],
+    chosen: int,
     before: np.ndarray | None = None,
     font_size: int = 12,
-    height: int = 420,
 ) -> go.Figure:
     """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
 
     before: where they are in another run, (point, 2).
     """
-    x, y = np.asarray(x, dtype=np.float32), np.asarray(y, dtype=np.float32)
+    points = np.column_stack([x, y])
     traces = [
-        dict(
-            type="scatter",
-            x=x,
-            y=y,
-            mode="markers+text" if names else "markers",
-            text=[label(name) for name in names] if names else None,
-            textposition=sides(np.column_stack([x, y]), names, np.column_stack([x, y]), font_size) if names else None,
+        at(
+            points,
+            "markers+text",
+            text=[label(name) for name in names],
+            textposition=sides(points, names, points, font_size),
             customdata=[label(line) for line in hover],
             hovertemplate="%{customdata}<extra></extra>",
             marker={
@@ -289,11 +242,10 @@ def scatter(
         )
     ]
     if before is not None:
-        traces += moved(before, np.column_stack([x, y]))
-    if chosen is not None:
-        ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
-        traces.append(dict(type="scatter", x=x[[chosen]], y=y[[chosen]], mode="markers", marker=ring, hoverinfo="skip"))
-    return figure_of(traces, _plain_axes(titles) | look(height, font_size))
+        traces += moved(before, points)
+    ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
+    traces.append(at(points[chosen], "markers", marker=ring, hoverinfo="skip"))
+    return figure_of(traces, _plain_axes(titles) | look(420, font_size))
 
 
 def queries_and_keys(
@@ -304,10 +256,10 @@ def queries_and_keys(
     titles: tuple[str, str],
     mode: str,
     *,
-    link: tuple[int, int] | None = None,
+    link: tuple[int, int],
     before: tuple[np.ndarray, np.ndarray] | None = None,
     font_size: int = 12,
-    height: int = 560,
+    height: int = 520,
 ) -> go.Figure:
     """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
 
@@ -315,29 +267,18 @@ def queries_and_keys(
     only those two are named; the others in the hover.
     """
     few = len(names) <= 24
-    traces = []
-    if link is not None:
-        ends = np.stack([queries[link[0]], keys[link[1]]]).astype(np.float32)
-        line = {"color": ACCENT, "width": 3}
-        traces.append(
-            dict(
-                type="scatter", x=ends[:, 0], y=ends[:, 1], mode="lines", line=line, hoverinfo="skip", showlegend=False
-            )
-        )
+    traces = [stroke(np.stack([queries[link[0]], keys[link[1]]]), ACCENT, 3, showlegend=False)]
     sides = (("Q", queries, "circle", "top center"), ("K", keys, "diamond", "bottom center"))
     for side, (role, points, symbol, where) in enumerate(sides):
-        points, colour = np.asarray(points, dtype=np.float32), ROLE_COLOURS[mode][role]
-        linked = None if link is None else link[side]
+        colour = ROLE_COLOURS[mode][role]
         if before is not None:
             traces += moved(before[side], points, symbol, colour)
         traces.append(
-            dict(
-                type="scatter",
-                x=points[:, 0],
-                y=points[:, 1],
+            at(
+                points,
+                "markers+text",
                 name=label(legend[side]),
-                mode="markers+text",
-                text=[label(name) if few or i == linked else "" for i, name in enumerate(names)],
+                text=[label(name) if few or i == link[side] else "" for i, name in enumerate(names)],
                 textposition=where,
                 textfont={"color": colour, "size": font_size},
                 marker={"color": colour, "symbol": symbol, "size": 10},
@@ -348,4 +289,4 @@ def queries_and_keys(
         )
     layout = _plain_axes(titles)
     layout["yaxis"]["scaleanchor"] = "x"
-    return figure_of(traces, layout | {"showlegend": True, "legend": LEGEND} | look(height, font_size))
+    return figure_of(traces, layout | LEGEND | look(height, font_size))

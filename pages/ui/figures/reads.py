@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, LESS, MORE, figure_of, label, look
+from pages.ui.figures.base import ACCENT, GREY, INK, LESS, MORE, figure_of, grid, label, look, stroke, words_at
 from pages.ui.numbers import signed
 
-INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
 FEWEST, MOST = 5, 10  # lines
 LEAST = 0.02  # the weight below which there is no line, where there are enough
 
@@ -38,47 +37,24 @@ def reads(
     def colour(weight: float) -> str:
         if differs:
             return LESS if weight < 0 else MORE
-        return "#8a8f98" if faded else ACCENT
+        return GREY if faded else ACCENT
 
-    traces = [
-        dict(
-            type="scatter",
-            x=np.array([0, 1], np.float32),
-            y=np.array([source, row], np.float32),
-            mode="lines",
-            line={"width": 1 + 9 * float(size[place]), "color": colour(weights[place])}
-            | ({"dash": "dot"} if faded else {}),
-            opacity=min(1.0, 0.35 + 0.65 * float(size[place]) + 0.4 * differs),
-            hoverinfo="skip",
-        )
-        for row, place in enumerate(shown)
+    traces = []
+    for row, place in enumerate(shown):
+        share = float(size[place])
+        line = stroke([(0, source), (1, row)], colour(weights[place]), 1 + 9 * share)
+        line["opacity"] = min(1.0, 0.35 + 0.65 * share + 0.4 * differs)
+        if faded:
+            line["line"]["dash"] = "dot"
+        traces.append(line)
+    written = [signed(weights[place]) if differs else f"{weights[place]:.2f}" for place in shown]
+    read = [f"&nbsp;<b>{label(tokens[place])}</b> {weight}" for place, weight in zip(shown, written, strict=True)]
+    font = {"size": font_size + 3, "color": INK[mode]}
+    asks = [f"<b>{label(tokens[token])}</b>&nbsp;"]
+    traces += [
+        words_at([(0, source)], asks, textposition="middle left", textfont=font),
+        words_at(grid(len(shown), 1, left=1), read, textposition="middle right", textfont=font),
     ]
-    ends = (
-        (0, [source], "middle left", [f"<b>{label(tokens[token])}</b>&nbsp;"]),
-        (
-            1,
-            list(range(len(shown))),
-            "middle right",
-            [
-                f"&nbsp;<b>{label(tokens[place])}</b> {signed(weights[place]) if differs else f'{weights[place]:.2f}'}"
-                for place in shown
-            ],
-        ),
-    )
-    for x, y, side, words in ends:
-        traces.append(
-            dict(
-                type="scatter",
-                x=np.full(len(y), x, np.float32),
-                y=np.array(y, np.float32),
-                mode="text",
-                text=words,
-                textposition=side,
-                textfont={"size": font_size + 3, "color": INK[mode]},
-                hoverinfo="skip",
-                cliponaxis=False,
-            )
-        )
     layout = {
         "xaxis": {"range": [-0.55, 1.75], "visible": False, "fixedrange": True},
         "yaxis": {"range": [len(shown) - 0.4, -0.6], "visible": False, "fixedrange": True},

@@ -9,14 +9,18 @@ import plotly.graph_objects as go
 from pages.ui.figures.base import (
     ACCENT,
     BEFORE,
+    BREAK,
     LESS,
     MORE,
     ROLE_COLOURS,
-    UNSEEN,
     Axis,
+    Points,
     figure_of,
     label,
     look,
+    stroke,
+    unseen,
+    words_at,
 )
 
 
@@ -44,21 +48,21 @@ def writing(
     n_source, n_target = len(source.labels), len(target.labels)
     most = max(n_source, n_target)
     down = [(most - 1) / max(n - 1, 1) if n > most / 2 else 1 for n in (n_source, n_target)]
-    y_source, y_target = (np.arange(n, dtype=np.float32) * by for n, by in zip((n_source, n_target), down, strict=True))
+    y_source, y_target = (np.arange(n) * by for n, by in zip((n_source, n_target), down, strict=True))
     here = float(y_target[step + 1])
 
     def colour(share: float, usual: str) -> str:
         return (LESS if share < 0 else MORE) if differs else usual
 
     lines = [
-        _line([0.02, 0.98], [y_source[j], here], abs(share), colour(share, ACCENT))
+        _line([(0.02, y_source[j]), (0.98, here)], abs(share), colour(share, ACCENT))
         for j, share in enumerate(across)
         if abs(share) >= least
     ]
     shown = target.labels[: step + 2]
     beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
     lines += [
-        _line(*_arc(beside, here, float(y_target[j])), abs(share), colour(share, ROLE_COLOURS[mode]["Q"]))
+        _line(_arc(beside, here, float(y_target[j])), abs(share), colour(share, ROLE_COLOURS[mode]["Q"]))
         for j, share in enumerate(back[: step + 1])
         if abs(share) >= least
     ]
@@ -73,14 +77,10 @@ def writing(
     said = [f"{label(name)}<br>{share:.4f}" for name, share in zip(source.labels, across, strict=True)]
     said += [f"{label(name)}<br>{share:.4f}" for name, share in zip(shown[:-1], back[: step + 1], strict=True)]
     said.append(label(shown[-1]))
-    marks = dict(
-        type="scatter",
-        x=np.array([0] * n_source + [1] * len(shown), np.float32) + np.array([-0.1] * n_source + [0.1] * len(shown)),
-        y=np.concatenate([y_source, y_target[: len(shown)]]),
+    marks = unseen(
+        [(-0.1, y) for y in y_source] + [(1.1, y) for y in y_target[: len(shown)]],
         customdata=[(j, -1) for j in range(n_source)] + [(-1, i) for i in range(len(shown))],
         text=said,
-        hovertemplate="%{text}<extra></extra>",
-        **UNSEEN,
     )
     layout = {
         "xaxis": {
@@ -97,23 +97,15 @@ def writing(
     return figure_of([*lines, *names, marks], layout | look(int(height), font_size))
 
 
-def _line(x: Sequence[float], y: Sequence[float], share: float, colour: str) -> dict:
-    return dict(
-        type="scatter",
-        x=np.asarray(x, np.float32),
-        y=np.asarray(y, np.float32),
-        mode="lines",
-        line={"width": 1 + 8 * float(share), "color": colour},
-        opacity=min(1.0, 0.35 + float(share)),
-        hoverinfo="skip",
-    )
+def _line(points: Points, share: float, colour: str) -> dict:
+    return stroke(points, colour, 1 + 8 * float(share), opacity=min(1.0, 0.35 + float(share)))
 
 
-def _arc(x: float, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+def _arc(x: float, start: float, end: float) -> np.ndarray:
     """A half ellipse to the right of the words; what lies on the same height gets a small loop."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, 13)
     middle, half = (start + end) / 2, max(abs(end - start) / 2, 0.3)
-    return x + (0.12 + 0.05 * min(half, 8)) * np.cos(angle), middle + half * np.sin(angle)
+    return np.stack([x + (0.12 + 0.05 * min(half, 8)) * np.cos(angle), middle + half * np.sin(angle)], axis=1)
 
 
 def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int | None, colour: str) -> list[dict]:
@@ -122,19 +114,10 @@ def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int |
     for lit in (False, True):
         places = [i for i in range(len(words)) if (i == marked) == lit]
         written = [f"<b>{label(words[i])}</b>" if lit else label(words[i]) for i in places]
-        names.append(
-            dict(
-                type="scatter",
-                x=np.full(len(places), x, np.float32),
-                y=y[places],
-                mode="text",
-                text=[f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in written],
-                textposition="middle right" if x else "middle left",
-                textfont={"size": size, **({"color": colour} if lit else {})},
-                hoverinfo="skip",
-                cliponaxis=False,
-            )
-        )
+        spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in written]
+        font = {"size": size} | ({"color": colour} if lit else {})
+        side = "middle right" if x else "middle left"
+        names.append(words_at([(x, y[i]) for i in places], spaced, textposition=side, textfont=font))
     return names
 
 
@@ -157,67 +140,35 @@ def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int =
     Those of the translation on screen are marked; what was dropped is pale. The number of a click: the place in
     `nodes`.
     """
-    first = min(node.column for node in nodes)
-    last = max(node.column for node in nodes)
+    columns = [node.column for node in nodes]
+    first, last = min(columns), max(columns)
     depth = max(node.row for node in nodes)
     lines, words = [], []
     for on_path, width, ink in ((False, 1.2, BEFORE), (True, 3.5, ACCENT)):
         pairs = [n for n in nodes if n.parent is not None and n.on_path == on_path and n.column > first]
-        lines.append(
-            dict(
-                type="scatter",
-                x=np.array([x for n in pairs for x in (n.column - 0.7, n.column - 0.3, np.nan)], np.float32),
-                y=np.array([y for n in pairs for y in (n.parent, n.row, np.nan)], np.float32),
-                mode="lines",
-                line={"width": width, "color": ink},
-                opacity=0.7,
-                hoverinfo="skip",
-            )
-        )
+        ends = [end for n in pairs for end in ((n.column - 0.7, n.parent), (n.column - 0.3, n.row), BREAK)]
+        lines.append(stroke(ends, ink, width, opacity=0.7))
     for some, style, colour in (
         ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
         ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
         ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
     ):
-        words.append(
-            dict(
-                type="scatter",
-                x=np.array([node.column for node in some], np.float32),
-                y=np.array([node.row for node in some], np.float32),
-                mode="text",
-                text=[f"<{style}>{label(node.text)}</{style}>" for node in some],
-                textfont={"size": font_size + 1, **colour},
-                hoverinfo="skip",
-                cliponaxis=False,
-            )
-        )
-    marks = dict(
-        type="scatter",
-        x=np.array([node.column for node in nodes], np.float32),
-        y=np.array([node.row for node in nodes], np.float32),
+        written = [f"<{style}>{label(node.text)}</{style}>" for node in some]
+        font = {"size": font_size + 1, **colour}
+        words.append(words_at([(node.column, node.row) for node in some], written, textfont=font))
+    marks = unseen(
+        [(node.column, node.row) for node in nodes],
         customdata=[[place, 0] for place in range(len(nodes))],
         text=[node.hover for node in nodes],
-        hovertemplate="%{text}<extra></extra>",
-        **UNSEEN | {"marker": {"size": 22, "opacity": 0}},
+        marker={"size": 22, "opacity": 0},
     )
+    counted = {"showgrid": False, "zeroline": False}
+    steps, ranks = range(first, last + 1), range(depth + 1)
+    across = {"tickvals": list(steps), "ticktext": [str(column + 1) for column in steps], "side": "top"}
+    down = {"tickvals": list(ranks), "ticktext": [str(row + 1) for row in ranks]}
     layout = {
-        "xaxis": {
-            "title": {"text": label(title)},
-            "range": [first - 0.5, last + 0.5],
-            "tickvals": list(range(first, last + 1)),
-            "ticktext": [str(column + 1) for column in range(first, last + 1)],
-            "showgrid": False,
-            "zeroline": False,
-            "side": "top",
-        },
-        "yaxis": {
-            "title": {"text": label(rank)},
-            "range": [depth + 0.6, -0.6],
-            "tickvals": list(range(depth + 1)),
-            "ticktext": [str(row + 1) for row in range(depth + 1)],
-            "showgrid": False,
-            "zeroline": False,
-        },
+        "xaxis": counted | across | {"title": {"text": label(title)}, "range": [first - 0.5, last + 0.5]},
+        "yaxis": counted | down | {"title": {"text": label(rank)}, "range": [depth + 0.6, -0.6]},
         "showlegend": False,
     }
     height = int((90 + 40 * (depth + 1)) * font_size / 12)
