@@ -195,8 +195,7 @@ def cost_picture(
         measured = {name: (n, taken * speed, taken * 1e3) for name, taken in seconds.items()}
         names |= {f"{name}_measured": word(f"curve_{name}_measured") for name in measured}
     return cost_figures.cost_curves(
-        lines["n"].to_numpy(),
-        {name: lines[name].to_numpy() for name in works(config, 1)},
+        lines.set_index("n")[[*works(config, 1)]],
         names,
         (word("axis_n"), word("axis_work")),
         crossings=[(n, work, word(name)) for n, work, name in marks],
@@ -209,15 +208,16 @@ def cost_picture(
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_size: int, lang: str) -> go.Figure:
-    lines = curves(config, here, lang)
-    return cost_figures.memory_curve(
-        lines["n"].to_numpy(),
-        lines["memory"].to_numpy(),
-        total(parameters(config)).number * BYTES["float32"],
-        (word("memory_weights"), word("memory_parameters")),
+    """Bytes of all n × n weights over n, and of all parameters, which do not grow."""
+    lines = curves(config, here, lang).set_index("n")[["memory"]].rename(columns={"memory": "memory_weights"})
+    lines["memory_parameters"] = total(parameters(config)).number * BYTES["float32"]
+    return cost_figures.cost_curves(
+        lines,
+        {name: word(name) for name in lines},
         (word("axis_n"), word("axis_bytes")),
         here=here,
         logarithmic=logarithmic,
+        unit="B",
         font_size=font_size,
     )
 

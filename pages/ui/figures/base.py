@@ -181,11 +181,6 @@ def look(height: int, font_size: int) -> dict:
 TO_THE_NEAREST = {"hoverdistance": -1}
 
 
-def finish(figure: go.Figure, height: int, font_size: int) -> go.Figure:
-    """The look that all figures share, for one that is built step by step."""
-    return figure.update_layout(look(height, font_size))
-
-
 #: A legend above the picture.
 LEGEND = {
     "showlegend": True,
