@@ -24,8 +24,8 @@ else:
         case "steps":
             attention_steps(view, view.key(PREFIX))
         case "heads":
-            over_heads(view, PREFIX + "weights")
+            over_heads(view)
         case "layers":
-            over_layers(view, PREFIX + "weights")
+            over_layers(view)
 
 view.close(ScaledDotProductAttention, MultiHeadAttention)

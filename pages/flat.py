@@ -14,6 +14,7 @@ from pages.ui.cost.tables import in_words
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
+from pages.ui.numbers import written
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.tables import column_widths
@@ -53,8 +54,8 @@ ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{
 text, word = texts_of("flat")
 
 
-def number(value: float, decimals: int = 2) -> str:
-    return f"{value:.{decimals}f}".replace("-", "−")
+def number(value: float) -> str:
+    return written(f"{value:.2f}")
 
 
 def stages() -> None:
@@ -110,7 +111,7 @@ def of_one_token() -> None:
             Thumbnail("A V", drawn["heads"], names),
         ],
     ]
-    components = Axis("A V", [str(place + 1) for place in range(heads.shape[-1])])
+    components = Axis.counted("A V", heads.shape[-1])
     columns = [st.container()] if view.story else view.columns([3, 2])
     with columns[0]:
         view.picture(
@@ -193,7 +194,8 @@ def why() -> None:
 
 def beside() -> None:
     """The same drawing cut into patches: what attention can do with fifty tokens."""
-    cut, patch_answer = patches, np.array(patches.answer[0].probabilities)
+    cut = session.run("digits", ink)
+    patch_answer = np.array(cut.answer[0].probabilities)
     probabilities = np.array(flat.answer[0].probabilities)
     even, best = float(patch_answer[::2].sum()), class_label(flat.answer[0].best)
     last = cut.graph.layers() - 1
@@ -268,21 +270,15 @@ if view.story:
     of_one_token()
     view.tell(text("story_alone"), text("story_patches"))
 else:
-    panel = view.panel("stages", "attention", "hand", "answer", "why", "beside")
-    match panel:
-        case "stages":
-            stages()
-        case "attention":
-            of_one_token()
-        case "hand":
-            by_hand()
-        case "answer":
-            answer()
-        case "why":
-            why()
-        case "beside":
-            patches = session.run("digits", ink)
-            beside()
+    parts = {
+        "stages": stages,
+        "attention": of_one_token,
+        "hand": by_hand,
+        "answer": answer,
+        "why": why,
+        "beside": beside,
+    }
+    parts[view.panel(*parts)]()
 
 view.close(FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork)
-flat = patches = None  # type: ignore[assignment]  # what a click will call must not keep the runs
+flat = None  # type: ignore[assignment]  # what a click will call must not keep the runs

@@ -46,23 +46,22 @@ def in_short(role: Role) -> str:
 
 def all_heads() -> None:
     """Every head of every layer as a tile; a click chooses one."""
+    kept = hide_special()
     which_sentences(view)
     looks, looked_at = of_sentences(view, kept, kept)
     shown = np.nan_to_num(view.compared(every_weight, HEADS))[..., looks, :][..., looked_at]
     names = [tokens[place] for place in looked_at]
-    levels = [range(1, count + 1) for count in weights.shape[:2]]
-    rows = pd.MultiIndex.from_product([*levels, range(1, len(looks) + 1)])
+    titles = [word(f"axis_{name}") for name in ("layer", "head")]
+    rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.shape[:3]])
     said = {"count": len(name_of), "where": view.where(), "role": roles[layer, head]}
     block = block_of(shown.shape)
     strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
     sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
-    axes = [Axis(word(f"axis_{name}")) for name in ("layer", "head")]
     view.picture(
         "all",
         tiles(
             shown,
-            Axis(word("axis_layer"), [str(number) for number in levels[0]]),
-            Axis(word("axis_head"), [str(number) for number in levels[1]]),
+            *map(Axis.counted, titles, weights.shape),
             scale="signed" if view.differs else "share",
             chosen=(layer, head),
             limit=strongest,
@@ -75,7 +74,7 @@ def all_heads() -> None:
         values=shown,
         table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
         on_pick=lambda row, column: select(layer=row, head=column),
-        difference=Difference(shown, [*axes, Axis("", [tokens[i] for i in looks]), Axis("", names)]),
+        difference=Difference(shown, [*map(Axis, titles), Axis("", [tokens[i] for i in looks]), Axis("", names)]),
     )
 
 
@@ -187,7 +186,7 @@ def widely_and_far() -> None:
             entropy,
             (word("axis_distance", unit=unit), word("column_entropy")),
             np.repeat(np.arange(len(weights)), heads),
-            Axis(word("axis_layer"), [str(row + 1) for row in range(len(weights))]),
+            Axis.counted(word("axis_layer"), len(weights)),
             [f"{name_of[place]} · {roles[place]}" for place in name_of],
             names=[labels[i] if i // heads == layer else "" for i in range(len(labels))],
             chosen=layer * heads + head,
@@ -221,7 +220,7 @@ def written() -> None:
         return np.linalg.norm(write_contributions(run[prefix + "heads"], W_O.weight.numpy()), axis=-1).T
 
     drawn = view.compared(lengths, ("token", "head"))
-    axes = view.tokens("axis.token"), Axis(word("axis_head"), [str(i + 1) for i in range(len(norms))])
+    axes = view.tokens("axis.token"), Axis.counted(word("axis_head"), len(norms))
     loudest, total = int(norms[:, token].argmax()), parts[:, token].sum(axis=0) + bias
     view.picture(
         "norms",
@@ -288,27 +287,19 @@ if len(tokens) == 1:
     st.info(text("one_token"), icon=":material/info:")
 
 if view.story:
-    kept = hide_special()
     all_heads()
     view.tell(text("story_many"), text("story_mix"))
 else:
-    panel = view.panel("all", "role", "average", "figures", "scatter", "written", "mixed")
-    match panel:
-        case "all":
-            kept = hide_special()
-            all_heads()
-        case "role":
-            show_role(view)
-        case "average":
-            average()
-        case "figures":
-            figures_table()
-        case "scatter":
-            widely_and_far()
-        case "written":
-            written()
-        case "mixed":
-            mixed()
+    parts = {
+        "all": all_heads,
+        "role": lambda: show_role(view),
+        "average": average,
+        "figures": figures_table,
+        "scatter": widely_and_far,
+        "written": written,
+        "mixed": mixed,
+    }
+    parts[view.panel(*parts)]()
 
 weights = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(MultiHeadAttention, write_contributions, head_role)

@@ -50,6 +50,8 @@ def pieces() -> None:
     if isinstance(typed, str) and isinstance(reader, TextReader) and (simplified := reader.simplified(typed)):
         pairs = ", ".join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
         st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
+    if not view.story:
+        about_pieces()
 
 
 def about_pieces() -> None:
@@ -93,14 +95,13 @@ def patches() -> None:
     draw, seen = (colour_tiles, pieces_of(view)) if colour else (tiles, pixels.reshape(-1, size, size))
     columns = view.columns([2, 3])
     with columns[0]:
-        places = [str(i + 1) for i in range(side)]
         many = side > 1
         view.picture(
             "patches",
             draw(
                 seen.reshape(side, side, *seen.shape[1:]),
-                Axis(word("axis_row"), places),
-                Axis(word("axis_column"), places),
+                Axis.counted(word("axis_row"), side),
+                Axis.counted(word("axis_column"), side),
                 chosen=divmod(chosen, side) if many else None,
                 hover=tokens[first:],
                 font_size=view.font_size,
@@ -294,7 +295,7 @@ def two_ways() -> None:
                 places = token_places(PRESETS["digits"], len(alike))[1:]  # [CLS] stands nowhere
                 away = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
                 near, far = alike[1:, 1:][away == 1].mean(), alike[1:, 1:][away > 1].mean()
-            said = {"near": f"{near:.2f}", "far": f"{far:.2f}".replace("-", "−")}
+            said = {"near": f"{near:.2f}", "far": f"{far:.2f}"}
             view.picture(name, table_picture, text(f"read_{name}", **said), values=table, still=True)
             similar = text(f"read_similar_{name}", **said)
             view.picture(f"similar_{name}", alike_picture, similar, values=alike, still=True)
@@ -319,26 +320,12 @@ if view.story:
         patches()
     view.tell(text("story_seats" if words else "story_seats_patches" if cut else "story_seats_single"))
 else:
-    panels = ["pieces", "vectors", *["order", "neighbours"] * words, "waves", "compare", *["prepared", "maps"] * cut]
-    match view.panel(*panels):
-        case "pieces" if words:
-            pieces()
-            about_pieces()
-        case "pieces":
-            patches()
-        case "vectors":
-            vectors()
-        case "order":
-            order_matters(view)
-        case "neighbours":
-            next_door()
-        case "waves":
-            as_waves()
-        case "compare":
-            two_ways()
-        case "prepared":
-            how_it_is_prepared(view)
-        case "maps":
-            position_maps(view, token)
+    parts = {"pieces": pieces if words else patches, "vectors": vectors}
+    if words:
+        parts |= {"order": lambda: order_matters(view), "neighbours": next_door}
+    parts |= {"waves": as_waves, "compare": two_ways}
+    if cut:
+        parts |= {"prepared": lambda: how_it_is_prepared(view), "maps": lambda: position_maps(view, token)}
+    parts[view.panel(*parts)]()
 
 view.close(type(view.pipeline.network.embedding), type(view.pipeline.network.embedding.positions))

@@ -166,8 +166,8 @@ def position_maps(view: View, token: int) -> None:
     figure = (
         tiles(
             alike.reshape(side, side, side, side),
-            Axis(plain("tokens.axis_row"), [str(i + 1) for i in range(side)]),
-            Axis(plain("tokens.axis_column"), [str(i + 1) for i in range(side)]),
+            Axis.counted(plain("tokens.axis_row"), side),
+            Axis.counted(plain("tokens.axis_column"), side),
             scale="signed",
             limit=1.0,
             chosen=divmod(shown, side),

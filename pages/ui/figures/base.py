@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import plotly.graph_objects as go
@@ -44,6 +44,11 @@ class Axis:
 
     title: str
     labels: Sequence[str] = ()
+
+    @classmethod
+    def counted(cls, title: str, n: int) -> Self:
+        """n places that are called 1, 2, …: where a picture does not count its places itself."""
+        return cls(title, [str(place + 1) for place in range(n)])
 
 
 def label(text: str) -> str:

@@ -72,26 +72,23 @@ def over_one(view: View, key: str) -> None:
     view.moves(place, (side, side), look_from)
 
 
-def over_heads(view: View, row: str) -> None:
-    """What the selected token looks at in every head of every layer. row: of the graph, for the weights."""
+def over_heads(view: View) -> None:
+    """What the selected token looks at in every head of every layer."""
     config, tokens, side = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side
     front = config.tokens_in_front
-    weights = _every_layer(view.trace, row)[:, :, view.token]
-    drawn = view.compared(lambda run: _every_layer(run, row), ("", "", "query", "key"))[:, :, view.token]
-    heads = [(i, j) for i in range(config.layers) for j in range(config.heads)]
+    weights = _every_weight(view.trace)[:, :, view.token]
+    drawn = view.compared(_every_weight, ("", "", "query", "key"))[:, :, view.token]
+    heads = [*np.ndindex(weights.shape[:2])]
     names = [plain("common.where", layer=i + 1, head=j + 1) for i, j in heads]
     place = np.unravel_index(weights[:, :, front:].argmax(), weights[:, :, front:].shape)
-
-    def choose(row: int, column: int) -> None:
-        select(layer=row, head=column)
 
     view.picture(
         "over_heads",
         over_drawings(
             view.seen,
             drawn[:, :, front:].reshape(config.layers, config.heads, side, side),
-            Axis(plain("overlay.axis_layer"), [str(i + 1) for i in range(config.layers)]),
-            Axis(plain("overlay.axis_head"), [str(i + 1) for i in range(config.heads)]),
+            Axis.counted(plain("overlay.axis_layer"), config.layers),
+            Axis.counted(plain("overlay.axis_head"), config.heads),
             chosen=(view.choice.layer, view.choice.head),
             differs=view.differs,
             hover=[f"{name} · {_most(drawn[head], tokens, front)}" for name, head in zip(names, heads, strict=True)],
@@ -108,19 +105,19 @@ def over_heads(view: View, row: str) -> None:
         title=plain("overlay.heads"),
         values=drawn,
         table=pd.DataFrame(drawn.reshape(-1, len(tokens)), index=names, columns=tokens),
-        on_pick=choose,
+        on_pick=lambda row, column: select(layer=row, head=column),
         difference=Difference(drawn.reshape(-1, len(tokens)), (Axis("", names), Axis("", tokens))),
     )
 
 
-def over_layers(view: View, row: str) -> None:
+def over_layers(view: View) -> None:
     """Layer by layer: the mean of the heads, and rollout, which traces it back to the input."""
     config, tokens, side, query = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side, view.token
     front = config.tokens_in_front
     steps = [plain("overlay.after_layer", layer=i + 1) for i in range(config.layers)]
     makes = {
-        "mean": lambda run: _every_layer(run, row).mean(axis=1),
-        "rollout": lambda run: rollout(_every_layer(run, row)),
+        "mean": lambda run: _every_weight(run).mean(axis=1),
+        "rollout": lambda run: rollout(_every_weight(run)),
     }
     for name, of in makes.items():
         last, rows = of(view.trace)[-1, query], view.compared(of, ("", "query", "key"))[:, query]
@@ -177,9 +174,8 @@ def pieces_of(view: View) -> np.ndarray:
     return seen.reshape(side, size, side, size, *seen.shape[2:]).swapaxes(1, 2).reshape(-1, size, size, *seen.shape[2:])
 
 
-def _every_layer(run: Trace, row: str) -> np.ndarray:
-    """The weights of all layers: (layer, head, query, key)."""
-    return np.stack([run[quantity.key] for quantity in run.graph if quantity.row == row])
+def _every_weight(run: Trace) -> np.ndarray:
+    return run.over_layers("attention.weights")
 
 
 def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
