@@ -10,7 +10,7 @@ from model.by_hand import Table, by_hand
 from pages.ui.text import class_label, literal, plain, t
 from pages.ui.view import View
 
-TALL = 16  # rows; a longer table scrolls
+TALL = 20  # rows; a longer table scrolls
 
 
 def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None:
@@ -29,7 +29,7 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
         st.markdown("\n\n".join((title, *lines, said)))
         for table in result.tables:
             tall = len(table.places) > TALL
-            with st.container(height=420, border=False) if tall else nullcontext():
+            with st.container(height=480, border=False) if tall else nullcontext():
                 st.html(terms(view, table))
 
 
