@@ -99,9 +99,8 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
 
 def arithmetic(view: View, cell: tuple[int, ...]) -> None:
     """How one probability, or the logit below it, comes about."""
-    line = view.choice.stage if view.choice.stage in LINES else LINES[0]
     words = [word(f"line_{name}") for name in LINES]
-    either("stage", word("lines"), LINES, words, line, label_visibility="collapsed")
+    line = either("stage", word("lines"), LINES, words, view.choice.stage, label_visibility="collapsed")
     working(view, line, cell, most=10 if line == "answer" else 3)  # a logit has three tables
 
 

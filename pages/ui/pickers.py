@@ -54,15 +54,16 @@ def either(
     label: str,
     options: Sequence[Option],
     words: Sequence[str],
-    chosen: Option,
+    chosen: object,
     *,
     key: str = "",
     **look: object,
 ) -> Option:
     """Buttons, one of which is always down; they take two rows where one is too long for a phone.
 
-    field: of Choice; words: what stands on each button.
+    field: of Choice; words: what stands on each button. chosen: where it is none of the options, the first is.
     """
+    chosen = next((option for option in options if option == chosen), options[0])
     widget = f"either.{key or field}"
     hold(widget, chosen)
     named = dict(zip(options, words, strict=True))

@@ -28,8 +28,8 @@ def another_input(lab: Experiment) -> None:
     if view.other is None:
         st.info(text("other_missing"), icon=":material/compare_arrows:")
         return
-    what = view.choice.stage if view.choice.stage in TAKEN else TAKEN[0]
-    either("stage", word("taken"), TAKEN, [word(f"taken_{name.replace('.', '_')}") for name in TAKEN], what)
+    words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]
+    what = either("stage", word("taken"), TAKEN, words, view.choice.stage)
     by_place = st.toggle(word("any_place"), key="what_if.any_place", persist_state="session")
     here, there, source = view.trace.tokens, view.other.tokens, view.choice.other_subject
     if by_place:

@@ -43,9 +43,8 @@ STRONGEST = 16  # neurons of each layer that are shown
 
 def way_of(view: View, ways: Sequence[str]) -> str:
     """A row of buttons for how something is changed."""
-    way = next((name for name in ways if name == view.choice.stage), ways[0])
     words = [word(f"way_{name}") for name in ways]
-    return either("stage", word("way"), ways, words, way, label_visibility="collapsed")
+    return either("stage", word("way"), ways, words, view.choice.stage, label_visibility="collapsed")
 
 
 def amount(way: str) -> float:

@@ -31,15 +31,9 @@ def lit_words(view: Writing) -> None:
     """The source with the words lit that the chosen step takes most from; under it the target, to choose from."""
     row = view.trace[view.key(CROSS)][view.choice.head, view.step]
     words = []
-    for token, share in zip(view.trace.tokens, row, strict=True):
-        name = literal(token)
-        words.append(
-            f":orange-background[**{name}** {share:.0%}]"
-            if share >= STRONG
-            else f":orange-background[{name} {share:.0%}]"
-            if share >= WEAK
-            else f":gray[{name}]"
-        )
+    for name, share in zip(map(literal, view.trace.tokens), row, strict=True):
+        lit = f"**{name}**" if share >= STRONG else name
+        words.append(f":orange-background[{lit} {share:.0%}]" if share >= WEAK else f":gray[{name}]")
     st.markdown(" ".join(words))
     widget, names = "translation.word", told_apart(view.trace.written)
     st.session_state[widget] = view.step
@@ -92,11 +86,10 @@ def measured(view: Writing) -> None:
         for name, n in (("layer", layers), ("head", heads))
     )
     chosen = view.choice.layer, view.choice.head
+    look = {"scale": "share", "cell": chosen, "clickable": True, "square": False, "font_size": view.font_size}
     view.picture(
         "heads",
-        heatmap(
-            shares, rows, columns, scale="share", cell=chosen, clickable=True, square=False, font_size=view.font_size
-        ),
+        heatmap(shares, rows, columns, **look),
         t(
             "translation.read_heads",
             where=plain("common.where", layer=layer + 1, head=head + 1),

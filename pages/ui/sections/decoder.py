@@ -26,18 +26,16 @@ def inside(view: Writing) -> None:
     if block == "next":
         next_word(view)
         return
-    quantities = quantities_of(view, block)
-    names = [quantity.key.rpartition(".")[2] for quantity in quantities]
-    usual = names.index("weights") if "weights" in names else len(names) - 1
-    number = names.index(view.choice.stage) if view.choice.stage in names else usual
-    labels = [title(view, quantity) for quantity in quantities]
+    named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(view, block)}
+    usual = "weights" if "weights" in named else [*named][-1]
+    labels = [title(view, quantity) for quantity in named.values()]
     look = {"label_visibility": "collapsed", "key": f"stage.{block}"}
-    either("stage", plain("translation.quantity"), names, labels, names[number], **look)
-    quantity = quantities[number]
-    if quantity.key.rpartition(".")[2] in STEPS:
-        attention_step(view, quantity.key.rpartition(".")[0] + ".", names[number])
+    stage = view.choice.stage if view.choice.stage in named else usual
+    name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
+    if name in STEPS:
+        attention_step(view, named[name].key.removesuffix(name), name)
     else:
-        cell_map(view, quantity.key, meaning(view, quantity), title=labels[number])
+        cell_map(view, named[name].key, meaning(view, named[name]), title=title(view, named[name]))
 
 
 def quantities_of(view: Writing, block: str) -> list[Quantity]:
@@ -68,10 +66,9 @@ def meaning(view: Writing, quantity: Quantity) -> str:
 def next_word(view: Writing) -> None:
     """From the last vector to the likeliest next pieces; a click works out another one."""
     stages = ("logits", "answer")
-    stage = view.choice.stage if view.choice.stage in stages else "logits"
     words = [plain(f"translation.stage_{name}") for name in stages]
     look = {"label_visibility": "collapsed", "key": "stage.next"}
-    either("stage", plain("translation.quantity"), stages, words, stage, **look)
+    stage = either("stage", plain("translation.quantity"), stages, words, view.choice.stage, **look)
     piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
     left, right = view.columns([3, 2], gap="medium")
     with left:

@@ -56,8 +56,8 @@ def head_laboratory(view: View) -> None:
     if not view.choice.checkpoint:
         return
     words = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
-    chosen = view.choice.stage if view.choice.stage in POOLINGS else POOLINGS[0]
-    pooling = either("stage", plain("sentence_vector.axis"), POOLINGS, words, chosen, label_visibility="collapsed")
+    label = plain("sentence_vector.axis")
+    pooling = either("stage", label, POOLINGS, words, view.choice.stage, label_visibility="collapsed")
     runs = view.trace.graph.layers() * view.trace.config.heads
     wanted = _moved.cache_key(view, pooling)
     if wanted not in _moved.cache and waits(view.trace.config, len(view.trace.tokens), runs, wanted):
