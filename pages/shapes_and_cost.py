@@ -1,7 +1,6 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and the proof that the formulas hold."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -25,12 +24,11 @@ from model.measure import LayerTimes, layer_properties, measurable_lengths, real
 from model.note_claims import NOTE_CLAIMS
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
-from pages.ui.cost.settings import Settings, encoder_settings
+from pages.ui.cost.settings import either, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, word, works
 from pages.ui.differences import Difference
 from pages.ui.figures import heatmap
 from pages.ui.link import select
-from pages.ui.memory import hold
 from pages.ui.pickers import pick
 from pages.ui.tables import column_widths
 from pages.ui.text import literal, t
@@ -44,22 +42,6 @@ WALK = {
     "equations": ("symbol", "equation"),
 }
 MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
-
-
-def either(name: str, options: list[str], **look: str) -> bool:
-    """A choice between two ways to show the same; True for the first. look: of the buttons."""
-    cost, key = view.choice.cost, f"cost.{name}"
-    hold(key, getattr(cost, name))
-    st.segmented_control(
-        word(name),
-        options,
-        required=True,
-        format_func=lambda option: word(f"{name}_{option}"),
-        key=key,
-        on_change=lambda: select(cost=replace(cost, **{name: st.session_state[key]})),
-        **look,
-    )
-    return getattr(cost, name) == options[0]
 
 
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
@@ -76,24 +58,21 @@ def paper_base() -> None:
         word("paper_off" if on else "paper_on"),
         icon=":material/shuffle:",
         key="cost.paper",
-        on_click=switch_paper,
-        args=(not on,),
+        on_click=select,
+        kwargs={"input": "sentence", "model": "trained" if on else "paper"},
         width="stretch",
     )
     right.caption(t(f"shapes_and_cost.paper_{'is_on' if on else 'is_off'}"))
 
 
-def switch_paper(on: bool) -> None:
-    select(input="sentence", model="paper" if on else "trained")
-
-
-def show_walk(now: Settings) -> None:
+def show_walk() -> None:
+    now = encoder_settings(view)
     config, size = now.config, (now.config, now.n, now.batch)
     steps = cost_tables.steps_of(*size)
     columns = st.columns([2, 3], gap="medium")
     with columns[1], st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{word('walk_table')}**", width="content")
-        numbers = either("written", ["numbers", "letters"], label_visibility="collapsed")
+        numbers = either(view, "written", ("numbers", "letters"), label_visibility="collapsed") == "numbers"
         about = st.segmented_control(
             word("walk_about"),
             list(WALK),
@@ -155,7 +134,8 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
         st.markdown(t("shapes_and_cost.hand_times", N=config.layers))
 
 
-def show_parameters(config: EncoderConfig) -> None:
+def show_parameters() -> None:
+    config = encoder_settings(view).config
     parts = {name: part.number for name, part in parameters(config).items()}
     whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
     columns = st.columns([2, 3], gap="medium")
@@ -184,7 +164,8 @@ def show_parameters(config: EncoderConfig) -> None:
     show_table("parts", cost_tables.parameters_table(config, view.choice.lang))
 
 
-def show_cost(now: Settings) -> None:
+def show_cost() -> None:
+    now = encoder_settings(view)
     config, n = now.config, now.n
     if view.choice.at_least("formula"):
         attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
@@ -194,7 +175,7 @@ def show_cost(now: Settings) -> None:
         config.d_model, config.heads, 1, config.d_ff, config.activation, config.norm_first, positions="learned"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        logarithmic = either("scale", ["log", "linear"])
+        logarithmic = either(view, "scale", ("log", "linear")) == "log"
         asked = st.session_state.setdefault("cost.measured", set())
         if not measurable_lengths(layer):
             st.caption(t("shapes_and_cost.too_large"))
@@ -387,20 +368,13 @@ if view.story:
     view.picture("parameters", figure, t("shapes_and_cost.story_base", total=f"{total(parameters(base)).number:,}"))
     view.tell(t("shapes_and_cost.story_cost"))
 else:
-    panel = view.panel("walk", "parameters", "cost", "note", "properties", "claims")
-    if panel in ("walk", "parameters", "cost"):
-        now = encoder_settings(view)
-    match panel:
-        case "walk":
-            show_walk(now)
-        case "parameters":
-            show_parameters(now.config)
-        case "cost":
-            show_cost(now)
-        case "note":
-            run_note()
-        case "properties":
-            show_properties()
-        case "claims":
-            show_claims()
+    parts = {
+        "walk": show_walk,
+        "parameters": show_parameters,
+        "cost": show_cost,
+        "note": run_note,
+        "properties": show_properties,
+        "claims": show_claims,
+    }
+    parts[view.panel(*parts)]()
 view.close(shape_walk, parameters, real_parameters, attention_cost, ffn_cost, crossings)

@@ -69,8 +69,7 @@ def encoder_settings(view: View) -> Settings:
         )
     with columns[1]:
         if base.input == "words":
-            words = {name: plain(f"shapes_and_cost.length_{name}", n=tokens) for name in ("this", "any")}
-            _either("length", words, cost.length, cost)
+            either(view, "length", ("this", "any"))
     with columns[2]:
         if base.input == "words" and cost.length == "any":
             _number("n", MOST_TOKENS, cost.n or tokens, cost)
@@ -88,8 +87,7 @@ def encoder_settings(view: View) -> Settings:
                 ("activation", ("relu", "gelu"), cost.activation or base.activation),
                 ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
             ):
-                words = {option: plain(f"shapes_and_cost.{name}_{option}") for option in ways}
-                _either(name, words, value, cost)
+                either(view, name, ways, value)
         st.caption(t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
@@ -113,9 +111,14 @@ def _number(name: str, most: int, value: int, cost: CostSettings, disabled: bool
     _widget(st.number_input, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
 
 
-def _either(name: str, words: dict[str, str], value: str, cost: CostSettings) -> None:
-    look = {"options": list(words), "format_func": words.get, "required": True}
+def either(view: View, name: str, options: tuple[str, ...], value: str | None = None, **look: Any) -> str:
+    """Buttons for one of CostSettings, of which one is down; returns it. value: where none is set."""
+    cost, tokens = view.choice.cost, len(view.trace.tokens)
+    value = value or getattr(cost, name)
+    words = {option: plain(f"shapes_and_cost.{name}_{option}", n=tokens) for option in options}
+    look |= {"options": options, "format_func": words.get, "required": True}
     _widget(st.segmented_control, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
+    return value
 
 
 def _explained(error: ConfigError) -> str:
