@@ -3,8 +3,11 @@
 Each function draws one part of a page, and nothing where the input is no drawing cut into patches.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import cosine_similarity, likeliest
@@ -37,61 +40,26 @@ def how_it_is_prepared(view: View) -> None:
     raw, cropped, scaled = steps.raw, steps.cropped, steps.scaled
     top, left = np.flatnonzero(raw.any(1))[0], np.flatnonzero(raw.any(0))[0]
     box = (top, left, top + cropped.shape[0], left + cropped.shape[1])
-    centre = [float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1)]
+    inked = {"share": f"{(raw > 0).mean():.0%}", "height": cropped.shape[0], "width": cropped.shape[1]}
+    row, column = (float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1))
+    middle = {"size": SIZE, "row": f"{row:.1f}", "column": f"{column:.1f}"}
+    pieces = image.reshape(side, size, side, size).swapaxes(1, 2)
+    cut = {"side": side, "size": size, "patches": len(patches), "inked": int((patches.max(axis=1) >= INKED).sum())}
+    numbers = {"patches": len(patches), "pixels": size * size}
+    numbers |= {"d_model": config.d_model, "tokens": len(view.trace.tokens)}
     small = {"font_size": view.font_size, "height": 230}
     wide = small | {"square": False, "height": round(230 * view.font_size / 12)}
-    dimension, vectors = Axis(plain("axis.d_model")), view.shown("embedding.tokens")
-
+    patch, dimension = Axis(plain("patches.axis_patch")), Axis(plain("axis.d_model"))
+    vectors = view.shown("embedding.tokens")
     pictures = (
-        (
-            "raw",
-            raw,
-            drawing(raw, box=box, **small),
-            {"share": f"{(raw > 0).mean():.0%}", "height": cropped.shape[0], "width": cropped.shape[1]},
-        ),
-        (
-            "scaled",
-            scaled,
-            drawing(scaled, **small),
-            {"before": shape(cropped), "after": shape(scaled), "box": BOX},
-        ),
-        (
-            "centred",
-            image,
-            drawing(image, cross=(centre[0], centre[1]), **small),
-            {"size": SIZE, "row": f"{centre[0]:.1f}", "column": f"{centre[1]:.1f}"},
-        ),
-        (
-            "cut",
-            image.reshape(side, size, side, size).swapaxes(1, 2),
-            drawing(image, cut=size, **small),
-            {"side": side, "size": size, "patches": len(patches), "inked": int((patches.max(axis=1) >= INKED).sum())},
-        ),
-        (
-            "rows",
-            patches,
-            heatmap(
-                patches, Axis(plain("patches.axis_patch")), Axis(plain("tokens.axis_pixel")), scale="share", **wide
-            ),
-            {"patches": len(patches), "pixels": size * size},
-        ),
-        (
-            "projected",
-            vectors,
-            heatmap(vectors, Axis(plain("axis.token")), dimension, **wide),
-            {"pixels": size * size, "d_model": config.d_model, "tokens": len(view.trace.tokens)},
-        ),
+        ("raw", raw, drawing(raw, box=box, **small), inked),
+        ("scaled", scaled, drawing(scaled, **small), {"before": shape(cropped), "after": shape(scaled), "box": BOX}),
+        ("centred", image, drawing(image, cross=(row, column), **small), middle),
+        ("cut", pieces, drawing(image, cut=size, **small), cut),
+        ("rows", patches, heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), scale="share", **wide), numbers),
+        ("projected", vectors, heatmap(vectors, Axis(plain("axis.token")), dimension, **wide), numbers),
     )
-    st.subheader(plain("patches.prepared"), anchor=False)
-    st.markdown(t("patches.prepared_intro"))
-    for row in (pictures[:3], pictures[3:]):
-        for column, (name, values, figure, numbers) in zip(st.columns(3), row, strict=True):
-            with column:
-                table = pd.DataFrame(values if values.ndim == 2 else image)
-                sentence = t(f"patches.read_{name}", **numbers)
-                title = plain(f"patches.{name}")
-                step = _step(view, vectors if name == "projected" else None)
-                view.picture(f"prepared_{name}", figure, sentence, title=title, values=values, table=table, **step)
+    _side_by_side(view, "prepared_intro", pictures, 3)
 
 
 def how_it_is_brought_to_size(view: View) -> None:
@@ -110,34 +78,45 @@ def how_it_is_brought_to_size(view: View) -> None:
     names = Axis("", [plain(f"tokens.{channel}") for channel in ("red", "green", "blue")][: config.channels])
     channels = tiles(picture[None], Axis("", [""]), names, scale="signed", font_size=view.font_size, height=260)
     vectors = view.shown("embedding.tokens")
+    fitted = colour_picture(seen, cut=size, font_size=view.font_size, height=260)
+    rows = heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), **look)
+    projected = heatmap(vectors, Axis(plain("axis.token")), Axis(plain("axis.d_model")), **look)
     pictures = (
-        ("fitted", "cut_colour", seen, colour_picture(seen, cut=size, font_size=view.font_size, height=260)),
-        ("colours", "colours", picture, channels),
-        ("rows_colour", "rows_colour", patches, heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), **look)),
-        (
-            "projected_colour",
-            "projected_colour",
-            vectors,
-            heatmap(vectors, Axis(plain("axis.token")), Axis(plain("axis.d_model")), **look),
-        ),
+        ("fitted", seen, fitted, numbers),
+        ("colours", picture, channels, numbers),
+        ("rows_colour", patches, rows, numbers),
+        ("projected_colour", vectors, projected, numbers),
     )
+    _side_by_side(view, "prepared_intro_colour", pictures, 2)
+
+
+def _side_by_side(
+    view: View, intro: str, pictures: Sequence[tuple[str, np.ndarray, go.Figure, dict]], across: int
+) -> None:
+    """The steps as small pictures, so many in a row: the name of each, its values, itself, and its sentence's numbers.
+
+    The last step's values are the tokens' vectors. Where two runs are compared they differ; no change inside moves what
+    goes in.
+    """
+    axes = Axis("", view.trace.tokens), Axis(plain("axis.d_model"))
     st.subheader(plain("patches.prepared"), anchor=False)
-    st.markdown(t("patches.prepared_intro_colour"))
-    for row in (pictures[:2], pictures[2:]):
-        for column, (name, sentence, values, figure) in zip(st.columns(2), row, strict=True):
+    st.markdown(t(f"patches.{intro}"))
+    for first in range(0, len(pictures), across):
+        for column, picture in zip(st.columns(across), pictures[first : first + across], strict=True):
+            name, values, figure, numbers = picture
+            follows: dict = {"still": view.shows == "difference"}
+            if picture is pictures[-1]:
+                follows = {"difference": Difference(values, axes)}
             with column:
-                table = pd.DataFrame(values.reshape(len(values), -1))
-                said = t(f"patches.read_{sentence}", **numbers)
-                step = _step(view, vectors if name == "projected_colour" else None)
-                title = plain(f"patches.{name}")
-                view.picture(f"prepared_{name}", figure, said, title=title, values=values, table=table, **step)
-
-
-def _step(view: View, vectors: np.ndarray | None) -> dict:
-    """How a picture follows where two runs are compared: the vectors do; no change inside moves what goes in."""
-    if vectors is None:
-        return {"still": view.shows == "difference"}
-    return {"difference": Difference(vectors, (Axis("", view.trace.tokens), Axis(plain("axis.d_model"))))}
+                view.picture(
+                    f"prepared_{name}",
+                    figure,
+                    t(f"patches.read_{name}", **numbers),
+                    title=plain(f"patches.{name}"),
+                    values=values,
+                    table=pd.DataFrame(view.trace.picture if values.ndim == 4 else values.reshape(len(values), -1)),
+                    **follows,
+                )
 
 
 def in_a_row(values: object) -> str:
@@ -159,9 +138,6 @@ def position_maps(view: View, token: int) -> None:
     in_line = (place[:, None] == place[None]).any(-1) & (apart > 1)
     shown = max(token - front, 0)
     nearest = int(others[shown].argmax())
-
-    def choose(row: int, column: int) -> None:
-        select(token=front + row * side + column)
 
     figure = (
         tiles(
@@ -197,7 +173,7 @@ def position_maps(view: View, token: int) -> None:
         equation=r"\cos\left(E_{pos}[r,c],\; E_{pos}[r',c']\right)",
         values=alike.reshape(side, side, side, side),
         table=pd.DataFrame(alike, index=names, columns=names),
-        on_pick=choose,
+        on_pick=lambda row, column: select(token=front + row * side + column),
         still=True,
     )
 
