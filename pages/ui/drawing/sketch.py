@@ -168,17 +168,3 @@ def example_digits() -> np.ndarray:
 def example(which: int = 5) -> bytes:
     """One of them as a packed drawing."""
     return from_picture(example_digits()[which] / 255)
-
-
-__all__ = [
-    "DigitError",
-    "DrawingError",
-    "example",
-    "example_digits",
-    "from_code",
-    "from_file",
-    "from_picture",
-    "grey",
-    "ink",
-    "steps",
-]
