@@ -99,7 +99,9 @@ def _line_marks(weights: np.ndarray, drawn: np.ndarray, rows: Axis, columns: Axi
     places = [(0.74, i + 0.74 * (j - i)) for i, j in pairs]
     places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
     numbers = [*map(tuple, pairs.tolist()), *((i, -1) for i in range(n_rows)), *((-1, j) for j in range(n_columns))]
-    said = [f"{label(rows.labels[i])} → {label(columns.labels[j])}<br>{weights[i, j]:.4f}" for i, j in pairs]
+    shares = [f"{weights[i, j]:.4f}".replace("-", "−") for i, j in pairs]
+    ends = [f"{label(rows.labels[i])} → {label(columns.labels[j])}" for i, j in pairs]
+    said = [f"{end}<br>{share}" for end, share in zip(ends, shares, strict=True)]
     said += [label(name) for name in (*rows.labels, *columns.labels)]
     return unseen(places, customdata=numbers, text=said)
 

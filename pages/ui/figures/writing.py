@@ -22,6 +22,7 @@ from pages.ui.figures.base import (
     unseen,
     words_at,
 )
+from pages.ui.numbers import written
 
 
 def writing(
@@ -74,8 +75,8 @@ def writing(
         height, size = min(900, 60 + 18 * most), font_size - 1
     names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])
     names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
-    said = [f"{label(name)}<br>{share:.4f}" for name, share in zip(source.labels, across, strict=True)]
-    said += [f"{label(name)}<br>{share:.4f}" for name, share in zip(shown[:-1], back[: step + 1], strict=True)]
+    read = [*zip(source.labels, across, strict=True), *zip(shown[:-1], back[: step + 1], strict=True)]
+    said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in read]
     said.append(label(shown[-1]))
     marks = unseen(
         [(-0.1, y) for y in y_source] + [(1.1, y) for y in y_target[: len(shown)]],
@@ -113,8 +114,8 @@ def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int |
     names = []
     for lit in (False, True):
         places = [i for i in range(len(words)) if (i == marked) == lit]
-        written = [f"<b>{label(words[i])}</b>" if lit else label(words[i]) for i in places]
-        spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in written]
+        shown = [f"<b>{label(words[i])}</b>" if lit else label(words[i]) for i in places]
+        spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in shown]
         font = {"size": size} | ({"color": colour} if lit else {})
         side = "middle right" if x else "middle left"
         names.append(words_at([(x, y[i]) for i in places], spaced, textposition=side, textfont=font))
@@ -153,9 +154,9 @@ def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int =
         ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
         ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
     ):
-        written = [f"<{style}>{label(node.text)}</{style}>" for node in some]
+        styled = [f"<{style}>{label(node.text)}</{style}>" for node in some]
         font = {"size": font_size + 1, **colour}
-        words.append(words_at([(node.column, node.row) for node in some], written, textfont=font))
+        words.append(words_at([(node.column, node.row) for node in some], styled, textfont=font))
     marks = unseen(
         [(node.column, node.row) for node in nodes],
         customdata=[[place, 0] for place in range(len(nodes))],

@@ -9,6 +9,7 @@ from model.analysis import rollout
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
 from pages.ui.link import select
+from pages.ui.numbers import written
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
@@ -181,4 +182,4 @@ def _every_weight(run: Trace) -> np.ndarray:
 def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
     """Where most of a row goes among the patches, and what [CLS] gets: "r3c4 0.312 · [CLS] 0.004"."""
     best = front + int(np.abs(row[front:]).argmax())
-    return f"{tokens[best]} {row[best]:.3f} · {tokens[0]} {row[0]:.3f}"
+    return f"{tokens[best]} {written(f'{row[best]:.3f}')} · {tokens[0]} {written(f'{row[0]:.3f}')}"
