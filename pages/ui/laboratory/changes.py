@@ -102,7 +102,7 @@ def heads(lab: Experiment) -> None:
         lab,
         "heads",
         rows,
-        Axis(word("axis_head"), [str(head + 1) for head in range(count)]),
+        Axis.counted(word("axis_head"), count),
         [[Edit(f"layers.{layer}.attention.heads", way, head=head, **more) for head in range(count)] for layer in keys],
         lambda layer, head: plain("common.where", layer=layer + 1, head=head + 1),
         lambda layer, head: {"layer": layer, "head": head},
@@ -120,7 +120,7 @@ def neurons(lab: Experiment) -> None:
         lab,
         "neurons",
         rows,
-        Axis(word("axis_rank"), [str(i + 1) for i in range(strongest.shape[1])]),
+        Axis.counted(word("axis_rank"), strongest.shape[1]),
         [
             [Edit(f"layers.{layer}.ffn.activation", way, value, neuron=int(neuron)) for neuron in line]
             for layer, line in zip(keys, strongest, strict=True)

@@ -81,15 +81,12 @@ def measured(view: Writing) -> None:
     paths = [f"decoder.layers.{layer}.cross" for layer in range(layers)]
     shares = np.array([[aligning(roles.at(path, head)) for head in range(heads)] for path in paths])
     layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
-    rows, columns = (
-        Axis(plain(f"translation.axis_{name}"), [str(i + 1) for i in range(n)])
-        for name, n in (("layer", layers), ("head", heads))
-    )
+    axes = Axis.counted(plain("translation.axis_layer"), layers), Axis.counted(plain("translation.axis_head"), heads)
     chosen = view.choice.layer, view.choice.head
     look = {"scale": "share", "cell": chosen, "clickable": True, "square": False, "font_size": view.font_size}
     view.picture(
         "heads",
-        heatmap(shares, rows, columns, **look),
+        heatmap(shares, *axes, **look),
         t(
             "translation.read_heads",
             where=plain("common.where", layer=layer + 1, head=head + 1),

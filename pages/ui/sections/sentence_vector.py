@@ -64,8 +64,7 @@ def head_laboratory(view: View) -> None:
         return
     moved = _moved(view, pooling)
     layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
-    named = zip(("layer", "head"), moved.shape, strict=True)
-    axes = [Axis(plain(f"sidebar.{name}"), [str(i + 1) for i in range(n)]) for name, n in named]
+    axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
     choice = view.choice
 
     def change(row: int, column: int) -> None:
