@@ -24,6 +24,8 @@ from model.hugging_face.folder import Folder
 HEADS, NEURONS = "heads.json", "neurons.npz"
 #: The files that decide what a pipeline's heads do.
 MADE_FROM = {"text": ("text.safetensors",), "translation": ("text.safetensors", "translation.safetensors")}
+#: The two heads (layer, head, from 0) of our text encoder that a treebank taught where to look: model/training/grammar.
+TAUGHT: dict[tuple[int, int], Literal["up", "down"]] = {(3, 0): "up", (3, 1): "down"}
 THIRDS = ("high", "middle", "low")
 LEVELS = {"top": 3, "middle": 2, "low": 2}  # contexts kept of each neuron
 Language = Literal["all", "en", "zh"]

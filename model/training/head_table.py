@@ -9,7 +9,7 @@ import numpy as np
 
 from model.files import seal
 from model.pipeline import Pipeline, TextReader
-from model.tables import HEADS, THIRDS, Home
+from model.tables import HEADS, TAUGHT, THIRDS, Home
 from model.training.observe import Attended, kinds
 from model.training.relations import BETWEEN, Parsed
 from model.training.roles import (
@@ -131,8 +131,10 @@ class HeadTable:
 
         To see is a word that looks most at another one that is not beside it, with SHARP or more. A picture's score is
         the sum of the largest such weight on each key, so that a mere column does not win, over the number of words.
-        Heads whose role is a relation or the same word come first, and those that look at nothing in particular last.
+        Heads whose role is a relation or the same word come first, and those that look at nothing in particular last;
+        what a visitor sees first is of no head that was taught.
         """
+        taught = TAUGHT if pipeline.name == "text" else {}
         languages = self.heads["layers.0.attention"][0]
         for language, sentences in SHOWN.items():
             if language not in languages:
@@ -144,6 +146,8 @@ class HeadTable:
                 place = np.arange(len(words))
                 far = words[:, None] & words & (abs(place[:, None] - place) > 1)
                 for layer, head in np.ndindex(pipeline.config.layers, pipeline.config.heads):
+                    if (layer, head) in taught:
+                        continue
                     weights = trace[f"layers.{layer}.attention.weights"][head]
                     seen = np.where(far & (weights == weights.max(-1, keepdims=True)), weights, 0)
                     query, key = (int(i) for i in np.unravel_index(seen.argmax(), seen.shape))

@@ -8,11 +8,13 @@ offset: "always the next word" is already right for most determiners.
 import lzma
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from model.pipeline import Pipeline, TextReader
 from model.training.observe import Attended, attention
@@ -78,8 +80,8 @@ def read(pipeline: Pipeline, sentences: list[Sentence], between: str = " ") -> l
     reader = pipeline.reader
     fitting, rows, places = [], [], []
     for sentence in sentences:
-        cut = _whole if reader.space else _word_by_word
-        ids, pieces = cut(reader, sentence.words, between)
+        words = sentence.words
+        ids, pieces = _whole(reader, words, between) if reader.space else cut_words(reader.tokenizer, words)
         if len(ids) <= min(pipeline.config.max_len, LONGEST) and all(pieces) and len(pieces) > 1:
             fitting.append(sentence)
             rows.append(ids)
@@ -88,11 +90,11 @@ def read(pipeline: Pipeline, sentences: list[Sentence], between: str = " ") -> l
     return [Parsed(*one) for one in zip(fitting, places, seen, strict=True)]
 
 
-def _word_by_word(reader: TextReader, words: list[str], between: str) -> tuple[list[int], list[list[int]]]:
+def cut_words(tokenizer: Tokenizer, words: list[str]) -> tuple[list[int], list[list[int]]]:
     """A sentence's ids, and the places of each word's pieces."""
-    pieces = [reader.tokenizer.encode(word, add_special_tokens=False).ids for word in words]
+    pieces = [tokenizer.encode(word, add_special_tokens=False).ids for word in words]
     ends = np.cumsum([1, *map(len, pieces)]).tolist()
-    cls, sep = map(reader.vocabulary.index, ("[CLS]", "[SEP]"))
+    cls, sep = map(tokenizer.token_to_id, ("[CLS]", "[SEP]"))
     return [cls, *chain.from_iterable(pieces), sep], [list(range(*pair)) for pair in pairwise(ends)]
 
 
@@ -119,8 +121,11 @@ def word_weights(weights: np.ndarray, places: list[list[int]]) -> np.ndarray:
     return np.stack([to_words[..., place, :].mean(-2) for place in places], axis=-2)
 
 
-def relation_table(parsed: list[Parsed], fewest: int) -> list[Found]:
-    """For each relation that occurs `fewest` times or more, the head that finds it best, most frequent first."""
+def relation_table(parsed: list[Parsed], fewest: int, without: Iterable[tuple[int, int]] = ()) -> list[Found]:
+    """For each relation that occurs `fewest` times or more, the head that finds it best, most frequent first.
+
+    without: heads (layer, head) that are not asked.
+    """
     hits: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((2, *parsed[0].attended.weights.shape[:2])))
     offsets: dict[str, Counter[int]] = defaultdict(Counter)
     for one in parsed:
@@ -135,6 +140,8 @@ def relation_table(parsed: list[Parsed], fewest: int) -> list[Found]:
     for relation, counts in sorted(offsets.items(), key=lambda item: -item[1].total()):
         if counts.total() < fewest:
             break
+        for place in without:
+            hits[relation][:, *place] = 0
         way, layer, head = (int(i) for i in np.unravel_index(hits[relation].argmax(), hits[relation].shape))
         near = {offset: count for offset, count in counts.items() if abs(offset) <= FARTHEST}
         offset = max(near, key=near.__getitem__)

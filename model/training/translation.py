@@ -21,7 +21,7 @@ from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import causal_mask, padding_mask
 from model.heads import MaskedWordNetwork
-from model.training import text
+from model.training import grammar, text
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, Pair, read_pairs
@@ -31,7 +31,8 @@ from model.translator import as_written
 
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
 SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
-TURNS = ("en", "zh", "en", "pairs", "en", "en", "zh", "en", "zh", "en", "pairs", "en")  # of batches, over and over
+#: Of batches, over and over.
+TURNS = ("en", "zh", "trees", "pairs", "en", "trees", "zh", "en", "trees", "en", "pairs", "trees", "zh", "en")
 DECAY = 0.75  # share of the training in which the learning rate falls to zero
 
 
@@ -178,10 +179,11 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
             load_shipped(decoder, translator)
     dice = torch.Generator().manual_seed(seed + steps)
     streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
-    pair_stream = batches(encoded, dice)
+    pair_stream, trees = batches(encoded, dice), grammar.batches(grammar.read_trees(data, tokenizer), dice)
     budget, watch = budgets(tokenizer, extra=len(TARGET_LANGUAGES)).to(where), Watch.over(translator)
     encode_fast = torch.compile(partial(text.encode_watched, words, watch), dynamic=True)
     guess_fast = torch.compile(partial(text.guess_loss, words), dynamic=True)
+    grammar_fast = torch.compile(partial(grammar.grammar_loss, words, watch), dynamic=True)
     translate_fast = torch.compile(partial(watched_loss, translator, watch), dynamic=True)
 
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
@@ -195,6 +197,11 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
                 with half_precision(where):
                     Z, over = encode_fast(hidden.to(where), budget)
                     loss = guess_fast(Z[chosen.to(where)], ids[chosen].to(where))
+            elif turn == "trees":
+                ids, governs = next(trees)
+                count = int((ids != PAD).sum())
+                with half_precision(where):
+                    loss, over = grammar_fast(ids.to(where), governs.to(where)), torch.zeros(())
             else:
                 x, y = next(pair_stream)
                 count = int((x != PAD).sum() + (y != PAD).sum())

@@ -5,8 +5,11 @@ import math
 import pytest
 import torch
 
+from model.loading import load
 from model.training.attention_budget import BLUR, FREE, blur, excess
 from model.training.digits import BLANK, CONFIG, as_scanned, scan, wasted
+from model.training.grammar import as_tree, astray
+from model.training.relations import Sentence
 
 N = 8
 LOOKS = torch.tensor([[False] + [True] * (N - 2) + [False]])  # [CLS], six words, [SEP]
@@ -82,3 +85,22 @@ def test_attention_on_ink_costs_nothing_and_on_blank_patches_all_beyond_what_is_
     itself[..., 0] = 1.0
     assert wasted([itself], image).item() == pytest.approx(1 - BLANK)
     assert wasted([weights, itself], image).item() == pytest.approx((1 - BLANK) / 2)
+
+
+def test_what_looks_along_the_treebank_s_arrows_costs_nothing() -> None:
+    words = ["the", "old", "dog", "saw", "one", "small", "cat", "."]
+    kinds = ["det", "amod", "nsubj", "root", "nummod", "amod", "obj", "punct"]
+    tree = Sentence(words, [2, 2, 3, -1, 6, 6, 3, 3], kinds)
+    ids, governs = as_tree(load("text").reader.tokenizer, tree)
+    assert len(ids) == len(words) + 2
+    looked_at = {
+        word: [words[h] for h in row.nonzero().flatten()] for word, row in zip(words, governs[1:-1, 1:-1], strict=True)
+    }
+    assert looked_at["dog"] == ["saw"]
+    assert looked_at["small"] == ["cat"]
+    assert not governs[4].any()  # the root has nobody above it
+    even = torch.full(governs.shape, 1 / len(ids))
+    assert astray(governs.float()[None], governs[None]).item() == 0
+    assert astray(even[None], governs[None]).item() == pytest.approx(math.log(len(ids)), abs=1e-5)
+    both = governs.mT.float() / governs.mT.sum(-1, keepdim=True).clamp(min=1)
+    assert astray(both[None], governs.mT[None]).item() == pytest.approx(0, abs=1e-6)  # however it is shared out

@@ -5,7 +5,7 @@ import shlex
 import streamlit as st
 
 from model import WeightsError
-from model.tables import Example, Role, head_roles
+from model.tables import TAUGHT, Example, Role, head_roles
 from pages.ui import session
 from pages.ui.offered import offered
 from pages.ui.tables import markdown_table
@@ -61,6 +61,8 @@ def show_role(view: View) -> None:
     said = role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
     how = "measured_other" if view.choice.pipeline in offered() else "measured"
     st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))
+    if view.choice.pipeline == "text" and (way := TAUGHT.get((view.choice.layer, view.choice.head))):
+        st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
     rows = [
         (plain(f"roles.{third}"), _sentence(example), f"{example.weight:.2f}")
         for third, examples in role.examples.items()
