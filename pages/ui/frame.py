@@ -1,6 +1,11 @@
-"""The frame round every page: the table of pages, what app.py draws, and `choice()`, a page's first act."""
+"""The frame round every page: the table of pages, what app.py draws, and `choice()`, a page's first act.
+
+A page is a fragment. What is chosen on it draws only the page anew; what the frame shows, too, all of both.
+"""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +20,7 @@ from pages.ui import link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
-from pages.ui.sidebar import sidebar
+from pages.ui.sidebar import places, sidebar
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
@@ -172,7 +177,7 @@ def _target(name: str) -> Page:
 
 def go_to(name: str) -> None:
     """Open another page and keep the choice."""
-    st.switch_page(page_path(name), query_params=st.query_params.to_dict())
+    st.switch_page(_target(name), query_params=st.query_params.to_dict())
 
 
 @cache
@@ -242,28 +247,60 @@ def frame() -> None:
     page = st.navigation(_navigation(), position="hidden")
     name = plain("home.title")
     st.set_page_config(page_title=name if page.title == name else f"{page.title} · {name}")
-    try:
-        with st.container():  # always there, so that a remark that comes or goes moves nothing below it
-            for problem in problems:
-                _say(problem)
+    with st.container():  # always there, so that a remark that comes or goes moves nothing below it
+        for problem in problems:
+            _say(problem)
+    with _excuses(page.title):
         with st.sidebar:
-            st.session_state["choice"] = sidebar(page.url_path)
+            st.session_state["choice"] = sidebar()
+            st.session_state["framed"] = link.chosen().of_frame
             _tend(st.session_state["lang"])
         st.html(f"<style>{STYLE}{LEGIBLE}{NARROW}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html(f"<style>{LARGE}</style>")
+        if page.url_path == st.session_state.get("lost"):
+            page.run()
+        else:
+            context = get_script_run_ctx()
+            assert context is not None  # a page is running
+            with context.run_with_active_hash(context.page_script_hash):  # as page.run() does, which runs but once
+                st.fragment(_run)(page.url_path or "home")
+
+
+def _run(name: str) -> None:
+    """Run a page's file for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
+    context = get_script_run_ctx()
+    assert context is not None  # a page is running
+    if context.fragment_ids_this_run:  # else the frame has done so
+        forget_old_widgets()
+        speak(st.session_state["lang"])
+    with _excuses(name):
+        places(name)
+        choice = link.write()
+        if choice.of_frame != st.session_state["framed"]:
+            st.rerun()
+        shown = st.session_state["choice"]
+        st.session_state["choice"] = choice.with_(drawing=shown.drawing, photo=shown.photo)
         st.session_state["frame_is_drawn"] = True
-        page.run()
+        try:
+            exec(context.pages_manager.get_page_script_byte_code(page_path(name)), {"__name__": "__main__"})
+        finally:
+            st.session_state.pop("frame_is_drawn", None)  # the next run must draw its own
+
+
+@contextmanager
+def _excuses(name: str) -> Iterator[None]:
+    """In place of whatever goes wrong in this block, a sentence for the reader. name: of the page, for the log."""
+    try:
+        yield
     except WeightsError as error:
         session.name(error)
     except CheckpointError as error:
         session.explain(error)
     except Exception:
-        logging.getLogger(__name__).exception("page %s failed", page.title)
+        logging.getLogger(__name__).exception("page %s failed", name)
         st.error(t("error.unexpected"), icon=":material/error:")
-    finally:
-        st.session_state.pop("frame_is_drawn", None)  # the next run must draw its own
 
 
 def _say(problem: Problem) -> None:

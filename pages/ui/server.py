@@ -1,6 +1,7 @@
 """What the server does otherwise than Streamlit's own: how addresses of pages are answered, and when it sends."""
 
 import re
+import socket
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def send_in_bursts() -> None:
 
 
 class Entrance:
-    """Middleware: a page's address starts the client and tells it where the server is.
+    """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back.
 
     Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
     is sent to /foo∕bar, and the app says that there is no such page.
@@ -44,6 +45,8 @@ class Entrance:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            _send_without_delay(send)
         entered = False
 
         async def answer(message: Message) -> None:
@@ -55,6 +58,18 @@ class Entrance:
         await self.app(scope, receive, answer)
         if entered:
             await _enter(scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii"))(scope, receive, send)
+
+
+def _send_without_delay(send: Send) -> None:
+    """Let the system hand over each part of a page when it is sent.
+
+    Else it keeps a small part back until the browser has acknowledged the one before, which takes up to 40 ms. asyncio
+    asks for this, too, but not on the sockets that Streamlit opens (without IPPROTO_TCP). `send` is uvicorn's.
+    """
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    connection = transport and transport.get_extra_info("socket")
+    if connection and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _starts_the_client(message: Message) -> bool:

@@ -14,6 +14,8 @@ from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another sentence, and in its translation, mean nothing in this one.
 AFRESH = {"hidden": None, "step": None, "forced": (), "beam": 1}
+#: In the session: the room for the controls that a page draws.
+PLACES = "sidebar.places"
 EXAMPLES = {
     "en": (
         "the animal did not cross the street because it was too tired .",
@@ -38,8 +40,8 @@ EXAMPLES = {
 }
 
 
-def sidebar(page: str = "") -> Choice:
-    """Draw the controls, bring the address in step with them, and return the choice. page: the path of the one open."""
+def sidebar() -> Choice:
+    """Draw the controls, and leave room for those that a page draws; returns the choice."""
     if "s" not in st.session_state:
         _begin()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
@@ -58,15 +60,21 @@ def sidebar(page: str = "") -> Choice:
         _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
     elif kind == PICTURE:
         _who_reads(seers)
-    writes = page == "translation" and kind == "sentence"  # there the layers are the decoder's
-    config = DECODER if writes else session.config(link.chosen().pipeline)
-    _number("layer", config.layers)
-    _number("head", config.heads)
+    st.session_state[PLACES] = st.container()
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
-    choice = link.write().with_(drawing=drawing, photo=st.session_state.get(link.PHOTO))
+    choice = link.chosen().with_(drawing=drawing, photo=st.session_state.get(link.PHOTO))
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))
     return choice
+
+
+def places(page: str) -> None:
+    """Layer and head: a page draws them, since its arrow keys move them, too. page: its name."""
+    writes = page == "translation" and st.session_state["input"] == "sentence"  # there the layers are the decoder's
+    config = DECODER if writes else session.config(link.chosen().pipeline)
+    with st.session_state[PLACES]:
+        _number("layer", config.layers)
+        _number("head", config.heads)
 
 
 def _begin() -> None:

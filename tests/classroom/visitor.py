@@ -181,8 +181,9 @@ class Visitor:
                 case "new_session":
                     self._session = message.new_session.initialize.session_id
                     self._longest_kept = message.new_session.config.max_cached_message_age
+                    self.charts = 0
                     if not message.metadata.run.fragment_ids:
-                        self._widgets, self.charts = {}, 0
+                        self._widgets = {}
                 case "navigation":
                     self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
                     self.page = message.navigation.page_script_hash

@@ -1,0 +1,44 @@
+"""What a page's own controls change draws that page anew and nothing round it; what the frame shows draws all."""
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.classroom.server import serve
+from tests.classroom.visitor import Visitor, visit
+
+SENTENCE = "s=the+dog+chased+the+cat+."
+
+
+def drawn(visitor: Visitor) -> list[ForwardMsg]:
+    """The elements that came since the last call."""
+    messages = [ForwardMsg.FromString(data) for data in visitor.heard]
+    visitor.heard.clear()
+    return [message for message in messages if message.delta.HasField("new_element")]
+
+
+async def change(address: str) -> None:
+    visitor = Visitor(address, listen=True)
+    await visitor.open("attention", f"{SENTENCE}&lang=en&layer=2&depth=numbers")
+    whole = drawn(visitor)
+    assert any(message.delta.new_element.WhichOneof("type") == "text_input" for message in whole)
+
+    for moved in ({"head": 5}, {"layer": 4}):
+        await visitor.set(**moved)
+        page = drawn(visitor)
+        assert page and len(page) < len(whole)
+        assert all(message.delta.fragment_id for message in page), "only what the page draws"
+        charts = [message.delta.new_element.plotly_chart.spec for message in page]
+        assert any(charts), "the picture among it"
+    assert visitor.link["layer"] == ["4"] and visitor.link["head"] == ["5"], "the address follows"
+
+    before = charts
+    await visitor.set(s="the cat chased the dog .")
+    page = drawn(visitor)
+    assert not all(message.delta.fragment_id for message in page), "the frame, too"
+    assert visitor.link["layer"] == ["4"] and visitor.link["s"] == ["the cat chased the dog ."]
+    assert [message.delta.new_element.plotly_chart.spec for message in page] != before
+    await visitor.close()
+
+
+def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well() -> None:
+    with serve() as server:
+        visit(change(server.address))
