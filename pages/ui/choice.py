@@ -177,11 +177,6 @@ class Choice:
             return self.other_picture and self._seen(self.other_picture)
         return (self.other or None) if self.input == "sentence" else ink_of(self.other_drawing)
 
-    @property
-    def of_frame(self) -> tuple[object, ...]:
-        """What the frame round a page shows of it; all else concerns the page alone."""
-        return self.input, self.model, self.sentence, self.drawing, self.picture, self.lang, self.depth, self.big
-
     def _seen(self, picture: str) -> bytes:
         """A picture by its name, as a file's bytes; without a file of the visitor's own, the first ready one."""
         if picture == pictures.OWN:

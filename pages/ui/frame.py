@@ -253,7 +253,7 @@ def frame() -> None:
     with _excuses(page.title):
         with st.sidebar:
             st.session_state["choice"] = sidebar()
-            st.session_state["framed"] = link.chosen().of_frame
+            st.session_state["framed"] = link.framed()
             _tend(st.session_state["lang"])
         st.html(f"<style>{STYLE}{LEGIBLE}{NARROW}</style>")
         if st.session_state["choice"].big:
@@ -277,11 +277,10 @@ def _run(name: str) -> None:
         speak(st.session_state["lang"])
     with _excuses(name):
         places(name)
-        choice = link.write()
-        if choice.of_frame != st.session_state["framed"]:
+        if link.framed() != st.session_state["framed"]:
             st.rerun()
         shown = st.session_state["choice"]
-        st.session_state["choice"] = choice.with_(drawing=shown.drawing, photo=shown.photo)
+        st.session_state["choice"] = link.write().with_(drawing=shown.drawing, photo=shown.photo)
         st.session_state["frame_is_drawn"] = True
         try:
             exec(context.pages_manager.get_page_script_byte_code(page_path(name)), {"__name__": "__main__"})

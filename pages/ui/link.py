@@ -46,6 +46,11 @@ def select(**values: Any) -> None:
             _put(field, getattr(values[name], rest) if rest else values[name])
 
 
+def framed() -> tuple[Any, ...]:
+    """What the frame round a page shows of the choice; all else, layer and head among it, is drawn by the page."""
+    return tuple(st.session_state.get(key) for name, key in SIDEBAR.items() if name not in ("layer", "head"))
+
+
 def clicked() -> str | None:
     """The URL path of the page that a link was clicked to, if this run would show another one; to be asked first.
 

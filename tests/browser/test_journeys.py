@@ -360,3 +360,23 @@ def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app
     page.wait_for_url(lambda url: asked(url).get("token") == "3")
     settle(page)
     expect(page.locator("[class*=st-key-working]").first).to_contain_text("gave")
+
+
+def test_a_sentence_chosen_on_a_page_stands_in_the_sidebar_too(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/tokens?lang=en&depth=numbers&panel=order&s=i+love+you+.")
+    title(page, "tokens")
+    page.get_by_role("button", name="the man ate the apple").click()
+    expect(sentence_box(page)).to_have_value("the man ate the apple .")
+    assert asked(page.url)["s"] == "the man ate the apple ."
+
+
+def test_a_sentence_typed_and_not_entered_counts_when_a_token_is_clicked(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?lang=en&depth=numbers&s=the+dog+chased+the+cat+.&layer=2")
+    title(page, "attention")
+    sentence_box(page).fill("the cat sat on the mat .")
+    page.locator(".st-key-chips button").nth(2).click()
+    page.wait_for_url(lambda url: asked(url).get("s") == "the cat sat on the mat ." and "token" in asked(url))
+    expect(page.locator(".st-key-chips button")).to_have_count(9)
+    settle(page)
+    assert asked(page.url)["layer"] == "2"
+    expect(sentence_box(page)).to_have_value("the cat sat on the mat .")
