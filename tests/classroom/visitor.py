@@ -5,6 +5,7 @@ import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import SimpleCookie
+from typing import Any
 from urllib.parse import parse_qs
 from urllib.request import Request, urlopen
 
@@ -19,10 +20,10 @@ PATIENCE = 120  # seconds for one answer, or for a lost server to come back: a b
 _EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 
 
-def visit(visits: Coroutine) -> None:
+def visit(visits: Coroutine) -> Any:
     """Run them to their end on a thread of its own: where Playwright has been, a loop is still running on this one."""
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, visits).result()
+        return thread.submit(asyncio.run, visits).result()
 
 
 class PageError(RuntimeError):

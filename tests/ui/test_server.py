@@ -13,6 +13,7 @@ from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
 from pages.ui import server
+from tests.classroom.visitor import visit
 
 
 def test_a_server_of_the_app_sends_in_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,5 +48,5 @@ async def _says_hello(scope: dict, receive: object, send: object) -> None:
 
 
 def test_what_pages_say_is_sent_without_delay() -> None:
-    assert asyncio.run(_waits_to_send(_says_hello)), "else there is nothing to mend any more"
-    assert not asyncio.run(_waits_to_send(server.Entrance(_says_hello)))
+    assert visit(_waits_to_send(_says_hello)), "else there is nothing to mend any more"
+    assert not visit(_waits_to_send(server.Entrance(_says_hello)))
