@@ -15,6 +15,10 @@ def drawn(visitor: Visitor) -> list[ForwardMsg]:
     return [message for message in messages if message.delta.HasField("new_element")]
 
 
+def charts(messages: list[ForwardMsg]) -> list[str]:
+    return [spec for message in messages if (spec := message.delta.new_element.plotly_chart.spec)]
+
+
 async def change(address: str) -> None:
     visitor = Visitor(address, listen=True)
     await visitor.open("attention", f"{SENTENCE}&lang=en&layer=2&depth=numbers")
@@ -26,16 +30,15 @@ async def change(address: str) -> None:
         page = drawn(visitor)
         assert page and len(page) < len(whole)
         assert all(message.delta.fragment_id for message in page), "only what the page draws"
-        charts = [message.delta.new_element.plotly_chart.spec for message in page]
-        assert any(charts), "the picture among it"
+        assert charts(page), "the picture among it"
     assert visitor.link["layer"] == ["4"] and visitor.link["head"] == ["5"], "the address follows"
 
-    before = charts
+    before = charts(page)
     await visitor.set(s="the cat chased the dog .")
     page = drawn(visitor)
     assert not all(message.delta.fragment_id for message in page), "the frame, too"
     assert visitor.link["layer"] == ["4"] and visitor.link["s"] == ["the cat chased the dog ."]
-    assert [message.delta.new_element.plotly_chart.spec for message in page] != before
+    assert len(charts(page)) == len(before) and charts(page) != before, "another picture in its place"
     await visitor.close()
 
 
