@@ -16,7 +16,7 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import CheckpointError, Trace, WeightsError
-from pages.ui import link, session
+from pages.ui import formula, link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
@@ -44,9 +44,9 @@ border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .katex-display{overflow-x:auto;overflow-y:hidden;margin:.2rem 0;padding:.2rem 0 .6rem}
 [class*="st-key-heading"] .katex-display{margin:0;padding:0 0 .3rem;font-size:.85em}
 [class*="st-key-working"] p{margin-bottom:.55rem}
-[class*="st-key-working"] p:has(> .katex){padding-left:1.5em;text-indent:-1.5em}
 [class*="st-key-working"] table{margin-top:.5rem;font-size:.85rem;font-variant-numeric:tabular-nums;
 border-collapse:collapse;display:block;overflow-x:auto}
+[class*="st-key-working"] .tall{max-height:480px;overflow-y:auto}
 [class*="st-key-working"] :is(td,th){padding:.1rem .45rem;text-align:right;font-weight:inherit}
 [class*="st-key-working"] :is(td,th):first-child{text-align:left}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
@@ -66,7 +66,7 @@ LEGIBLE = """
 .heatmap-label text[style*="fill: rgb(68, 68, 68)"]{fill:#000!important}
 [data-testid="stBaseButton-primary"]{background:color-mix(in srgb,currentColor 14%,transparent)!important;
 color:inherit!important;border:1px solid currentColor!important}
-.katex-display:focus-visible,[data-testid="stVerticalBlock"]:focus-visible,a:focus-visible,button:focus-visible{
+.katex-display:focus-visible,.tall:focus-visible,a:focus-visible,button:focus-visible{
 outline:2px solid currentColor!important;outline-offset:1px}
 .st-key-strip a[aria-current="page"] p{font-weight:700;text-decoration:underline;text-underline-offset:.3em}
 [data-testid="InputInstructions"],[data-testid="stFileUploaderDropzoneInstructions"],.st-key-surroundings{display:none}
@@ -255,7 +255,7 @@ def frame() -> None:
             st.session_state["choice"] = sidebar()
             st.session_state["framed"] = link.framed()
             _tend(st.session_state["lang"])
-        st.html(f"<style>{STYLE}{LEGIBLE}{NARROW}</style>")
+        st.html(f"<style>{STYLE}{formula.STYLE}{LEGIBLE}{NARROW}</style>")
         if st.session_state["choice"].big:
             # Streamlit sizes everything in rem; figures read Choice.big themselves.
             st.html(f"<style>{LARGE}</style>")

@@ -56,7 +56,12 @@ def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
 
 def steps(app: AppTest) -> list[str]:
     """The lines of the arithmetic on the page: LaTeX, from the symbol to the result."""
-    return re.findall(r"\$\\displaystyle (.*?)\$(?=\n|$)", "\n".join(str(element.value) for element in app.markdown))
+    return [html.unescape(latex) for latex in re.findall(r'data-latex="(.*?)"', "\n".join(in_html(app)))]
+
+
+def in_html(app: AppTest) -> list[str]:
+    """What is drawn in HTML, one text for each element."""
+    return [element.proto.body for element in app.get("html")]
 
 
 def cells(table: str) -> list[list[str]]:
@@ -69,8 +74,7 @@ def cells(table: str) -> list[list[str]]:
 
 def tables(app: AppTest) -> list[list[list[str]]]:
     """The tables of terms in the arithmetic on the page: their rows, with signs as Python reads them."""
-    drawn = [element.proto.body.replace("−", "-") for element in app.get("html")]
-    return [cells(body) for body in drawn if body.startswith("<table>")]
+    return [cells(table) for table in re.findall("<table>.*?</table>", "".join(in_html(app)).replace("−", "-"))]
 
 
 def assert_fine(app: AppTest) -> None:
@@ -81,8 +85,9 @@ def assert_fine(app: AppTest) -> None:
 
 
 def texts(app: AppTest) -> str:
-    """All Markdown on the page, main part and sidebar."""
-    return "\n".join(str(element.value) for element in [*app.markdown, *app.caption, *app.info, *app.warning])
+    """All that can be read on the page, main part and sidebar, without the marks of HTML."""
+    said = [str(element.value) for element in [*app.markdown, *app.caption, *app.info, *app.warning]]
+    return "\n".join([*said, *(html.unescape(re.sub("<.*?>", "", body)) for body in in_html(app))])
 
 
 def figure(app: AppTest, which: int = 0) -> dict:

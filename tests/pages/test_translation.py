@@ -196,7 +196,7 @@ def test_the_arithmetic_comes_out_as_recorded(block: str, stage: str, key: str) 
         recorded = trace[key][tuple(place[axis] for axis in trace.axes(key))]
         picture = numbers(figure(app)["data"][0]["z"])
         np.testing.assert_array_equal(picture, trace[key][4] if trace[key].ndim == 3 else trace[key])
-    assert f"**{recorded:.4f}**".replace("-", "−") in said(app)
+    assert f"recorded {recorded:.4f}.".replace("-", "−") in said(app)
     last = steps(app)[-1].rsplit("=", 1)[-1]
     mantissa, _, power = last.partition(r" \times 10^{")
     assert float(mantissa) * 10 ** int(power.strip("} ") or 0) == pytest.approx(float(recorded), rel=1e-3, abs=2e-5)

@@ -14,7 +14,7 @@ JS = """
 const CHART = '.js-plotly-plot', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
 const OURS = CHART + `, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
-const SCROLLS = '.katex-display, [data-testid=stMain] [data-testid=stVerticalBlock][overflow=auto]'
+const SCROLLS = '.katex-display, .tall'
 
 /* Hide what would lie on the label before it, or, of labels in a row, so close that they would read as one. */
 function thin(chart) {

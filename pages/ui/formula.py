@@ -1,0 +1,116 @@
+r"""A line of LaTeX as HTML, for arithmetic that changes with every click.
+
+KaTeX, which Streamlit calls, sets any formula, and takes a browser longer than the picture beside it. An arithmetic
+needs little: indices, powers, fractions, roots, a brace under a number. Here a library reads the LaTeX, and each of its
+parts becomes a span that STYLE puts in its place. Lines break behind their operators, as KaTeX's do within text.
+"""
+
+import html
+from collections.abc import Iterable
+from functools import lru_cache
+from xml.etree.ElementTree import Element
+
+from latex2mathml.converter import convert_to_element
+
+#: The fonts are KaTeX's own: Streamlit brings them.
+STYLE = """
+.formula{padding-left:1.5em;text-indent:-1.5em;font:1.21em/1.4 KaTeX_Main,"Times New Roman",serif}
+.formula span{text-indent:0}
+.formula i{font-family:KaTeX_Math,"Times New Roman",serif}
+.formula :is(sub,sup,.small){font-size:.7em;line-height:1}
+.formula .stack{display:inline-flex;flex-direction:column;align-items:center;vertical-align:middle;line-height:1.25;
+margin:0 .1em}
+.formula .braced{vertical-align:baseline}
+.formula .both{display:inline-flex;flex-direction:column;vertical-align:middle}
+.formula .both > :is(sub,sup){position:static}
+.formula .over{border-bottom:1px solid;padding:0 .2em;align-self:stretch;text-align:center}
+.formula .unseen{position:absolute;opacity:0}
+.formula .root{border-top:1px solid}
+.formula .brace{border:solid;border-width:0 1px 1px;border-radius:0 0 .3em .3em;height:.3em;align-self:stretch}
+.formula .sum{font:1em/1.45 KaTeX_Size2,"Times New Roman",serif}
+.formula .hat{position:relative}
+.formula .hat > :last-child{position:absolute;left:.1em;right:0;top:-.15em;line-height:1;text-align:center}
+.formula .low > :last-child{top:.1em}
+"""
+SPACE = "\N{NO-BREAK SPACE}"
+#: Signs with room on both sides; behind one of them, or at the beginning, a sign belongs to its number.
+BETWEEN = frozenset("=+−·×≤≥<>≈∈→")
+BEGINNING = BETWEEN | frozenset("([{|,")
+HATS = {"^": "ˆ", "¯": "ˉ", "‾": "ˉ"}
+
+
+@lru_cache(maxsize=4096)
+def formula(latex: str) -> str:
+    """A paragraph of its own, with the LaTeX that it was made from.
+
+    Raises KeyError for a part that no arithmetic has needed yet.
+    """
+    return f'<p class="formula" data-latex="{html.escape(latex)}">{_set(convert_to_element(latex))}</p>'
+
+
+def _set(part: Element, small: bool = False) -> str:
+    """A part of a formula. small: within an index or a power, where operators stand close."""
+    parts, said = list(part), _said(part)
+    match part.tag:
+        case "math" | "mrow":
+            return _row(parts, small)
+        case "mn" | "mo" | "mtext":
+            return html.escape(said)
+        case "mi":
+            return f"<i>{said}</i>" if len(said) == 1 and (said.isascii() or said.islower()) else said
+        case "mspace":
+            return f'<span style="margin-left:{part.get("width")}"></span>'
+        case "mstyle":
+            return f'<span style="color:{part.get("mathcolor", "inherit")}">{_row(parts, small)}</span>'
+        case "msub" | "msup" | "msubsup":
+            return _indexed(part, small)
+        case "mfrac":
+            above, below = map(_set, parts)
+            return _stack(f'<span class="over">{above}</span><span class="unseen">/</span>', f"<span>{below}</span>")
+        case "msqrt":
+            return f'√<span class="root">{_row(parts, small)}</span>'
+        case "munder":  # a number over a brace, and that over a count
+            number, brace = parts[0]
+            assert _said(brace) == "⏟"
+            count = f'<span class="small">{_set(parts[1], True)}</span>'
+            return _stack(f'<span>{_set(number)}</span><span class="brace"></span>', count, look="stack braced")
+        case "mover":
+            look = "hat low" if _said(parts[0]).islower() else "hat"
+            return f'<span class="{look}">{_set(parts[0], small)}<span>{HATS[_said(parts[1])]}</span></span>'
+    raise KeyError(part.tag)
+
+
+def _said(part: Element) -> str:
+    """The sign, the number or the word that a part is: the library writes signs as entities."""
+    return html.unescape(part.text or "")
+
+
+def _row(parts: Iterable[Element], small: bool) -> str:
+    """Parts side by side, with room around the operators between them."""
+    made, before = "", "("
+    for part in parts:
+        sign = _said(part) if part.tag == "mo" else "x"
+        between = sign in BETWEEN and before not in BEGINNING
+        said = _set(part, small)
+        made += said if small else f"{SPACE}{said} " if between else f"{said} " if sign == "," else said
+        before = sign
+    return made
+
+
+def _indexed(part: Element, small: bool) -> str:
+    """A symbol with its index, its power or both; a sum with its limits."""
+    base, *others = part
+    lower = "" if part.tag == "msup" else _set(others[0], True)
+    upper = "" if part.tag == "msub" else _set(others[-1], True)
+    symbol = _set(base, small)
+    if _said(base) == "∑":
+        limits = (f'<span class="small">{limit}</span>' for limit in (upper, lower))
+        return _stack(next(limits), f'<span class="sum">{symbol}</span>', next(limits))
+    if upper and lower:
+        return f'{symbol}<span class="both"><sup>{upper}</sup><sub>{lower}</sub></span>'
+    return symbol + (f"<sub>{lower}</sub>" if lower else "") + (f"<sup>{upper}</sup>" if upper else "")
+
+
+def _stack(*parts: str, look: str = "stack") -> str:
+    """Parts over each other."""
+    return f'<span class="{look}">{"".join(parts)}</span>'
