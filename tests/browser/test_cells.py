@@ -33,7 +33,7 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
     page.wait_for_url(lambda url: all(asked(url).get(field) == value for field, value in wanted.items()))
     settle(page)
     working = page.locator("[class*=st-key-working]")
-    line = working.locator("annotation", has_text=symbol).last
+    line = working.locator(f'.formula[data-latex*="{symbol}"]').last
     expect(line).to_be_attached()
     box = working.bounding_box()
     assert 0 <= box["y"] < 500 and page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
