@@ -355,7 +355,7 @@ def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app
     attention.press("Enter")
     title(page, "attention")
     page.locator(".st-key-keys").first.wait_for(state="attached")
-    page.wait_for_function("() => Boolean(document.pressOnPage)")
+    page.wait_for_function("() => Boolean(document.listening)")
     page.keyboard.press("Shift+ArrowDown")
     page.wait_for_url(lambda url: asked(url).get("token") == "3")
     settle(page)

@@ -15,7 +15,7 @@ def opened(page: Page, name: str) -> None:
     """Wait until a page is there and listens to keys."""
     wait_for_title(page, name)
     page.locator(".st-key-keys").first.wait_for(state="attached")
-    page.wait_for_function("() => Boolean(document.pressOnPage)")
+    page.wait_for_function("() => Boolean(document.listening)")
 
 
 def wait_for(page: Page, **values: str) -> None:
@@ -50,6 +50,23 @@ def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_u
     keyboard.press("1")
     wait_for(page, stage="scores")
     expect(page.get_by_role("radio", name="match q · k")).to_be_checked()
+
+
+def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    chips = page.locator(".st-key-chips").get_by_role("radio")
+    chips.nth(4).click()
+    page.keyboard.press("ArrowRight")
+    wait_for(page, token="5", head="4")
+    page.get_by_role("radio", name="match q · k").click()
+    page.keyboard.press("ArrowDown")
+    wait_for(page, stage="scores", layer="3", head="4")
+    chips.nth(4).focus()  # as by Tab: there the arrows belong to the words
+    page.keyboard.press("ArrowRight")
+    expect(chips.nth(5)).to_be_focused()
+    page.keyboard.press("Enter")
+    wait_for(page, token="6", head="4")
 
 
 def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:

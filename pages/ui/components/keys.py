@@ -25,11 +25,16 @@ export default function({ data, setTriggerValue }) {
     presses.waiting.push([++presses.last, key])
     setTriggerValue('pressed', { seen: data.done, waiting: [...presses.waiting] })
   }
-  document.removeEventListener('keydown', document.pressOnPage)  // of an earlier run: one listener is enough
-  document.addEventListener('keydown', document.pressOnPage = press)
+  // A mouse on a row of buttons would leave the arrows to that row; who comes there by keys wants just that.
+  const leave = event => { if (event.detail && event.target.closest('[role=radio]')) document.activeElement.blur() }
+  document.listening?.abort()  // since an earlier run: once is enough
+  const listening = document.listening = new AbortController()
+  const { signal } = listening
+  document.addEventListener('keydown', press, { signal })
+  document.addEventListener('click', leave, { signal, capture: true })  // such a row lets no click out
   return () => {
-    document.removeEventListener('keydown', press)
-    if (document.pressOnPage === press) document.pressOnPage = undefined
+    listening.abort()
+    if (document.listening === listening) document.listening = undefined
   }
 }
 """
