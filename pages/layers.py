@@ -14,6 +14,7 @@ from pages.ui import session
 from pages.ui.differences import Difference, of_both, one_plane
 from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
+from pages.ui.formula import formula
 from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.cell_map import cell_maps
@@ -216,15 +217,15 @@ def cosine_by_hand(other: int, cosine: float) -> None:
     """The cosine of the selected token's vector and another one's after the chosen layer."""
     a, b = (states[layer + 1, place].astype(np.float64) for place in (token, other))
     dot, aa, bb = float(a @ b), float(a @ a), float(b @ b)
+    arithmetic = (
+        rf"a \cdot b = {dot:.4f}",
+        rf"\lVert a \rVert = \sqrt{{{aa:.4f}}} = {aa**0.5:.4f}",
+        rf"\lVert b \rVert = \sqrt{{{bb:.4f}}} = {bb**0.5:.4f}",
+        rf"\cos(a, b) = \frac{{{dot:.4f}}}{{{aa**0.5:.4f} \cdot {bb**0.5:.4f}}} = {cosine:.4f}",
+    )
     with st.container(border=True, key="working.cosine"):
         st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[other])}")
-        st.latex(
-            r"\begin{aligned}"
-            rf"a \cdot b &= {dot:.4f} \\ \lVert a \rVert &= \sqrt{{{aa:.4f}}} = {aa**0.5:.4f} \\"
-            rf"\lVert b \rVert &= \sqrt{{{bb:.4f}}} = {bb**0.5:.4f} \\"
-            rf"\cos(a, b) &= \frac{{{dot:.4f}}}{{{aa**0.5:.4f} \cdot {bb**0.5:.4f}}} = {cosine:.4f}"
-            r"\end{aligned}"
-        )
+        st.html("".join(map(formula, arithmetic)))
         pick("key", word("hand_other", token=tokens[token]), tokens, other, key="layers.other")
 
 

@@ -35,7 +35,7 @@ margin:0 .1em}
 SPACE = "\N{NO-BREAK SPACE}"
 #: Signs with room on both sides; behind one of them, or at the beginning, a sign belongs to its number.
 BETWEEN = frozenset("=+−·×≤≥<>≈∈→")
-BEGINNING = BETWEEN | frozenset("([{|,")
+BEGINNING = BETWEEN | frozenset("([{,")
 HATS = {"^": "ˆ", "¯": "ˉ", "‾": "ˉ"}
 
 

@@ -42,6 +42,7 @@ def test_every_line_of_every_arithmetic_keeps_its_numbers_in_order(name: str) ->
         (r"\hat S_{4,2} = \frac{18.7}{\sqrt{32}}", "Sˆ4,2=18.7/√32"),
         (r"e^{M_{7,6} - \max} = " + number(1.2346e-7), "eM7,6−max=1.2346×10−7"),
         (r"\text{a<b} - \underbrace{2.5}_{253}", "a<b−2.5253"),
+        (r"\lVert a \rVert = \sqrt{2.25}", "‖a‖=√2.25"),
         (r"\sum_{m=1}^{256} x_m", "256∑m=1xm"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from model.analysis import cosine_similarity, rollout
 from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, pre_norm, texts, with_network
+from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 PANELS = ("path", "lens", "alike", "lengths", "origin", "out")
@@ -38,9 +38,9 @@ def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worke
     app, trace = open_part("alike", token="3", key="6"), session.run("text", SENTENCE)
     alike = cosine_similarity(trace.states())
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), alike[2], atol=1e-6)
-    assert f"= {alike[2][2, 5]:.4f}" in "".join(str(element.value) for element in app.get("markdown")) or any(
-        f"{alike[2][2, 5]:.4f}" in str(element.value) for element in app.latex
-    )
+    dot, a, b, cosine = (float(line.rsplit("= ", 1)[1]) for line in steps(app))
+    assert cosine == pytest.approx(alike[2][2, 5], abs=6e-5)
+    assert dot / (a * b) == pytest.approx(cosine, abs=6e-5)
 
 
 def test_lengths_are_those_of_the_stream_and_of_what_was_written() -> None:
