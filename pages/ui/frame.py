@@ -25,13 +25,15 @@ from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
 #: A page begins near the top, close to its neighbours; its strip is one row (which scrolls on a phone), its chips are
-#: small. A long equation scrolls on a phone; a brace under one keeps its foot. The lines of an arithmetic wrap.
+#: small. A long equation scrolls on a phone; a brace under one keeps its foot. A Chinese heading breaks behind punctuation, or
+#: where its text has \u200B: not within a word.
 STYLE = """
 [data-testid="stHeader"]{background:none;min-height:2.4rem;height:2.4rem;pointer-events:none}
 [data-testid="stHeader"] button{pointer-events:auto}
 [data-testid="stMainBlockContainer"]{padding:2.4rem 2.2rem 1.5rem}
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]{gap:.55rem}
-[data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem;text-wrap:balance}
+[data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem;text-wrap:balance;
+word-break:keep-all;overflow-wrap:anywhere}
 [data-testid="stPageLink"] :is(span,div,p){white-space:normal}
 .st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
