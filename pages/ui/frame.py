@@ -25,8 +25,8 @@ from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
 #: A page begins near the top, close to its neighbours; its strip is one row (which scrolls on a phone), its chips are
-#: small. A long equation scrolls on a phone; a brace under one keeps its foot. A Chinese heading breaks behind punctuation, or
-#: where its text has \u200B: not within a word.
+#: small. A Chinese heading breaks behind punctuation, or where its text has \u200B. A long equation scrolls on a phone;
+#: a brace under one keeps its foot.
 STYLE = """
 [data-testid="stHeader"]{background:none;min-height:2.4rem;height:2.4rem;pointer-events:none}
 [data-testid="stHeader"] button{pointer-events:auto}

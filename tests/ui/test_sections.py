@@ -149,7 +149,6 @@ def test_the_strongest_colour_is_the_largest_value_of_its_scope(scope: str) -> N
 @pytest.mark.parametrize("row", ["attention.scores", "attention.heads", "attention.output", "ffn.output"])
 def test_a_displayed_column_adds_up_to_its_displayed_sum(monkeypatch: pytest.MonkeyPatch, name: str, row: str) -> None:
     monkeypatch.setattr(working, "plain", lambda text, **values: text)
-    monkeypatch.setattr(working, "t", lambda text, **values: text)
     view = Sheet(name)
     key = f"layers.0.{row}"
     cell = strongest_cell(view.trace, key, head=0, token=0)
