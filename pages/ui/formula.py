@@ -81,8 +81,11 @@ def _set(part: Element, small: bool = False) -> str:
 
 
 def _said(part: Element) -> str:
-    """The sign, the number or the word that a part is: the library writes signs as entities."""
-    return html.unescape(part.text or "")
+    """The sign, the number or the word that a part is: the library writes signs as entities.
+
+    A norm has the bars that KaTeX's font has; the library's own would come from a Chinese font, as wide as a letter.
+    """
+    return html.unescape(part.text or "").replace("‖", "∥")
 
 
 def _row(parts: Iterable[Element], small: bool) -> str:

@@ -6,10 +6,8 @@ import re
 import pytest
 
 from model.by_hand import by_hand, number, strongest_cell
-from model.loading import load
 from pages.ui.formula import formula
-
-SENTENCE = "the [MASK] sat on it , and slept ."
+from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
 
 
 def read(latex: str) -> str:
@@ -17,13 +15,12 @@ def read(latex: str) -> str:
     return re.sub(r"\s", "", html.unescape(re.sub("<.*?>", "", formula(latex))))
 
 
-@pytest.mark.parametrize("name", ["text", "translation"])
+@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
 def test_every_line_of_every_arithmetic_keeps_its_numbers_in_order(name: str) -> None:
-    pipeline = load(name)
-    trace, lines = pipeline(SENTENCE), 0
+    trace, lines = trace_of(name), 0
     for quantity in trace.graph:
         try:
-            result = by_hand(pipeline.network, trace, quantity.key, strongest_cell(trace, quantity.key))
+            result = by_hand(pipeline(name).network, trace, quantity.key, strongest_cell(trace, quantity.key))
         except KeyError:  # nothing is computed there, or it is not recorded
             continue
         for latex in (result.equation, *(step.latex for step in result.steps)):
@@ -31,7 +28,7 @@ def test_every_line_of_every_arithmetic_keeps_its_numbers_in_order(name: str) ->
             shown = re.findall(r"\d+\.?\d*", re.sub("<.*?>", " ", formula(latex)))
             assert sorted(figures) == sorted(shown), latex
             lines += 1
-    assert lines > 300
+    assert lines > 50
 
 
 @pytest.mark.parametrize(
@@ -42,7 +39,7 @@ def test_every_line_of_every_arithmetic_keeps_its_numbers_in_order(name: str) ->
         (r"\hat S_{4,2} = \frac{18.7}{\sqrt{32}}", "Sˆ4,2=18.7/√32"),
         (r"e^{M_{7,6} - \max} = " + number(1.2346e-7), "eM7,6−max=1.2346×10−7"),
         (r"\text{a<b} - \underbrace{2.5}_{253}", "a<b−2.5253"),
-        (r"\lVert a \rVert = \sqrt{2.25}", "‖a‖=√2.25"),
+        (r"\lVert a \rVert = \sqrt{2.25}", "∥a∥=√2.25"),
         (r"\sum_{m=1}^{256} x_m", "256∑m=1xm"),
     ],
 )
