@@ -6,6 +6,7 @@ no test depends on them.
 
 import gc
 import itertools
+import json
 import resource
 import statistics
 import time
@@ -25,7 +26,7 @@ from model.sweep import sweep
 from model.trace import record
 from pages.ui.frame import PAGES
 from tests.model.test_checkpoints import MINILM
-from tests.pages.opening import open_page
+from tests.pages.opening import charts, open_page
 
 STORY = "the small dog and the old cat sat near a big house and saw many people on their way home . "
 
@@ -194,10 +195,8 @@ def measure_pages() -> None:
                 app.run()
                 seconds.append(time.process_time() - start)
             costs.append(statistics.median(seconds[3:]) * 1e3)
-        charts = sum(len(chart.proto.spec) for chart in open_page(row.name, s=sentence(32)).get("plotly_chart"))
-        print(
-            f"  {row.name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   N = 32: {charts // 1000:4} kB"
-        )
+        size = sum(len(json.dumps(chart)) for chart in charts(open_page(row.name, s=sentence(32))))
+        print(f"  {row.name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   N = 32: {size // 1000:4} kB")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,6 @@ border-collapse:collapse;display:block;overflow-x:auto}
 [class*="st-key-working"] :is(td,th){padding:.1rem .45rem;text-align:right;font-weight:inherit}
 [class*="st-key-working"] :is(td,th):first-child{text-align:left}
 @media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
-[class*="st-key-square"],:has(> [class*="st-key-square"]){max-height:108vw;overflow:hidden}
 [data-variant="segmented_control"]:not(:first-child){margin-left:-1px}
 [data-testid="stMainBlockContainer"] h3{padding-bottom:.8rem}
 [data-variant="segmented_control"]:not([data-selected="true"]){
@@ -62,9 +61,6 @@ border-color:color-mix(in srgb,currentColor 20%,transparent)}}
 #: camera would stand over a picture for good; pictures are among the downloads as well.
 LEGIBLE = """
 [data-testid="stCaptionContainer"]{color:inherit;opacity:.85}
-.js-plotly-plot :is(.xtick,.ytick,.xtitle,.ytitle,.legendtext){fill:currentColor!important}
-.js-plotly-plot :is(.xtick,.ytick,.colorbar) text:not([style*="rgb(255, 255, 255)"]){fill:currentColor!important}
-.js-plotly-plot text[style*="fill: rgb(128, 132, 149)"]{fill:currentColor!important}
 .heatmap-label text[style*="fill: rgb(68, 68, 68)"]{fill:#000!important}
 [data-testid="stBaseButton-primary"]{background:color-mix(in srgb,currentColor 14%,transparent)!important;
 color:inherit!important;border:1px solid currentColor!important}

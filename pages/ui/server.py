@@ -1,10 +1,12 @@
 """What the server does otherwise than Streamlit's own: how addresses of pages are answered, and when it sends."""
 
+import gzip
 import re
 import socket
 from functools import cache
 from pathlib import Path
 
+import plotly
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option
@@ -13,6 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 BURST = 0.02  # seconds: with more, the last part of a page waits longer than the browser saves
+PLOTLY = f"plotly-{plotly.__version__}.js"  # the script of charts, beside the pages
 # The client, opened at /attention, would look for its server below that path first, and get two 404s.
 HERE = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location).href}</script>'
 
@@ -47,6 +50,9 @@ class Entrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             _send_without_delay(send)
+        if scope["type"] == "http" and scope["path"].endswith(f"/{PLOTLY}"):
+            await _plotly()(scope, receive, send)
+            return
         entered = False
 
         async def answer(message: Message) -> None:
@@ -91,4 +97,12 @@ def _enter(path: str, query: str) -> Response:
 @cache
 def _start_page() -> str:
     page = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
-    return page.replace("<head>", f"<head>{HERE}", 1)
+    return page.replace("<head>", f'<head>{HERE}<script id="plotly" async src="{PLOTLY}"></script>', 1)
+
+
+@cache
+def _plotly() -> Response:
+    """Plotly's own script, as Python's plotly brings it. It never changes under its name."""
+    script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+    told = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(gzip.compress(script.read_bytes()), headers=told, media_type="text/javascript")

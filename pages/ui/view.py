@@ -18,6 +18,7 @@ from model.pipeline import Reading
 from pages.ui import exports, figures, session
 from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
 from pages.ui.choice import Choice
+from pages.ui.components.chart import chart
 from pages.ui.components.keys import listen
 from pages.ui.differences import Difference
 from pages.ui.first_sight import first_place
@@ -265,26 +266,12 @@ class View(Runs):
                     self.equation(equation, width="content")
             else:
                 st.markdown(heading)
-        extra: dict = {}
-        widget = f"{self.name}.{name}"
-        if on_pick:
-            extra = {"on_select": lambda: _picked(widget, on_pick), "selection_mode": "points"}
-        # What keeps its proportions is no wider than a phone, and needs no more height there.
-        square = {"height": figure.layout.height, "border": False, "key": f"square.{widget}"}
-        place = st.container(**square) if figure.layout.yaxis.scaleanchor else st
-        place.plotly_chart(
+        chart(
             figure,
-            key=widget,
-            width="stretch",
-            height="stretch" if figure.layout.yaxis.scaleanchor else "content",
+            f"{self.name}.{name}",
             alt=f"{title}. {unmarked(sentence)}",
-            config={
-                "displaylogo": False,
-                "displayModeBar": "hover",
-                "modeBarButtons": [["toImage"]],
-                "toImageButtonOptions": {"format": "png", "scale": 3, "filename": self.file_name(title)},
-            },
-            **extra,
+            file=self.file_name(title),
+            on_pick=on_pick,
         )
         st.markdown(joined(sentence))
         if not still and not (self.differs and difference):
@@ -455,11 +442,3 @@ def source(thing: object) -> str:
 def _go_on(field: str, by: int, config: EncoderConfig) -> None:
     """Go to another layer or head, from where the reader is by now: keys are faster than pages."""
     select(**{field: min(max(getattr(chosen(), field) + by, 0), getattr(config, f"{field}s") - 1)})
-
-
-def _picked(widget: str, on_pick: Callable[[int, int], None]) -> None:
-    """Hand a clicked cell on. A second click on the same cell deselects it, and is no news."""
-    points = st.session_state[widget].selection.points
-    if points:
-        own = points[0].get("customdata")
-        on_pick(*own) if isinstance(own, list) else on_pick(round(points[0]["y"]), round(points[0]["x"]))

@@ -27,8 +27,8 @@ FAINT = r"""() => {
         }).map(word => `too faint: ${word.textContent}`)
 }"""
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-NAMELESS = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
-    .filter(chart => !chart.closest('[aria-label]')?.getAttribute('aria-label') && !chart.querySelector('[aria-label]'))
+NAMELESS = """() => [...document.querySelectorAll('.chart')]
+    .filter(chart => chart.getAttribute('role') !== 'figure' || !chart.getAttribute('aria-label'))
     .map(chart => `a chart without a name: ${chart.textContent.slice(0, 80)}`)"""
 
 

@@ -110,7 +110,7 @@ def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None
 def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{app_url}/{PAGE}&big=true")
-    chart = page.get_by_test_id("stPlotlyChart").first
+    chart = page.locator(".chart").first
     chart.locator(".main-svg").first.wait_for()
     settle(page)
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()

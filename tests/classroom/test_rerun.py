@@ -15,8 +15,8 @@ def drawn(visitor: Visitor) -> list[ForwardMsg]:
     return [message for message in messages if message.delta.HasField("new_element")]
 
 
-def charts(messages: list[ForwardMsg]) -> list[str]:
-    return [spec for message in messages if (spec := message.delta.new_element.plotly_chart.spec)]
+def charts(messages: list[ForwardMsg]) -> list[bytes]:
+    return [figure for message in messages if (figure := message.delta.new_element.bidi_component.bytes)]
 
 
 async def change(address: str) -> None:

@@ -199,7 +199,7 @@ class Visitor:
 
     def _draw(self, element: object, fragment: str) -> None:
         kind = element.WhichOneof("type")
-        self.charts += kind == "plotly_chart"
+        self.charts += kind == "plotly_chart" or element.bidi_component.component_name == "chart"
         if kind == "exception" or (kind == "alert" and element.alert.format == Alert.ERROR):
             raise PageError(getattr(element, kind))
         if kind in ("slider", "text_input"):

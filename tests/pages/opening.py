@@ -80,8 +80,8 @@ def tables(app: AppTest) -> list[list[list[str]]]:
 def assert_fine(app: AppTest) -> None:
     assert not app.exception, [error.value for error in app.exception]
     assert not app.error, [error.value for error in app.error]
-    for chart in app.get("plotly_chart"):
-        go.Figure(json.loads(chart.proto.spec))  # raises for what Plotly does not know; figures.figure_of does not look
+    for chart in charts(app):
+        go.Figure(chart["figure"])  # raises for what Plotly does not know; figures.figure_of does not look
 
 
 def texts(app: AppTest) -> str:
@@ -90,9 +90,15 @@ def texts(app: AppTest) -> str:
     return "\n".join([*said, *(html.unescape(re.sub("<.*?>", "", body)) for body in in_html(app))])
 
 
+def charts(app: AppTest) -> list[dict]:
+    """The charts of the page as the browser gets them: each its figure, what it says of it, and its key."""
+    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "chart"]
+    return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
+
+
 def figure(app: AppTest, which: int = 0) -> dict:
-    """The Plotly figure number `which` of the page, as the browser gets it."""
-    return json.loads(app.get("plotly_chart")[which].proto.spec)
+    """The Plotly figure number `which` of the page."""
+    return charts(app)[which]["figure"]
 
 
 def numbers(typed: dict) -> np.ndarray:

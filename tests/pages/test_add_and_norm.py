@@ -5,7 +5,7 @@ import pytest
 
 from pages.ui import session
 from pages.ui.choice import edit_from_code
-from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -92,7 +92,7 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture_and_no_symbols(lang: str) -> None:
     app = open_page("add_and_norm", s=SENTENCE, depth="story", lang=lang)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
     assert "γ" not in texts(app) and "W_" not in texts(app)
 
 

@@ -10,7 +10,18 @@ from model import load
 from model.analysis import softmax, whole_words
 from pages.ui import session
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
+from tests.pages.opening import (
+    assert_fine,
+    charts,
+    figure,
+    numbers,
+    open_page,
+    pre_norm,
+    steps,
+    tables,
+    texts,
+    with_network,
+)
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -64,7 +75,7 @@ def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentenc
         order = (-p).argsort()[: 10 if len(masks) == 1 else 5]
         assert names == [vocabulary[i] for i in order]
         np.testing.assert_allclose(values, p[order], rtol=1e-4)
-    assert len(app.get("plotly_chart")) == len(masks) + 1
+    assert len(charts(app)) == len(masks) + 1
 
 
 def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
@@ -99,7 +110,7 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
     places = whole_words(tokens)[1]
     assert len(places) > 1
     app = open_page("answer", s=PIECES, hidden=".".join(str(place + 1) for place in places))
-    assert len(app.get("plotly_chart")) == min(6, len(places)) + 1
+    assert len(charts(app)) == min(6, len(places)) + 1
     app.segmented_control(key="answer.part").set_value(places[1]).run()
     assert_fine(app)
     rows = figure(app, 1)["layout"]["yaxis"]["ticktext"]
@@ -132,13 +143,13 @@ def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, l
 
 def test_many_masks_are_all_rows_of_the_picture_though_few_have_a_chart() -> None:
     app = open_page("answer", s="[MASK] " * 40)
-    assert len(app.get("plotly_chart")) == 5
+    assert len(charts(app)) == 5
     assert numbers(figure(app, 4)["data"][0]["z"]).shape[0] == 42
 
 
 @pytest.mark.parametrize("sentence", ["i", "[MASK]", ".", "我", "the " * 70])
 def test_short_and_long_sentences_have_an_answer(sentence: str) -> None:
-    assert open_page("answer", s=sentence).get("plotly_chart")
+    assert charts(open_page("answer", s=sentence))
 
 
 @pytest.mark.parametrize("kind", ["digit", "flat"])
@@ -180,10 +191,10 @@ def test_equations_are_those_of_the_graph(kind: str) -> None:
 
 def test_the_story_is_one_picture() -> None:
     for kind in ("sentence", "digit", "flat"):
-        assert len(open_page("answer", input=kind, depth="story").get("plotly_chart")) == 1
+        assert len(charts(open_page("answer", input=kind, depth="story"))) == 1
 
 
 def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:
     app = open_page("answer", s=SENTENCE, model="paper")
     assert catalogue("en")["untrained.no_answer"] in [note.value for note in app.info]
-    assert not app.get("plotly_chart")
+    assert not charts(app)

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import session
 from pages.ui.sections.attention import STEPS
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 SPECIAL = ["[CLS]", "[SEP]"]
@@ -43,7 +43,7 @@ def test_each_step_shows_what_the_run_recorded(step: str) -> None:
     app = open_page("attention", s=SENTENCE, layer="2", head="3", stage=step, depth="numbers")
     recorded = trace_of(app)[f"layers.1.attention.{step}"][2]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), recorded)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
 
 
 @pytest.mark.parametrize(("token", "key"), [(1, 1), (4, 6), (8, 2)])
@@ -73,7 +73,7 @@ def test_the_arithmetic_comes_out_where_norms_come_first(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("depth", ["story", "formula"])
 def test_every_input_opens_at_every_depth(link: dict, depth: str) -> None:
     app = open_page("attention", depth=depth, **link)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
     assert bool(steps(app)) == (depth == "formula")
 
 
@@ -146,7 +146,7 @@ def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
 @pytest.mark.parametrize(("panel", "pictures"), [("heads", 1), ("layers", 2)])
 def test_a_drawing_has_all_heads_and_all_layers_as_well(panel: str, pictures: int) -> None:
     app = open_page("attention", input="digit", panel=panel)
-    assert len(app.get("plotly_chart")) == pictures
+    assert len(charts(app)) == pictures
 
 
 def test_one_token_is_explained() -> None:

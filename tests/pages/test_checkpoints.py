@@ -13,7 +13,7 @@ from pages.ui.frame import PAGES
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoints import MINILM, theirs
-from tests.pages.opening import APP, figure, numbers, open_page, steps, texts
+from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, texts
 
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
@@ -31,7 +31,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> list[str]:
 
 def maps(app: AppTest) -> list[np.ndarray]:
     """The numbers of every map on the page."""
-    traces = [trace for i in range(len(app.get("plotly_chart"))) for trace in figure(app, i)["data"]]
+    traces = [trace for i in range(len(charts(app))) for trace in figure(app, i)["data"]]
     return [numbers(trace["z"]) for trace in traces if trace["type"] == "heatmap"]
 
 
@@ -129,7 +129,7 @@ def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatc
         app = open_page(page, model=name, s="the cat sat on a [MASK]")
         if page == "answer":
             best = load(str(theirs(kind)[1]))("the cat sat on a [MASK]").answer[0].best
-            assert best in str([figure(app, i) for i in range(len(app.get("plotly_chart")))])
+            assert best in str([figure(app, i) for i in range(len(charts(app)))])
 
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

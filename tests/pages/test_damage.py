@@ -10,7 +10,7 @@ from model import doubt as model_doubt
 from model import examples, loading, tables
 from pages.ui import session
 from pages.ui.text import catalogue
-from tests.pages.opening import APP
+from tests.pages.opening import APP, charts
 
 READERS = (loading.load, loading.untrained, model_doubt.doubt, tables._read_heads)
 
@@ -85,7 +85,7 @@ def test_one_damaged_file_takes_down_only_what_needs_it(
 ) -> None:
     damage(weights / file)
     app = opened(page, **link)
-    pictures = app.get("plotly_chart")
+    pictures = charts(app)
     assert bool(pictures) == still_there
     assert set(named(app)) <= {file}
     if not still_there:

@@ -1,7 +1,6 @@
 """The switch that shows a difference: on every page the numbers drawn are those of one run less those of the other."""
 
 import html
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,7 +18,7 @@ from pages.ui.drawing import sketch
 from pages.ui.figures.base import LESS, MORE
 from pages.ui.text import catalogue
 from pages.ui.view import View
-from tests.pages.opening import numbers, open_page, texts
+from tests.pages.opening import charts, numbers, open_page, texts
 
 CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the cat ."
 OFF = Edit("layers.1.attention.heads", "zero", head=2)
@@ -32,8 +31,8 @@ F = f"layers.{LAYER}.ffn."
 
 def chart(app: AppTest, name: str) -> dict:
     """The figure of one picture, by its name on the page."""
-    (found,) = (one for one in app.get("plotly_chart") if one.proto.id.endswith(f".{name}"))
-    return json.loads(found.proto.spec)
+    (found,) = (one for one in charts(app) if one["key"].endswith(f".{name}"))
+    return found["figure"]
 
 
 def array(values: dict | list) -> np.ndarray:

@@ -7,7 +7,7 @@ from model.pipeline import SPECIAL_TOKENS
 from model.tables import neuron_contexts
 from pages.ui import session
 from pages.ui.text import catalogue, literal
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -96,7 +96,7 @@ def test_two_pictures_side_by_side_stand_level(panel: str) -> None:
     for column in open_part(panel).columns[-2:]:
         kinds = [[part.type, *(inner.type for inner in getattr(part, "children", {}).values())]
                  for part in column.children.values()]  # fmt: skip
-        above.append(kinds[: kinds.index(["plotly_chart"])])
+        above.append(kinds[: kinds.index(["bidi_component"])])
     assert above[0] == above[1] == [["markdown"]]  # a title, and nothing else
 
 
@@ -165,7 +165,7 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture_and_few_words(lang: str) -> None:
     app = open_page("feed_forward", s=SENTENCE, depth="story", lang=lang)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
     assert "W_" not in texts(app)
 
 

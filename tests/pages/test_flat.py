@@ -7,7 +7,7 @@ from model.edits import Edit
 from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import figure, numbers, open_page, steps, texts
+from tests.pages.opening import charts, figure, numbers, open_page, steps, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 ATTENTION = "layers.0.attention."
@@ -137,5 +137,5 @@ def test_it_is_about_flat_whatever_the_input(link: dict[str, str], panel: str) -
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("flat", input="flat", depth="story", lang=lang)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
     assert "003" not in texts(app)

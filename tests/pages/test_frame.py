@@ -18,7 +18,7 @@ from pages.ui import session
 from pages.ui.frame import LARGE, LEGIBLE, NARROW, PAGES, STYLE
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
-from tests.pages.opening import APP, assert_fine, open_page, texts
+from tests.pages.opening import APP, assert_fine, charts, open_page, texts
 
 NAMES = [row.name for row in PAGES]
 
@@ -60,7 +60,7 @@ def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_o
     def order(big: str) -> tuple[int, int, str]:
         shown = [part for part in _within(open_page("attention", depth="story", big=big).main)]
         kinds = [part.type for part in shown]
-        picture = kinds.index("plotly_chart")
+        picture = kinds.index("bidi_component")
         ways = [place for place, part in enumerate(shown) if part.type == "page_link" and "arrow" in part.proto.icon]
         (way,) = ways
         return way, picture, shown[way].proto.label.strip("*")
@@ -80,7 +80,7 @@ def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_opens_in_both_languages_with_a_picture(name: str, language: str) -> None:
     app = open_page(name, lang=language)
-    assert app.get("plotly_chart") or app.get("bidi_component"), "no picture on first visit"
+    assert charts(app) or app.get("bidi_component"), "no picture on first visit"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -150,7 +150,7 @@ def test_what_is_cut_or_unknown_is_said() -> None:
 
 def specs(app: AppTest) -> list[str]:
     """What Plotly is given, chart by chart."""
-    return [chart.proto.spec for chart in app.get("plotly_chart")]
+    return [json.dumps(chart["figure"]) for chart in charts(app)]
 
 
 def test_tokens_are_shown_literally() -> None:
@@ -323,8 +323,8 @@ def test_bars_and_boxes_answer_with_what_is_under_the_mouse_and_can_be_saved_as_
     name: str, panel: str
 ) -> None:
     app = open_page(name, s="the dog chased the cat .", panel=panel, depth="numbers")
-    for chart in app.get("plotly_chart"):
-        figure = json.loads(chart.proto.spec)
+    for chart in charts(app):
+        figure = chart["figure"]
         if {trace["type"] for trace in figure["data"]} & {"bar", "box"}:
             assert figure["layout"].get("hoverdistance", 20) > 0  # -1 would answer with the last of them
-        assert json.loads(chart.proto.config)["modeBarButtons"] == [["toImage"]]
+        assert chart["file"].startswith("glass-encoder-")

@@ -8,7 +8,7 @@ from model.analysis import head_table, write_contributions
 from pages.ui import session
 from pages.ui.choice import edit_code
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 PANELS = ("all", "role", "average", "figures", "scatter", "written", "mixed")
@@ -139,5 +139,5 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("heads", s=SENTENCE, depth="story", lang=lang)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
     assert "W_" not in texts(app)

@@ -12,7 +12,7 @@ from pages.ui import session
 from pages.ui.components.diagram import diagram
 from pages.ui.sections import overview
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
@@ -57,7 +57,7 @@ def thumbnails(app) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("kind", ["sentence", "digit", "flat"])
 def test_opens_filled_for_every_input(kind: str, language: str, depth: str) -> None:
     app = open_page("home", input=kind, lang=language, depth=depth)
-    assert app.get("bidi_component") and len(app.get("plotly_chart")) == (2 if depth == "story" else 3)
+    assert app.get("bidi_component") and len(charts(app)) == (2 if depth == "story" else 3)
     assert not app.warning
 
 
@@ -136,7 +136,7 @@ def test_a_link_that_hides_what_is_no_word_hides_nothing(hidden: str) -> None:
     tokens = load("text")("i see the dog .").tokens
     assert len(tokens) == 7
     app = open_page("home", s="i see the dog .", hidden=hidden, depth="story")
-    assert app.session_state["words"] == [] and app.get("plotly_chart")
+    assert app.session_state["words"] == [] and charts(app)
 
 
 def head_on_screen(app) -> tuple[int, int]:
@@ -214,13 +214,13 @@ def test_the_overlay_is_the_row_of_cls() -> None:
 @pytest.mark.parametrize("sentence", ["i", ".", "[MASK]", "我", "the " * 70, "zebroid"])
 def test_short_and_long_sentences_are_never_empty(sentence: str) -> None:
     app = open_page("home", s=sentence)
-    assert len(app.get("plotly_chart")) == 3 and bars(app)
+    assert len(charts(app)) == 3 and bars(app)
 
 
 def test_without_a_head_there_is_no_answer_but_a_look() -> None:
     app = open_page("home", s=SENTENCE, model="paper", depth="story")
     assert "no answer" in shown(app) or "untrained" in shown(app).lower()
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -282,10 +282,10 @@ def test_one_token_can_only_look_at_itself() -> None:
 def test_pictures_stay_small() -> None:
     app = open_page("home", s=THIRTY_TWO)
     assert len(load("text")(THIRTY_TWO).tokens) == 32
-    charts = [chart.proto.spec for chart in app.get("plotly_chart")]
-    assert sum(map(len, charts)) < 500_000
-    for chart in charts:
-        assert sum(name.startswith("xaxis") for name in json.loads(chart)["layout"]) <= 12
+    drawn = [json.dumps(chart["figure"]) for chart in charts(app)]
+    assert sum(map(len, drawn)) < 500_000
+    for chart in charts(app):
+        assert sum(name.startswith("xaxis") for name in chart["figure"]["layout"]) <= 12
 
 
 @pytest.mark.parametrize("kind", ["sentence", "digit"])

@@ -9,7 +9,7 @@ from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import APP, AppTest, assert_fine, figure, numbers, open_page
+from tests.pages.opening import APP, AppTest, assert_fine, charts, figure, numbers, open_page
 
 FOUR = sketch.example(4)
 INK = sketch.ink(FOUR)
@@ -66,7 +66,7 @@ def attention(panel: str, **link: str) -> AppTest:
 
 def over(app: AppTest, which: int = 0) -> dict:
     """The pictures of the page in which weights lie over the drawing, in their order."""
-    specs = [figure(app, i) for i in range(len(app.get("plotly_chart")))]
+    specs = [figure(app, i) for i in range(len(charts(app)))]
     return [spec for spec in specs if [trace["type"] for trace in spec["data"]] == ["heatmap", "heatmap", "scatter"]][
         which
     ]
@@ -127,7 +127,7 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
     app = open_page("tokens", input="digit", depth="numbers", panel="maps")
     alike = cosine_similarity(session.pipeline("digits").network.embedding.positions.table.numpy()[1:])
-    specs = [figure(app, i) for i in range(len(app.get("plotly_chart")))]
+    specs = [figure(app, i) for i in range(len(charts(app)))]
     maps = [spec["data"][0] for spec in specs if len(spec["data"]) == 2 and spec["data"][0]["z"]["dtype"] == "u1"]
     shown = cells(maps[-1], 49, 49).reshape(7, 7, 7, 7).transpose(0, 2, 1, 3).reshape(49, 49)
     np.testing.assert_allclose((shown - 1.0) / 254 * 2 - 1, alike, atol=0.005)
@@ -181,11 +181,11 @@ def test_what_is_no_digit_gets_a_sentence_and_the_last_picture_stays(
     drawing: np.ndarray, reason: str, language: str
 ) -> None:
     app = open_page("attention", input="digit", lang=language, ink=sketch.to_code(FOUR))
-    before = [chart.proto.spec for chart in app.get("plotly_chart")]
+    before = charts(app)
     put_on_the_pad(app, drawing)
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.digit_{reason}"]]
-    assert [chart.proto.spec for chart in app.get("plotly_chart")] == before
+    assert charts(app) == before
     assert app.session_state["choice"].drawing == FOUR
     put_on_the_pad(app, sketch.unpack(sketch.example(1)))
     assert not app.warning and app.session_state["choice"].drawing == sketch.example(1)

@@ -5,7 +5,7 @@ import pytest
 
 from model.analysis import cosine_similarity, rollout
 from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 PANELS = ("path", "lens", "alike", "lengths", "origin", "out")
@@ -87,5 +87,5 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("layers", s=SENTENCE, depth="story", lang=lang)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
     assert "W_" not in texts(app)

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis import head_slice, largest_terms
 from pages.ui import session
-from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
 NAME = "queries_keys_values"
@@ -96,7 +96,7 @@ def test_a_story_is_one_picture_of_the_selected_token() -> None:
     _, trace, _ = run_of(app)
     vectors = [trace[f"layers.0.attention.{role}"][0, 2] for role in ROLES]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), np.stack(vectors))
-    assert len(app.get("plotly_chart")) == 1 and not steps(app)
+    assert len(charts(app)) == 1 and not steps(app)
 
 
 def test_the_equations_are_those_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from pages.ui.frame import PAGES
 from pages.ui.tables import MOST, column_widths
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.formulas import html_math, plain_math
-from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -353,7 +353,7 @@ def test_note_002_runs_to_the_shape_that_it_promises() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("shapes_and_cost", depth="story", lang=lang)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

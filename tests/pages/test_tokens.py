@@ -9,7 +9,7 @@ from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.sections.order import PAIRS
 from pages.ui.text import LANGUAGES
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -114,7 +114,7 @@ def test_every_drawing_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize("link", [{}, {"lang": "zh"}, {"input": "digit"}, {"input": "flat"}])
 def test_the_story_has_one_picture(link: dict[str, str]) -> None:
     app = open_page("tokens", **{"s": SENTENCE, "depth": "story", **link})
-    assert len(app.get("plotly_chart")) == 1
+    assert len(charts(app)) == 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -18,7 +18,7 @@ from pages.ui.choice import Choice, edit_code
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import untrained_translator
-from tests.pages.opening import assert_fine, figure, numbers, open_page, steps, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, steps, texts
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
 TIRED = "the animal did not cross the street because it was too tired ."
@@ -107,7 +107,7 @@ def test_every_part_opens_in_both_directions(panel: str, language: str) -> None:
     source = ENGLISH if language == "en" else CHINESE
     app = opened(source, lang=language, **look)
     assert run_of(source).translation in said(app)
-    assert app.get("plotly_chart") or panel == "changes"
+    assert charts(app) or panel == "changes"
 
 
 def test_the_reader_may_ask_for_either_language() -> None:
@@ -332,12 +332,12 @@ def test_another_page_names_waiting_changes_of_the_decoder_in_words(language: st
 )
 def test_a_link_to_nowhere_opens_what_is_near(link: dict[str, str]) -> None:
     app = opened(**link)
-    assert app.get("plotly_chart") or app.warning
+    assert charts(app) or app.warning
 
 
 def test_a_long_sentence_is_cut_and_it_is_said() -> None:
     app = opened("the cat runs " * 30)
-    assert any("64" in note.value for note in app.info) and app.get("plotly_chart")
+    assert any("64" in note.value for note in app.info) and charts(app)
 
 
 @pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
@@ -367,7 +367,7 @@ def test_a_drawing_is_offered_a_sentence() -> None:
     app = open_page("translation", input="digit")
     app.button(key="translation.words").click().run()
     assert_fine(app)
-    assert app.session_state["choice"].input == "sentence" and app.get("plotly_chart")
+    assert app.session_state["choice"].input == "sentence" and charts(app)
 
 
 def test_home_draws_the_decoder_when_asked() -> None:

@@ -10,7 +10,7 @@ from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
 from pages.ui.choice import edit_code
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, pre_norm, texts, with_network
+from tests.pages.opening import APP, assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
 
 SENTENCE = "the cat sat on the [MASK] ."
 PANELS = ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching")
@@ -21,18 +21,18 @@ def open_part(panel: str, **link: str):
     return open_page("what_if", **{"s": SENTENCE, "depth": "numbers", "panel": panel, "token": "6", **link})
 
 
-def charts(app) -> list[dict]:
-    return [figure(app, which) for which in range(len(app.get("plotly_chart")))]
+def figures(app) -> list[dict]:
+    return [chart["figure"] for chart in charts(app)]
 
 
 def map_of(app) -> np.ndarray:
     """The numbers of the map of effects on the page."""
-    return next(numbers(chart["data"][0]["z"]) for chart in charts(app) if chart["data"][0]["type"] == "heatmap")
+    return next(numbers(chart["data"][0]["z"]) for chart in figures(app) if chart["data"][0]["type"] == "heatmap")
 
 
 def dots_of(app) -> np.ndarray:
     """The numbers of the strip of dots beside it, in order."""
-    strip = next(chart for chart in charts(app) if [trace.get("mode") for trace in chart["data"]] == ["markers"] * 2)
+    strip = next(chart for chart in figures(app) if [trace.get("mode") for trace in chart["data"]] == ["markers"] * 2)
     return np.sort(np.concatenate([np.atleast_1d(numbers(trace["x"])) for trace in strip["data"]]))
 
 
@@ -167,7 +167,7 @@ def test_two_clicks_on_bars_choose_the_number() -> None:
 
 def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
     gone = Edit("embedding.sum", "remove", token=25)
-    plain, cut = (charts(open_part("tokens", input="digit", edits=code)) for code in ("", edit_code(gone)))
+    plain, cut = (figures(open_part("tokens", input="digit", edits=code)) for code in ("", edit_code(gone)))
     pictures = [
         next(c for c in shown if len(c["data"]) == 3 and c["data"][0]["type"] == "heatmap") for shown in (plain, cut)
     ]

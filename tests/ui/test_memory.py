@@ -6,7 +6,7 @@ import pytest
 
 from model import Trace
 from pages.ui import session
-from tests.pages.opening import open_page
+from tests.pages.opening import charts, open_page
 
 
 def kept(app) -> int:
@@ -53,4 +53,4 @@ def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
         monkeypatch.setattr(Trace, method, watched(getattr(Trace, method)))
     app = open_page(name, s="the cat sat .", panel=panel, depth="numbers")
     session.run.cache_clear()
-    assert len(app.get("plotly_chart")) and made and not any(array() is not None for array in made)
+    assert len(charts(app)) and made and not any(array() is not None for array in made)

@@ -10,7 +10,7 @@ from pages.ui import exports
 from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
 from pages.ui.figures.base import MOST_NAMED
 from tests.networks import trace_of
-from tests.pages.opening import open_page
+from tests.pages.opening import charts, open_page
 
 SENTENCE = '我爱你 , "really" # not ?'
 
@@ -85,8 +85,8 @@ def test_downloads_carry_page_sentence_layer_and_head() -> None:
     app.run()
     names = [button.proto.url for button in app.get("download_button")]
     assert len(names) == 3  # a button for each kind of file; what they are called, a browser is told on the click
-    chart = app.get("plotly_chart")[0].proto
-    assert "glass-encoder-attention-Weights-layer-2-head-3-i-love-you" in chart.config
+    (chart,) = charts(app)
+    assert "glass-encoder-attention-Weights-layer-2-head-3-i-love-you" in chart["file"]
 
 
 @pytest.mark.parametrize("name", ["feed_forward", "translation"])

@@ -1,9 +1,7 @@
 """What Streamlit leaves unsaid round a page, or says in English only: set right in the browser, after every change.
 
 The document gets the reader's language; the strip says which page is the current one, and has it in sight; what
-scrolls can be reached with the keyboard; labels at an axis that would lie on each other are thinned (a hover says them
-all); and what Streamlit itself says is said in the reader's language. A touch on a chart belongs to the browser, so
-that a swipe scrolls the page and a tap is a click: Plotly would keep both for itself.
+scrolls can be reached with the keyboard; and what Streamlit itself says is said in the reader's language.
 """
 
 from collections.abc import Mapping
@@ -11,27 +9,10 @@ from collections.abc import Mapping
 import streamlit as st
 
 JS = """
-const CHART = '.js-plotly-plot', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
-const OURS = CHART + `, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
+const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
+const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
-
-/* Hide what would lie on the label before it, or, of labels in a row, so close that they would read as one. */
-function thin(chart) {
-  for (const [ticks, from, to, gap] of [['.xtick text', 'left', 'right', 3], ['.ytick text', 'top', 'bottom', -1]]) {
-    for (const layer of chart.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
-      const labels = [...layer.querySelectorAll(ticks)]
-      const boxes = labels.map(label => label.getBoundingClientRect())
-      const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
-      let end = -Infinity
-      for (const i of order) {
-        const stands = boxes[i][from] >= end + gap
-        if (stands) end = boxes[i][to]
-        labels[i].style.visibility = stands ? 'visible' : 'hidden'
-      }
-    }
-  }
-}
 
 export default function({ data }) {
   document.untend?.()  // in another language than the last time: two observers would translate back and forth for ever
@@ -84,48 +65,34 @@ export default function({ data }) {
     }
   }
 
-  let waiting = 0, charts = new Set(document.querySelectorAll(CHART))
+  let waiting = 0
   function tend() {
     waiting = 0
     mark()
-    charts.forEach(thin)
-    charts.forEach(chart => chart.querySelectorAll('.modebar').forEach(translate))
-    charts = new Set()
   }
   function soon() { waiting ||= requestAnimationFrame(tend) }
   const watch = new MutationObserver(changes => {
     for (const { target, addedNodes, type } of changes) {
       const within = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement
-      if (!within || within.closest('.hoverlayer, #js-plotly-tester')) continue
-      const chart = within.closest(CHART)
-      if (chart) charts.add(chart)
-      else if (type === 'characterData') translate(target)
+      if (!within || within.closest(CHARTS)) continue
+      if (type === 'characterData') translate(target)
       else if (type === 'attributes') translate(within)
-      else for (const node of addedNodes) {
-        if (node.nodeType !== Node.COMMENT_NODE) translate(node)
-        if (node.nodeType === Node.ELEMENT_NODE) node.querySelectorAll(CHART).forEach(inner => charts.add(inner))
-      }
+      else addedNodes.forEach(node => { if (node.nodeType !== Node.COMMENT_NODE) translate(node) })
+      soon()
     }
-    soon()
   })
   watch.observe(main, watched)
   translate(main)
   soon()
   document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
 
-  const size = new ResizeObserver(() => {
-    document.querySelectorAll(CHART).forEach(chart => charts.add(chart))
-    soon()
-  })
+  const size = new ResizeObserver(soon)
   size.observe(main)
-  const touch = event => { if (event.target.closest?.(CHART)) event.stopPropagation() }
-  document.addEventListener('touchstart', touch, { capture: true, passive: true })
   return document.untend = () => {
     watch.disconnect()
     size.disconnect()
     document.fonts.removeEventListener('loadingdone', soon)
     cancelAnimationFrame(waiting)
-    document.removeEventListener('touchstart', touch, { capture: true })
   }
 }
 """

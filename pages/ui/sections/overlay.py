@@ -6,6 +6,7 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import rollout
+from pages.ui.components.chart import chart
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
 from pages.ui.link import select
@@ -163,7 +164,7 @@ def patch_pair(view: View, query: int, key: int) -> None:
         draw = colour_tiles if pixels.ndim == 5 else tiles
         figure = draw(pixels, Axis(""), Axis("", names), hover=names, font_size=view.font_size, height=150)
         figure.update_layout(width=110 * len(shown) + 20).update_traces(showscale=False, selector={"type": "heatmap"})
-        st.plotly_chart(figure, key="attention.pair", width="content", config={"displayModeBar": False})
+        chart(figure, "attention.pair", alt=" · ".join(names))
     if len(shown) < 2:
         st.caption(t("overlay.cls_has_no_pixels"))
 

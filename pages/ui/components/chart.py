@@ -1,0 +1,110 @@
+"""A Plotly chart that stays where it is: what is new of its figure is drawn over the one before.
+
+Streamlit's own chart is taken away and made anew for each new figure, and drawn two or three times until it knows how
+wide it is. This one knows that beforehand, and is drawn once.
+"""
+
+import json
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+import plotly.io
+import streamlit as st
+
+from pages.ui.text import plain
+
+CSS = ".chart { overflow: hidden }"
+
+JS = """
+const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
+const words = new TextDecoder()
+
+/* The reader's colours and letters, for all that the figure says nothing about. */
+function theme(style) {
+  const of = name => style.getPropertyValue(`--st-${name}`)
+  const font = { color: of('text-color'), family: of('font') }, line = of('border-color')
+  const side = { gridcolor: line, zerolinecolor: line, tickcolor: line, ticklabelposition: 'outside', automargin: true }
+  const title = standoff => ({ title: { standoff, font: { size: 14 } } })
+  return { layout: {
+    font, hoverlabel: { bgcolor: of('background-color'), bordercolor: line, font },
+    xaxis: { ...side, ...title(20), showgrid: false, zeroline: false }, yaxis: { ...side, ...title(24) },
+    legend: { borderwidth: 0 },
+  } }
+}
+
+/* Hide what would lie on the label before it, or, of labels in a row, so close that they would read as one. */
+function thin(place) {
+  for (const [ticks, from, to, gap] of [['.xtick text', 'left', 'right', 3], ['.ytick text', 'top', 'bottom', -1]]) {
+    for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
+      const labels = [...layer.querySelectorAll(ticks)]
+      const boxes = labels.map(label => label.getBoundingClientRect())
+      const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
+      let end = -Infinity
+      for (const i of order) {
+        const stands = boxes[i][from] >= end + gap
+        if (stands) end = boxes[i][to]
+        labels[i].style.visibility = stands ? 'visible' : 'hidden'
+      }
+    }
+  }
+}
+
+function draw(place) {
+  const { Plotly } = window, { figure, save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
+  if (!width || !Plotly) return
+  const layout = { ...figure.layout, template: theme(getComputedStyle(place)) }
+  layout.width = Math.min(width, layout.width ?? width)
+  if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
+  place.width = width
+  place.style.height = `${layout.height}px`
+  if (place.on) Plotly.react(place, figure.data, layout)  // a new `config` would be a new chart
+  else {
+    const click = () => Plotly.downloadImage(place, { format: 'png', scale: 3, filename: place.wanted.file })
+    const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
+    const modeBarButtons = [[camera]]
+    Plotly.newPlot(place, figure.data, layout, { displaylogo: false, displayModeBar: 'hover', modeBarButtons })
+    // A swipe scrolls the page and a tap is a click: Plotly would keep both for itself.
+    place.addEventListener('touchstart', event => event.stopPropagation(), { capture: true, passive: true })
+    place.on('plotly_click', ({ points: [{ x, y, customdata }] }) => place.pick?.({ x, y, customdata }))
+  }
+  thin(place)
+}
+
+export default function({ data, parentElement, setTriggerValue }) {
+  const place = parentElement.querySelector('.chart')
+  place.wanted = JSON.parse(words.decode(data))
+  place.pick = place.wanted.picks && (point => setTriggerValue('picked', point))
+  place.setAttribute('role', 'figure')
+  place.setAttribute('aria-label', place.wanted.alt)
+  draw(place)
+  if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
+  const size = new ResizeObserver(() => { if (Math.floor(parentElement.clientWidth) !== place.width) draw(place) })
+  size.observe(parentElement)
+  const fonts = () => thin(place)  // words are wider in their own font
+  document.fonts.addEventListener('loadingdone', fonts)
+  return () => {
+    size.disconnect()
+    document.fonts.removeEventListener('loadingdone', fonts)
+    queueMicrotask(() => { if (!place.isConnected) window.Plotly?.purge(place) })
+  }
+}
+"""
+
+_chart = st.components.v2.component("chart", html='<div class="chart"></div>', css=CSS, js=JS, isolate_styles=False)
+
+
+def chart(figure: go.Figure, key: str, alt: str, file: str = "", on_pick: Callable[..., None] | None = None) -> None:
+    """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
+
+    alt: what it shows, in words. file: the name of the PNG that its camera saves. on_pick(row, column): called when a
+    mark is clicked; where the marks carry numbers (customdata lists), it gets those.
+    """
+
+    def picked() -> None:
+        if on_pick and (point := st.session_state[key].picked):
+            own = point.get("customdata")
+            on_pick(*own) if isinstance(own, list) else on_pick(round(point["y"]), round(point["x"]))
+
+    about = {"alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
+    spec = plotly.io.to_json(figure, validate=False)
+    _chart(key=key, data=f'{json.dumps(about)[:-1]},"figure":{spec}}}'.encode(), on_picked_change=picked)
