@@ -11,6 +11,7 @@ from model import Trace
 from model.analysis import cosine_similarity, rollout
 from model.encoder import EncoderLayer
 from pages.ui import session
+from pages.ui.components.arithmetic import arithmetic
 from pages.ui.differences import Difference, of_both, one_plane
 from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
@@ -217,7 +218,7 @@ def cosine_by_hand(other: int, cosine: float) -> None:
     """The cosine of the selected token's vector and another one's after the chosen layer."""
     a, b = (states[layer + 1, place].astype(np.float64) for place in (token, other))
     dot, aa, bb = float(a @ b), float(a @ a), float(b @ b)
-    arithmetic = (
+    lines = (
         rf"a \cdot b = {dot:.4f}",
         rf"\lVert a \rVert = \sqrt{{{aa:.4f}}} = {aa**0.5:.4f}",
         rf"\lVert b \rVert = \sqrt{{{bb:.4f}}} = {bb**0.5:.4f}",
@@ -225,7 +226,7 @@ def cosine_by_hand(other: int, cosine: float) -> None:
     )
     with st.container(border=True, key="working.cosine"):
         st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[other])}")
-        st.html("".join(map(formula, arithmetic)))
+        arithmetic("".join(map(formula, lines)), key="by_hand")
         pick("key", word("hand_other", token=tokens[token]), tokens, other, key="layers.other")
 
 

@@ -57,7 +57,8 @@ def _set(part: Element, small: bool = False) -> str:
         case "mn" | "mo" | "mtext":
             return html.escape(said)
         case "mi":
-            return f"<i>{said}</i>" if len(said) == 1 and (said.isascii() or said.islower()) else said
+            letter = len(said) == 1 and (said.isascii() or said.islower())
+            return f"<i>{html.escape(said)}</i>" if letter else html.escape(said)
         case "mspace":
             return f'<span style="margin-left:{part.get("width")}"></span>'
         case "mstyle":

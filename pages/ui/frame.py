@@ -35,13 +35,6 @@ STYLE = """
 [data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem;text-wrap:balance;
 word-break:keep-all;overflow-wrap:anywhere}
 [data-testid="stPageLink"] :is(span,div,p){white-space:normal}
-.st-key-strip{flex-wrap:nowrap!important;overflow-x:auto;gap:.1rem;
-border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
-.st-key-strip > div{flex:0 0 auto;width:auto!important}
-.st-key-strip [data-testid="stPageLink"] a{padding:.15rem .5rem}
-.st-key-strip p{line-height:1.25;white-space:nowrap}
-.st-key-strip button{min-height:1.9rem;padding:0 .5rem;border:none;background:none}
-.st-key-strip button p{position:relative;top:-.14rem}
 .st-key-chips button{min-height:1.7rem;padding:0 .6rem}
 .katex-display{overflow-x:auto;overflow-y:hidden;margin:.2rem 0;padding:.2rem 0 .6rem}
 [class*="st-key-heading"] .katex-display{margin:0;padding:0 0 .3rem;font-size:.85em}
@@ -66,7 +59,6 @@ LEGIBLE = """
 color:inherit!important;border:1px solid currentColor!important}
 .katex-display:focus-visible,.tall:focus-visible,a:focus-visible,button:focus-visible{
 outline:2px solid currentColor!important;outline-offset:1px}
-.st-key-strip a[aria-current="page"] p{font-weight:700;text-decoration:underline;text-underline-offset:.3em}
 [data-testid="InputInstructions"],[data-testid="stFileUploaderDropzoneInstructions"],.st-key-surroundings{display:none}
 @media (hover:none){.modebar{display:none!important}}
 """
@@ -97,7 +89,7 @@ LARGE = """
 :root{font-size:20px!important}
 [data-testid="stSidebar"],[data-testid="stHeader"]{display:none}
 [data-testid="stMainBlockContainer"]{padding:.3rem 1rem 1rem}
-.st-key-strip p{font-size:.8rem!important}
+.strip :is(a,button){font-size:.8rem!important}
 """
 
 

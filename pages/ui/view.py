@@ -20,9 +20,10 @@ from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_sw
 from pages.ui.choice import Choice
 from pages.ui.components.chart import chart
 from pages.ui.components.keys import listen
+from pages.ui.components.strip import Stop, strip
 from pages.ui.differences import Difference
 from pages.ui.first_sight import first_place
-from pages.ui.frame import PAGES, choice, page_link
+from pages.ui.frame import PAGES, choice, go_to, page_link, url_path
 from pages.ui.glossary import glossary_button
 from pages.ui.link import chosen, select
 from pages.ui.memory import give_back, hold
@@ -331,22 +332,26 @@ class View(Runs):
 
     def _strip(self, shapes: bool = True) -> None:
         """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
-        with st.container(horizontal=True, key="strip", vertical_alignment="center"):
-            for row in PAGES:
-                if row.group == "stage" and (not shapes or row.reads(self.trace)):
-                    label = plain(f"{row.name}.short")
-                    if shapes and not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
-                        label += f"  \n:small[:gray[{shape(self.value(row.shape_of))}]]"
-                    page_link(row.name, label)
-            for group in ("try", "learn"):
-                with st.popover(plain(f"frame.{group}"), width="content"):
-                    for row in PAGES:
-                        if row.group == group:
-                            page_link(row.name, plain(f"{row.name}.title"), row.icon)
+        rows = [row for row in PAGES if not shapes or row.reads(self.trace)]
+        groups: dict[str, list[Stop]] = {"stage": [], "try": [], "learn": []}
+        for row in rows:
+            path = url_path(row.name)
+            if row.group != "stage":
+                stop = Stop(path, plain(f"{row.name}.title"), icon=row.icon)
+            elif shapes and not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
+                stop = Stop(path, plain(f"{row.name}.short"), shape(self.value(row.shape_of)))
+            else:
+                stop = Stop(path, plain(f"{row.name}.short"))
+            groups[row.group].append(stop)
+        stages, menus = groups.pop("stage"), {plain(f"frame.{group}"): stops for group, stops in groups.items()}
+        with st.container(horizontal=True, vertical_alignment="center") if self.choice.big else nullcontext():
+            wanted = strip(plain("frame.strip"), stages, menus, url_path(self.name))
             if self.choice.big:  # the sidebar with its controls is away
                 st.markdown(f":gray[{self.where()}]", width="content")
                 leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
                 st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
+        if wanted is not None:
+            go_to(wanted or "home")
 
     def _chips(self) -> None:
         """The tokens, one of them selected: the same on every page."""

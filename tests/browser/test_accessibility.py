@@ -57,7 +57,7 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
         expect(page).to_have_title(name if row.name == "home" else f"{name} · {home}")
         expect(page.locator("html")).to_have_attribute("lang", language)
         if row.group == "stage":
-            here = page.locator(".st-key-strip a[aria-current=page]")
+            here = page.locator(".strip a[aria-current=page]")
             expect(here).to_contain_text(catalogue(language)[f"{row.name}.short"])
         wrong[row.name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
         scheme, other = other, scheme

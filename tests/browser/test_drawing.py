@@ -159,7 +159,7 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
     drawn, said = places(page), verdict(page)
     assert any(drawn)
 
-    page.locator(".st-key-strip a").nth([row.name for row in PAGES].index("tokens")).click()
+    page.locator(".strip a").nth([row.name for row in PAGES].index("tokens")).click()
     page.wait_for_url(lambda url: urlsplit(url).path == "/tokens")
     settle(page)
     assert places(page) == drawn

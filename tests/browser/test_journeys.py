@@ -70,8 +70,8 @@ def link_to(page: Page, name: str, language: str = "en") -> Locator:
     """The link in the strip to a page; if it stands in a menu, that is opened first."""
     (row,) = (row for row in PAGES if row.name == name)
     if row.group != "stage":
-        page.locator(".st-key-strip").get_by_role("button", name=catalogue(language)[f"frame.{row.group}"]).click()
-    return page.locator(f'[data-testid="stPageLink-NavLink"][href$="page={url_path(name)}"]').first
+        page.locator(".strip").get_by_role("button", name=catalogue(language)[f"frame.{row.group}"]).click()
+    return page.locator(f'.strip a[href*="/{url_path(name)}?"]')
 
 
 def walk_to(page: Page, name: str, language: str = "en") -> None:
@@ -346,7 +346,7 @@ def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, 
 def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}?s={quote(SENTENCE)}&{FORMULA}")
     title(page, "home")
-    attention = page.locator(".st-key-strip a").filter(has_text=catalogue("en")["attention.short"])
+    attention = page.locator(".strip a").filter(has_text=catalogue("en")["attention.short"])
     for _ in range(60):
         page.keyboard.press("Tab")
         if attention.evaluate("link => link === document.activeElement"):

@@ -86,7 +86,7 @@ def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: 
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     for name in ("heads", "layers", "attention"):
-        page.locator(f'[data-testid="stPageLink-NavLink"][href*="{name}"]').first.click()
+        page.locator(f'.strip a[href*="/{name}?"]').click()
         opened(page, name)
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
@@ -116,7 +116,7 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     box = chart.bounding_box()
     assert box["y"] < 220 and box["y"] + box["height"] <= 730
-    strip = page.locator(".st-key-strip")
+    strip = page.locator(".strip")
     assert strip.bounding_box()["height"] < 60
     assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
     page.get_by_role("button", name="Leave").click()

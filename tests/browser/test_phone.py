@@ -36,7 +36,7 @@ SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
     .map(label => label.textContent)"""
 
 # How much of the page a chart takes below the title of its lower axis.
-BELOW = """chart => chart.closest('[data-testid=stLayoutWrapper]').getBoundingClientRect().bottom
+BELOW = """chart => chart.closest('.chart').getBoundingClientRect().bottom
     - chart.querySelector('.xtitle').getBoundingClientRect().bottom"""
 
 

@@ -61,7 +61,8 @@ def steps(app: AppTest) -> list[str]:
 
 def in_html(app: AppTest) -> list[str]:
     """What is drawn in HTML, one text for each element."""
-    return [element.proto.body for element in app.get("html")]
+    arithmetic = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "arithmetic"]
+    return [*(part.proto.body for part in app.get("html")), *(part.bytes.decode() for part in arithmetic)]
 
 
 def cells(table: str) -> list[list[str]]:
@@ -94,6 +95,12 @@ def charts(app: AppTest) -> list[dict]:
     """The charts of the page as the browser gets them: each its figure, what it says of it, and its key."""
     parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "chart"]
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
+
+
+def stops(app: AppTest) -> dict:
+    """What the stage strip was given."""
+    (strip,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "strip"]
+    return json.loads(strip.json)
 
 
 def figure(app: AppTest, which: int = 0) -> dict:

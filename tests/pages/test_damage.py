@@ -10,7 +10,7 @@ from model import doubt as model_doubt
 from model import examples, loading, tables
 from pages.ui import session
 from pages.ui.text import catalogue
-from tests.pages.opening import APP, charts
+from tests.pages.opening import APP, charts, stops
 
 READERS = (loading.load, loading.untrained, model_doubt.doubt, tables._read_heads)
 
@@ -91,4 +91,4 @@ def test_one_damaged_file_takes_down_only_what_needs_it(
     if not still_there:
         assert named(app), "what is missing is named"
     assert app.sidebar.get("button_group"), "the input can be changed"
-    assert app.get("page_link"), "and so can the page"
+    assert stops(app), "and so can the page"

@@ -18,7 +18,7 @@ from pages.ui import session
 from pages.ui.frame import LARGE, LEGIBLE, NARROW, PAGES, STYLE
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
-from tests.pages.opening import APP, assert_fine, charts, open_page, texts
+from tests.pages.opening import APP, assert_fine, charts, open_page, stops, texts
 
 NAMES = [row.name for row in PAGES]
 
@@ -46,14 +46,17 @@ def _within(block: object) -> Iterator[Any]:
 
 def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None:
     words = catalogue("en")
-    parts = list(_within(open_page("home").main))
-    menus = [part.proto.popover.label for part in parts if part.type == "popover"]
-    links = [part.proto for part in parts if part.type == "page_link"]
-    said = [link.label.partition("  \n")[0].strip("* ") for link in links if link.page != "home"]
-    assert menus == [words["frame.try"], words["frame.learn"]]
-    assert [link.icon for link in links if link.icon] == [row.icon for row in PAGES if row.group != "stage"]
-    stages, others = ([row.name for row in PAGES if (row.group == "stage") == stage] for stage in (True, False))
-    assert said == [words[f"{name}.short"] for name in stages] + [words[f"{name}.title"] for name in others]
+    strip = stops(open_page("home"))
+    menus = {menu["name"]: menu["pages"] for menu in strip["menus"]}
+    assert [stop["name"] for stop in strip["stages"]] == [
+        words[f"{row.name}.short"] for row in PAGES if row.group == "stage"
+    ]
+    assert not any(stop["icon"] for stop in strip["stages"])
+    for group in ("try", "learn"):
+        own = [row for row in PAGES if row.group == group]
+        assert [(stop["name"], stop["icon"]) for stop in menus[words[f"frame.{group}"]]] == [
+            (words[f"{row.name}.title"], row.icon) for row in own
+        ]
 
 
 def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:

@@ -52,23 +52,26 @@ function thin(place) {
 function draw(place) {
   const { Plotly } = window, { figure, save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
   if (!width || !Plotly) return
-  const layout = { ...figure.layout, template: theme(getComputedStyle(place)) }
+  const template = theme(getComputedStyle(place)), look = JSON.stringify(template)
+  const layout = { ...figure.layout, template }
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
   place.width = width
   place.style.height = `${layout.height}px`
-  if (place.on) Plotly.react(place, figure.data, layout)  // a new `config` would be a new chart
-  else {
+  if (place.look === look) Plotly.react(place, figure.data, layout)
+  else {  // the first time, or in other colours
+    place.look = look
     const click = () => Plotly.downloadImage(place, { format: 'png', scale: 3, filename: place.wanted.file })
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]
     Plotly.newPlot(place, figure.data, layout, { displaylogo: false, displayModeBar: 'hover', modeBarButtons })
-    // A swipe scrolls the page and a tap is a click: Plotly would keep both for itself.
-    place.addEventListener('touchstart', event => event.stopPropagation(), { capture: true, passive: true })
     place.on('plotly_click', ({ points: [{ x, y, customdata }] }) => place.pick?.({ x, y, customdata }))
   }
   thin(place)
 }
+
+/* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
+const leave = event => event.stopPropagation()
 
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
@@ -76,6 +79,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.pick = place.wanted.picks && (point => setTriggerValue('picked', point))
   place.setAttribute('role', 'figure')
   place.setAttribute('aria-label', place.wanted.alt)
+  place.addEventListener('touchstart', leave, { capture: true, passive: true })
   draw(place)
   if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   const size = new ResizeObserver(() => { if (Math.floor(parentElement.clientWidth) !== place.width) draw(place) })
@@ -105,6 +109,7 @@ def chart(figure: go.Figure, key: str, alt: str, file: str = "", on_pick: Callab
             own = point.get("customdata")
             on_pick(*own) if isinstance(own, list) else on_pick(round(point["y"]), round(point["x"]))
 
-    about = {"alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
+    mode = st.context.theme.type  # in other colours it is another chart
+    about = {"mode": mode, "alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
     spec = plotly.io.to_json(figure, validate=False)
     _chart(key=key, data=f'{json.dumps(about)[:-1]},"figure":{spec}}}'.encode(), on_picked_change=picked)

@@ -1,7 +1,7 @@
 """What Streamlit leaves unsaid round a page, or says in English only: set right in the browser, after every change.
 
-The document gets the reader's language; the strip says which page is the current one, and has it in sight; what
-scrolls can be reached with the keyboard; and what Streamlit itself says is said in the reader's language.
+The document gets the reader's language, and so does what Streamlit itself says; what scrolls can be reached with the
+keyboard.
 """
 
 from collections.abc import Mapping
@@ -36,23 +36,7 @@ export default function({ data }) {
     while (texts.nextNode()) translate(texts.currentNode)
   }
 
-  /* On a phone the strip is wider than the screen: bring the current page's name to its middle. */
-  function reveal(link) {
-    const strip = link.closest('.st-key-strip')
-    if (!strip) return
-    const [name, row] = [link, strip].map(part => part.getBoundingClientRect())
-    if (name.left < row.left || name.right > row.right)
-      strip.scrollLeft += name.left + name.width / 2 - row.left - row.width / 2
-  }
-
   function mark() {
-    const here = location.pathname.split('/').pop()
-    for (const link of document.querySelectorAll('.st-key-strip a, [data-testid=stPopoverBody] a')) {
-      const current = new URL(link.href).searchParams.get('page') === here
-      if (current && !link.hasAttribute('aria-current')) reveal(link)
-      if (current) link.setAttribute('aria-current', 'page')
-      else link.removeAttribute('aria-current')
-    }
     for (const part of document.querySelectorAll(SCROLLS)) {
       size.observe(part)
       const scrolls = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1

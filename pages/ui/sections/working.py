@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model.by_hand import Table, by_hand
+from pages.ui.components.arithmetic import arithmetic
 from pages.ui.formula import formula
 from pages.ui.text import class_label, plain
 from pages.ui.view import View
@@ -23,12 +24,12 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
     lines = (*equations, *(step.latex for step in result.steps))
     recorded = f"{result.recorded:.4f}".replace("-", "−")
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{recorded}</b>")
-    # All at once and in HTML: a browser has it on the screen in a tenth of the time that it takes over Markdown.
     with st.container(border=True, key=f"working.{view.name}"):
-        st.html(
+        arithmetic(
             f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(view, key, cell))}</p>"
             f"{''.join(map(formula, lines))}<p>{said}</p>"
-            f"{''.join(terms(view, table) for table in result.tables)}"
+            f"{''.join(terms(view, table) for table in result.tables)}",
+            key="by_hand",
         )
 
 

@@ -1,0 +1,80 @@
+"""A chart stays where it is and shows each new figure; its script comes from this server, packed, once."""
+
+import json
+import urllib.request
+
+from playwright.sync_api import Page, expect
+
+from pages.ui.server import PLOTLY
+from tests.browser.test_journeys import settle
+from tests.browser.test_keys import PAGE, opened, wait_for
+
+DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
+
+
+def test_a_chart_stays_the_same_element_and_shows_the_new_figure(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    before, drawn = chart.element_handle(), chart.evaluate(DRAWN)
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+    assert page.evaluate("chart => chart === document.querySelector('.js-plotly-plot')", before)
+    page.wait_for_function(f"([chart, drawn]) => ({DRAWN})(chart) !== drawn", arg=[before, drawn])
+    page.keyboard.press("ArrowLeft")
+    wait_for(page, head="3")
+    page.wait_for_function(f"([chart, drawn]) => ({DRAWN})(chart) === drawn", arg=[before, drawn])
+
+
+def test_a_chart_is_as_wide_as_its_place_when_the_window_changes(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE.replace('stage=weights', '')}&as=row")
+    opened(page, "attention")
+    chart = page.locator(".chart").first
+    for width in (1440, 1000, 700):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(
+            "chart => Math.abs(chart.clientWidth - chart.querySelector('.main-svg').clientWidth) < 2",
+            arg=chart.element_handle(),
+        )
+
+
+def test_the_camera_of_a_chart_saves_it_under_its_name_in_the_link(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+    chart = page.locator(".chart").first
+    chart.hover()
+    with page.expect_download() as saved:
+        chart.locator(".modebar-btn").click()
+    assert "head-4" in saved.value.suggested_filename and saved.value.suggested_filename.endswith(".png")
+
+
+def test_a_chart_takes_the_colours_of_the_theme(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    ink = "() => getComputedStyle(document.querySelector('.js-plotly-plot .xtick text')).fill"
+    light = page.evaluate(ink)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"light => ({ink})() !== light", arg=light)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"light => ({ink})() === light", arg=light)
+
+
+def test_the_script_of_the_charts_is_sent_packed_and_kept(app_url: str) -> None:
+    with urllib.request.urlopen(f"{app_url}/{PLOTLY}") as answer:
+        headers, size = answer.headers, len(answer.read())
+    assert headers["Content-Encoding"] == "gzip" and size < 2_000_000
+    assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith("text/javascript")
+
+
+def test_streamlit_s_own_chart_is_never_fetched(page: Page, app_url: str, requests: list[str]) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    assert any(PLOTLY in url for url in requests) or page.evaluate(
+        f"() => performance.getEntriesByType('resource').some(one => one.name.includes({json.dumps(PLOTLY)}))"
+    )
+    assert not any("PlotlyChart" in url for url in requests)

@@ -1,0 +1,65 @@
+"""The stage strip leads to every page with all that is chosen by then, and one step back is one step."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_journeys import asked, link_to, settle, title
+from tests.browser.test_keys import PAGE, opened, wait_for
+
+
+def test_a_step_back_from_a_page_is_one_step_with_what_was_chosen(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+    link_to(page, "heads").click()
+    opened(page, "heads")
+    wait_for(page, head="4")
+    page.go_back()
+    title(page, "attention")
+    assert asked(page.url)["head"] == "4"
+    page.go_forward()
+    title(page, "heads")
+    assert asked(page.url)["head"] == "4"
+
+
+def test_a_link_opened_in_another_tab_shows_what_is_chosen_by_now(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+    with page.context.expect_page() as other:
+        link_to(page, "layers").click(modifiers=["ControlOrMeta"])
+    tab = other.value
+    title(tab, "layers")
+    assert (asked(tab.url)["head"], asked(tab.url)["s"]) == ("4", asked(page.url)["s"])
+    tab.close()
+    title(page, "attention")
+
+
+def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    menu = page.locator(".strip button").first
+    menu.focus()
+    page.keyboard.press("Enter")
+    first = page.locator(".strip [popover] a").first
+    expect(first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(first).to_be_hidden()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    title(page, "what_if")
+
+
+def test_two_impatient_clicks_on_the_strip_lead_to_the_last(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    link_to(page, "heads").click(no_wait_after=True)
+    link_to(page, "layers").click(no_wait_after=True)
+    opened(page, "layers")
+    page.wait_for_timeout(500)
+    title(page, "layers")
