@@ -1,4 +1,4 @@
-"""What the server does otherwise than Streamlit's own: how addresses of pages are answered, and when it sends."""
+"""What the server does otherwise than Streamlit's own: how it answers addresses, what draws charts, when it sends."""
 
 import gzip
 import re
@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 BURST = 0.02  # seconds: with more, the last part of a page waits longer than the browser saves
-PLOTLY = f"plotly-{plotly.__version__}.js"  # the script of charts, beside the pages
+PLOTLY = f"static/plotly-{plotly.__version__}.js"  # the script of charts, among the client's own files
 # The client, opened at /attention, would look for its server below that path first, and get two 404s.
 HERE = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location).href}</script>'
 
@@ -38,20 +38,21 @@ def send_in_bursts() -> None:
 
 
 class Entrance:
-    """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back.
+    """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back;
+    and the script that draws charts is sent packed.
 
     Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
     is sent to /foo∕bar, and the app says that there is no such page.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+        self.app, self.script = app, _script()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             _send_without_delay(send)
         if scope["type"] == "http" and scope["path"].endswith(f"/{PLOTLY}"):
-            await _plotly()(scope, receive, send)
+            await self.script(scope, receive, send)
             return
         entered = False
 
@@ -101,8 +102,8 @@ def _start_page() -> str:
 
 
 @cache
-def _plotly() -> Response:
-    """Plotly's own script, as Python's plotly brings it. It never changes under its name."""
+def _script() -> Response:
+    """Plotly for the browser, as Python's plotly brings it. It never changes under its name."""
     script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
     told = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
     return Response(gzip.compress(script.read_bytes()), headers=told, media_type="text/javascript")
