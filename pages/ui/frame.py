@@ -89,7 +89,8 @@ LARGE = """
 :root{font-size:20px!important}
 [data-testid="stSidebar"],[data-testid="stHeader"]{display:none}
 [data-testid="stMainBlockContainer"]{padding:.3rem 1rem 1rem}
-.strip :is(a,button){font-size:.8rem!important}
+.strip :is(a,button),.st-key-leave_big p{font-size:.8rem!important}
+.st-key-leave_big button{min-height:1.9rem;padding:0 .5rem;border:none;background:none}
 """
 
 

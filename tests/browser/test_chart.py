@@ -6,7 +6,7 @@ import urllib.request
 from playwright.sync_api import Page, expect
 
 from pages.ui.server import PLOTLY
-from tests.browser.test_journeys import settle
+from tests.browser.test_journeys import MIDDLE, settle
 from tests.browser.test_keys import PAGE, opened, wait_for
 
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
@@ -28,7 +28,7 @@ def test_a_chart_stays_the_same_element_and_shows_the_new_figure(page: Page, app
 
 
 def test_a_chart_is_as_wide_as_its_place_when_the_window_changes(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE.replace('stage=weights', '')}&as=row")
+    page.goto(f"{app_url}/{PAGE}&as=row")
     opened(page, "attention")
     chart = page.locator(".chart").first
     for width in (1440, 1000, 700):
@@ -78,3 +78,18 @@ def test_streamlit_s_own_chart_is_never_fetched(page: Page, app_url: str, reques
         f"() => performance.getEntriesByType('resource').some(one => one.name.includes({json.dumps(PLOTLY)}))"
     )
     assert not any("PlotlyChart" in url for url in requests)
+
+
+def test_two_quick_clicks_are_two_clicks_and_move_no_axis(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}&as=lines")
+    opened(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    ranges = "chart => [chart._fullLayout.xaxis.range, chart._fullLayout.yaxis.range]"
+    before, places = chart.evaluate(ranges), [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]
+    for place in places:  # faster than the page, and each right after the mouse came there
+        page.mouse.click(*place)
+        page.wait_for_timeout(150)
+    wait_for(page, token="4", key="6")
+    page.mouse.dblclick(*places[1])
+    settle(page)
+    assert chart.evaluate(ranges) == before

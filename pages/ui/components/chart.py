@@ -17,6 +17,8 @@ CSS = ".chart { overflow: hidden }"
 
 JS = """
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
+const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
+const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const words = new TextDecoder()
 
 /* The reader's colours and letters, for all that the figure says nothing about. */
@@ -64,14 +66,19 @@ function draw(place) {
     const click = () => Plotly.downloadImage(place, { format: 'png', scale: 3, filename: place.wanted.file })
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]
-    Plotly.newPlot(place, figure.data, layout, { displaylogo: false, displayModeBar: 'hover', modeBarButtons })
-    place.on('plotly_click', ({ points: [{ x, y, customdata }] }) => place.pick?.({ x, y, customdata }))
+    Plotly.newPlot(place, figure.data, layout, { ...QUIET, modeBarButtons })
+    place.on('plotly_click', ({ points }) => {
+      const pick = ([{ x, y, customdata }]) => place.pick?.({ x, y, customdata })
+      if (performance.now() - place.moved > LOOKS) pick(points)
+      else setTimeout(() => pick(place._hoverdata ?? points), LOOKS)
+    })
   }
   thin(place)
 }
 
 /* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
 const leave = event => event.stopPropagation()
+const move = event => { event.currentTarget.moved = performance.now() }
 
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
@@ -80,6 +87,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.setAttribute('role', 'figure')
   place.setAttribute('aria-label', place.wanted.alt)
   place.addEventListener('touchstart', leave, { capture: true, passive: true })
+  place.addEventListener('mousemove', move, { capture: true, passive: true })
   draw(place)
   if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   const size = new ResizeObserver(() => { if (Math.floor(parentElement.clientWidth) !== place.width) draw(place) })

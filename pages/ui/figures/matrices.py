@@ -117,7 +117,6 @@ def heatmap_parts(
     if line_colour is not None:
         for side in layout.values():
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
-            side["title"]["font"] = {"color": line_colour}
     if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
         layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, step)
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
