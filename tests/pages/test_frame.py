@@ -18,7 +18,7 @@ from pages.ui import session
 from pages.ui.frame import LARGE, LEGIBLE, NARROW, PAGES, STYLE
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
-from tests.pages.opening import APP, assert_fine, charts, open_page, stops, texts
+from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts
 
 NAMES = [row.name for row in PAGES]
 
@@ -62,8 +62,8 @@ def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None
 def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:
     def order(big: str) -> tuple[int, int, str]:
         shown = [part for part in _within(open_page("attention", depth="story", big=big).main)]
-        kinds = [part.type for part in shown]
-        picture = kinds.index("bidi_component")
+        components = [getattr(getattr(part, "proto", None), "component_name", "") for part in shown]
+        picture = components.index("chart")
         ways = [place for place, part in enumerate(shown) if part.type == "page_link" and "arrow" in part.proto.icon]
         (way,) = ways
         return way, picture, shown[way].proto.label.strip("*")
@@ -154,6 +154,12 @@ def test_what_is_cut_or_unknown_is_said() -> None:
 def specs(app: AppTest) -> list[str]:
     """What Plotly is given, chart by chart."""
     return [json.dumps(chart["figure"]) for chart in charts(app)]
+
+
+def test_names_in_the_arithmetic_are_no_html() -> None:
+    app = open_page("attention", s="<b>x</b> & y", token="2", key="2", depth="numbers")
+    (arithmetic,) = [body for body in in_html(app) if 'class="formula"' in body]
+    assert "“&lt;” → “&lt;”" in arithmetic and "“<”" not in arithmetic
 
 
 def test_tokens_are_shown_literally() -> None:

@@ -22,11 +22,11 @@ const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and
 const words = new TextDecoder()
 
 /* The reader's colours and letters, for all that the figure says nothing about. */
-function theme(style) {
+function theme(style, size) {
   const of = name => style.getPropertyValue(`--st-${name}`)
   const font = { color: of('text-color'), family: of('font') }, line = of('border-color')
   const side = { gridcolor: line, zerolinecolor: line, tickcolor: line, ticklabelposition: 'outside', automargin: true }
-  const title = standoff => ({ title: { standoff, font: { size: 14 } } })
+  const title = standoff => ({ title: { standoff, font: { size: Math.max(14, size) } } })
   return { layout: {
     font, hoverlabel: { bgcolor: of('background-color'), bordercolor: line, font },
     xaxis: { ...side, ...title(20), showgrid: false, zeroline: false }, yaxis: { ...side, ...title(24) },
@@ -54,7 +54,7 @@ function thin(place) {
 function draw(place) {
   const { Plotly } = window, { figure, save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
   if (!width || !Plotly) return
-  const template = theme(getComputedStyle(place)), look = JSON.stringify(template)
+  const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify(template)
   const layout = { ...figure.layout, template }
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
