@@ -11,15 +11,17 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
+from pages.ui.figures import Figure
 from pages.ui.text import plain
 
 
-def figure_table(figure: go.Figure) -> pd.DataFrame:
+def figure_table(drawn: Figure) -> pd.DataFrame:
     """The numbers of a picture with the names on its axes.
 
     Of a heatmap its cells; of bars, boxes and lines over common places a column for each series; of points and
     whatever else a row for each, with both its numbers.
     """
+    figure = drawn.checked()
     cells = next((trace for trace in figure.data if trace.type == "heatmap"), None)
     if cells is not None:
         z, every = np.asarray(cells.z), figure.layout.meta  # where not all names stand at the axes
@@ -71,9 +73,9 @@ def csv(table: pd.DataFrame, about: str = "") -> bytes:
     return (first + table.to_csv()).encode("utf-8-sig")
 
 
-def standalone(figure: go.Figure) -> str:
+def standalone(drawn: Figure) -> str:
     """The figure as one HTML file that opens offline; its camera saves an SVG."""
-    figure = go.Figure(figure).update_layout(paper_bgcolor="white", plot_bgcolor="white")
+    figure = drawn.checked().update_layout(paper_bgcolor="white", plot_bgcolor="white")
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     return figure.to_html(include_plotlyjs=True, config=config)
 

@@ -7,7 +7,6 @@ from functools import cache, cached_property, partial
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model import Trace, WeightsError
@@ -22,6 +21,7 @@ from pages.ui.components.chart import chart
 from pages.ui.components.keys import listen
 from pages.ui.components.strip import Stop, strip
 from pages.ui.differences import Difference
+from pages.ui.figures import Figure
 from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, go_to, page_link, url_path
 from pages.ui.glossary import glossary_button
@@ -100,7 +100,7 @@ class View(Runs):
             glossary_button(self._explained(), self.mode)
         self.font_size = 18 if self.choice.big else 12
         #: Title, figure, and what makes the table of its numbers.
-        self._pictures: dict[str, tuple[str, go.Figure, Callable[[], pd.DataFrame]]] = {}
+        self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame]]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         for arrow, (down, across) in ARROWS.items():
             self.on_key(arrow, partial(_go_on, "layer" if down else "head", down or across, self.trace.config))
@@ -228,7 +228,7 @@ class View(Runs):
     def picture(
         self,
         name: str,
-        figure: go.Figure,
+        figure: Figure,
         sentence: str,
         *,
         quantity: Quantity | None = None,

@@ -263,12 +263,12 @@ def test_the_statement_about_n_below_d_model_is_examined_with_this_encoders_numb
 def test_the_drawing_has_a_box_for_each_step_and_none_lies_on_another(preset: str) -> None:
     walk = shape_walk(PRESETS[preset], length(preset))
     drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"}, "light")
-    frame, *boxes = drawn.layout.shapes
-    assert len(boxes) == len(walk) == len(drawn.data[2].text)
+    frame, *boxes = drawn.checked().layout.shapes
+    assert len(boxes) == len(walk) == len(drawn.checked().data[2].text)
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
             assert a.x1 <= b.x0 or b.x1 <= a.x0 or a.y1 <= b.y0 or b.y1 <= a.y0
-    for step, box, text in zip(walk, boxes, drawn.data[2].text, strict=True):
+    for step, box, text in zip(walk, boxes, drawn.checked().data[2].text, strict=True):
         assert (frame.y0 < box.y0 and box.y1 < frame.y1) == step.key.startswith("layers.")
         assert text.endswith(" × ".join(f"{size:,}" for size in step.output.sizes))
 

@@ -13,7 +13,7 @@ VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 
 
 def spec(figure) -> dict:
-    return json.loads(figure.to_json())
+    return json.loads(figure.as_json())
 
 
 def test_signed_values_have_a_scale_symmetric_about_0() -> None:
@@ -37,7 +37,7 @@ def test_values_travel_as_typed_float32() -> None:
 def test_what_a_mask_hides_stays_blank() -> None:
     hidden = np.array([[-np.inf, 1.0], [0.5, -2.0]], np.float32)
     figure = heatmap(hidden, Axis("r"), Axis("c"))
-    assert np.isnan(figure.data[0].z[0, 0]) and figure.data[0].zmax == 2
+    assert np.isnan(figure.checked().data[0].z[0, 0]) and figure.checked().data[0].zmax == 2
 
 
 def test_equal_tokens_stay_apart_and_tags_are_shown_as_typed() -> None:
@@ -50,7 +50,7 @@ def test_equal_tokens_stay_apart_and_tags_are_shown_as_typed() -> None:
 @pytest.mark.parametrize("n", [1, 8, 64, 65])
 def test_a_clickable_map_has_a_marker_on_each_cell_up_to_64(n: int) -> None:
     names = [f"t{i}" for i in range(n)]
-    marks = heatmap(np.eye(n), Axis("r", names), Axis("c", names), clickable=True).data[1]
+    marks = heatmap(np.eye(n), Axis("r", names), Axis("c", names), clickable=True).checked().data[1]
     assert len(marks.x) == (n * n if n <= 64 else n * 33)  # of larger ones, every second column
     if n <= 64:
         for i in range(0, n * n, 7):
@@ -63,38 +63,38 @@ def test_a_clickable_map_has_a_marker_on_each_cell_up_to_64(n: int) -> None:
 def test_of_many_names_some_stand_at_the_axis_and_hovers_say_all(clickable: bool, chosen: tuple | None) -> None:
     names = [f"t{i}" for i in range(50)]
     figure = heatmap(np.eye(50), Axis("r", names), Axis("c", names), clickable=clickable, cell=chosen)
-    for side, place in ((figure.layout.yaxis, 0), (figure.layout.xaxis, 1)):
+    for side, place in ((figure.checked().layout.yaxis, 0), (figure.checked().layout.xaxis, 1)):
         assert len(side.tickvals) <= 32
         assert [names[at] for at in side.tickvals] == list(side.ticktext)
         assert min(np.diff(side.tickvals)) >= 2  # two names lie never on each other
         assert chosen is None or chosen[place] in side.tickvals
-    said = np.ravel(figure.data[-1].text)
+    said = np.ravel(figure.checked().data[-1].text)
     assert len(said) == 2500
     assert all(f"<b>t{i}</b>" in said[50 * i + j] and f"<b>t{j}</b>" in said[50 * i + j] for i, j in ((3, 4), (49, 0)))
-    assert figure.data[-1].hovertemplate.startswith("%{text}")
+    assert figure.checked().data[-1].hovertemplate.startswith("%{text}")
 
 
 def test_places_without_names_count_from_1() -> None:
-    figure = heatmap(np.eye(3), Axis("r", ["a", "b", "c"]), Axis("c"), clickable=True)
-    assert figure.data[0].x0 == 1 and sorted(set(figure.data[1].x)) == [1, 2, 3] and figure.data[0].y0 == 0
+    cells, marks = heatmap(np.eye(3), Axis("r", ["a", "b", "c"]), Axis("c"), clickable=True).data
+    assert cells["x0"] == 1 and sorted(set(marks["x"])) == [1, 2, 3] and cells.get("y0", 0) == 0
 
 
 def test_there_is_room_for_the_names_and_the_colour_bar() -> None:
     def margins(*names: str, **options) -> dict:
         figure = heatmap(np.eye(len(names)), Axis("r", names), Axis("c", names), **options)
-        return figure.layout.margin.to_plotly_json()
+        return figure.checked().layout.margin.to_plotly_json()
 
     short, long, wide = margins("a", "of"), margins("a", "understanding"), margins("我", "理解理解理解")
     assert short["l"] < wide["l"] < long["l"]
     assert margins("a", "of", font_size=18)["l"] > short["l"]
     assert short["b"] == long["b"] == wide["b"]  # side by side they fit
     assert margins(*["understanding"] * 12)["b"] > long["b"]  # on end
-    assert bars(np.ones(2), Axis("", ["a", "b"]), "p").layout.margin.t < short["t"]  # no colour bar
+    assert bars(np.ones(2), Axis("", ["a", "b"]), "p").checked().layout.margin.t < short["t"]  # no colour bar
 
 
 def test_bars_keep_their_order() -> None:
     figure = bars(np.array([3.0, 1.0]), Axis("word", ["a", "b"]), "probability")
-    assert list(figure.data[0].x) == [3, 1] and list(figure.layout.yaxis.range) == [1.6, -0.6]
+    assert list(figure.checked().data[0].x) == [3, 1] and list(figure.checked().layout.yaxis.range) == [1.6, -0.6]
 
 
 def luminance(colour: str) -> float:
@@ -107,8 +107,8 @@ def luminance(colour: str) -> float:
 def test_what_is_written_on_a_bar_has_a_contrast_of_4_5_whatever_its_colour() -> None:
     levels = [f"{level:02x}" for level in range(0, 256, 15)]
     colours = [f"#{red}{green}{blue}" for red in levels for green in levels for blue in levels]
-    many = bars(np.ones(len(colours)), Axis(""), "value", colours=colours).data[0]
-    one = bars(np.ones(1), Axis(""), "value", colours="#7b6fd0").data[0]
+    many = bars(np.ones(len(colours)), Axis(""), "value", colours=colours).checked().data[0]
+    one = bars(np.ones(1), Axis(""), "value", colours="#7b6fd0").checked().data[0]
     pairs = [*zip(many.marker.color, many.insidetextfont.color, strict=True)]
     for ground, ink in [*pairs, (one.marker.color, one.insidetextfont.color)]:
         low, high = sorted((luminance(ground), luminance(ink)))
@@ -120,11 +120,11 @@ def test_lines_join_each_query_to_what_it_looks_at(least: float, wanted: set) ->
     weights = np.array([[0.9, 0.1], [0.01, 0.99]], np.float32)
     figure = attention_lines(weights, Axis("q", ["a", "b"]), Axis("k", ["a", "b"]), 0, "light", least=least)
     joined = set()
-    for line in (trace for trace in figure.data if trace.mode == "lines"):
+    for line in (trace for trace in figure.checked().data if trace.mode == "lines"):
         ends = np.asarray(line.y).reshape(-1, 3)
         joined |= {(int(start), int(end)) for start, end, _ in ends}
     assert joined == wanted  # what is too thin is not drawn
-    marks = next(trace for trace in figure.data if trace.customdata is not None)
+    marks = next(trace for trace in figure.checked().data if trace.customdata is not None)
     pairs = [tuple(pair) for pair in marks.customdata]
     assert {pair for pair in pairs if min(pair) >= 0} == wanted
     for (i, j), x, y in zip(pairs, marks.x, marks.y, strict=True):
@@ -152,16 +152,16 @@ def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height
         font_size=font_size,
         height=height,
     )
-    cells, words = figure.data[0], figure.data[-1]
+    cells, words = figure.checked().data[0], figure.checked().data[-1]
     blank = (np.asarray(cells.z)[:, 0] == 0).mean() * 6 / 5  # of a tile and its word; no word row below the last tile
-    unit = (figure.layout.height - 6 * font_size) / 6  # pixels
+    unit = (figure.checked().layout.height - 6 * font_size) / 6  # pixels
     assert blank * unit >= words.textfont.size
 
 
 def test_waves_count_places_from_1_and_are_called_by_name() -> None:
     table = np.sin(np.arange(12.0).reshape(6, 2))
     figure = waves(table, {"component 2": 1}, Axis("place"), "value", used=3, chosen=(0, 1))
-    line, ring = figure.data
+    line, ring = figure.checked().data
     assert (line.name, list(line.x), list(ring.x)) == ("component 2", [1, 2, 3, 4, 5, 6], [1])
     np.testing.assert_array_equal(line.y, table[:, 1].astype(np.float32))
     (band,) = spec(figure)["layout"]["shapes"]

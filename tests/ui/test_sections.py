@@ -63,7 +63,7 @@ def test_a_click_on_a_cell_chooses_that_cell(selected: dict, name: str, row: str
     view = Sheet(name, head=1)
     cell_map.draw_map(view, key, "", cell=cell_map.chosen_cell(view, key))
     figure, rest = view.pictures[row.split(".")[1]]
-    marks = figure.data[1]
+    marks = figure.checked().data[1]
     values = view.shown(key)
     for mark in range(0, len(marks.x), 13):
         rest["on_pick"](round(float(marks.y[mark])), round(float(marks.x[mark])))
@@ -76,7 +76,7 @@ def test_a_click_on_a_part_of_a_map_chooses_the_place_in_the_whole(selected: dic
     view = Sheet("trained text", token=2)
     cell_map.draw_map(view, "layers.0.attention.weights", "", cell=(0, 2, 3), rows=[1, 2, 3], columns=[3, 1])
     figure, rest = view.pictures["weights"]
-    assert list(figure.layout.xaxis.ticktext) == [view.trace.tokens[3], view.trace.tokens[1]]
+    assert list(figure.checked().layout.xaxis.ticktext) == [view.trace.tokens[3], view.trace.tokens[1]]
     rest["on_pick"](2, 1)
     assert selected == {"token": 3, "key": 1}
     place, sizes, choose = view.moved
@@ -108,7 +108,7 @@ def test_a_click_on_the_other_inputs_map_chooses_what_stands_in_that_place_here(
     view = Pair("she sat by the big river .", "she sat by the river .", head=1)
     cell_map.draw_other(view, key, cell_map.chosen_cell(view, key))
     figure, rest = view.pictures[name]
-    marks, there = figure.data[1], view.other[key][1] if row != "ffn.hidden" else view.other[key]
+    marks, there = figure.checked().data[1], view.other[key][1] if row != "ffn.hidden" else view.other[key]
     for mark in range(0, len(marks.x), 17):
         rest["on_pick"](round(float(marks.y[mark])), round(float(marks.x[mark])))
         *_, token, place = cell_map.chosen_cell(
@@ -119,15 +119,15 @@ def test_a_click_on_the_other_inputs_map_chooses_what_stands_in_that_place_here(
     outlined = Pair("she sat by the big river .", "she sat by the river .", token=5)
     assert outlined.trace.tokens[5] == "big"
     cell_map.draw_other(outlined, key, (0, 5, 1)[-len(view.trace.axes(key)) :])
-    assert not outlined.pictures[name][0].layout.shapes  # nothing stands there
+    assert not outlined.pictures[name][0].checked().layout.shapes  # nothing stands there
 
 
 def test_the_other_map_has_the_same_neurons_as_the_first() -> None:
     view = Pair("she sat by the big river .", "she sat by the river .")
     cell_map.draw_other(view, "layers.0.ffn.hidden", columns=[7, 3])
     figure, _ = view.pictures["other_hidden"]
-    np.testing.assert_array_equal(figure.data[0].z, view.other["layers.0.ffn.hidden"][:, [7, 3]])
-    assert list(figure.layout.xaxis.ticktext) == ["8", "4"]
+    np.testing.assert_array_equal(figure.checked().data[0].z, view.other["layers.0.ffn.hidden"][:, [7, 3]])
+    assert list(figure.checked().layout.xaxis.ticktext) == ["8", "4"]
 
 
 def test_the_cell_chosen_at_first_is_in_the_selected_tokens_row() -> None:

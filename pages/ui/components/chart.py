@@ -7,10 +7,9 @@ wide it is. This one knows that beforehand, and is drawn once.
 import json
 from collections.abc import Callable
 
-import plotly.graph_objects as go
-import plotly.io
 import streamlit as st
 
+from pages.ui.figures import Figure
 from pages.ui.text import plain
 
 CSS = ".chart { overflow: hidden }"
@@ -105,7 +104,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 _chart = st.components.v2.component("chart", html='<div class="chart"></div>', css=CSS, js=JS, isolate_styles=False)
 
 
-def chart(figure: go.Figure, key: str, alt: str, file: str = "", on_pick: Callable[..., None] | None = None) -> None:
+def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[..., None] | None = None) -> None:
     """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
 
     alt: what it shows, in words. file: the name of the PNG that its camera saves. on_pick(row, column): called when a
@@ -119,5 +118,5 @@ def chart(figure: go.Figure, key: str, alt: str, file: str = "", on_pick: Callab
 
     mode = st.context.theme.type  # in other colours it is another chart
     about = {"mode": mode, "alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
-    spec = plotly.io.to_json(figure, validate=False)
-    _chart(key=key, data=f'{json.dumps(about)[:-1]},"figure":{spec}}}'.encode(), on_picked_change=picked)
+    told = f'{json.dumps(about)[:-1]}, "figure": {figure.as_json()}}}'
+    _chart(key=key, data=told.encode(), on_picked_change=picked)

@@ -3,15 +3,15 @@
 Pure functions: closed forms of model/cost.py in, Plotly figures out. No Streamlit here.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from model.cost import Shape, Step
-from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, ROLE_COLOURS, figure_of, label
+from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, ROLE_COLOURS, Figure, figure_of, label
 from pages.ui.figures.base import BREAK, at, scale, stroke, tint, words_at
 from pages.ui.figures.base import look as figure_look
 from pages.ui.text.formulas import html_math
@@ -57,7 +57,7 @@ def _levels(steps: Sequence[Step]) -> dict[str, int]:
 
 def walk_diagram(
     steps: Sequence[Step], words: Mapping[str, str], mode: str, *, font_size: int = 12, mathematics=html_math
-) -> go.Figure:
+) -> Figure:
     """The shape walk as boxes from input to answer, each with its symbol, its shape in letters and in numbers.
 
     steps: of one shape_walk. words: "parameters" and "multiply_adds", the units written beside a box, and "times",
@@ -177,7 +177,7 @@ def cost_curves(
     measured: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None,
     unit: str = "",
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """What grows with n, a column and a line each over the index n; names and titles (of x and y) are what is written.
 
     here: the present n, a dashed upright. crossings: (n, value, what the hover says), a ring at each. measured:
@@ -222,10 +222,12 @@ def cost_curves(
         "yaxis": scale(titles[1], zeroline=False, exponentformat="SI", ticksuffix=unit, **kind),
         **LEGEND,
     }
-    figure = go.Figure(traces, layout | figure_look(int(460 * font_size / 12), font_size))
+    figure = Figure(traces, layout | figure_look(int(460 * font_size / 12), font_size))
     if curves.index[0] <= here <= curves.index[-1]:
-        figure.add_vline(here, line={"color": GREY, "width": 1.5, "dash": "dot"})
-        x = np.log10(here) if logarithmic else here
-        top = {"y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left", "xshift": 3}
-        figure.add_annotation(x=x, **top, text=f"n = {here:,}", showarrow=False, font={"size": font_size})
+        line = {"type": "line", "x0": here, "x1": here, "y0": 0, "y1": 1, "yref": "y domain"}
+        figure.layout["shapes"] = [line | {"line": {"color": GREY, "width": 1.5, "dash": "dot"}}]
+        x = math.log10(here) if logarithmic else here
+        top = {"x": x, "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left", "xshift": 3}
+        said = {"text": f"n = {here:,}", "showarrow": False, "font": {"size": font_size}}
+        figure.layout["annotations"] = [top | said]
     return figure

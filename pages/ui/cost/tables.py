@@ -5,7 +5,6 @@ All arguments are plain, so that Streamlit can keep the results; `lang` tells th
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.config import PRESETS, EncoderConfig
@@ -25,7 +24,7 @@ from model.measure import LayerTimes, batch_run, layer_times, real_parameters
 from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui.cost import figures as cost_figures
 from pages.ui.cost.figures import shape_text, short
-from pages.ui.figures import AFTER, Axis, bars
+from pages.ui.figures import AFTER, Axis, Figure, bars
 from pages.ui.text import catalogue, plain
 from pages.ui.text.formulas import html_math, plain_math
 
@@ -97,7 +96,7 @@ def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool, lang: 
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def walk_picture(config: EncoderConfig, n: int, batch: int, mode: str, font_size: int, lang: str) -> go.Figure:
+def walk_picture(config: EncoderConfig, n: int, batch: int, mode: str, font_size: int, lang: str) -> Figure:
     words = {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
     return cost_figures.walk_diagram(
         steps_of(config, n, batch),
@@ -129,13 +128,14 @@ def parameters_table(config: EncoderConfig, lang: str) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def parameters_picture(config: EncoderConfig, font_size: int, lang: str) -> go.Figure:
+def parameters_picture(config: EncoderConfig, font_size: int, lang: str) -> Figure:
     parts = {name: part.number for name, part in parameters(config).items() if part.number}
     names = Axis("", [word(f"part_{name}") for name in parts])
     figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, font_size=font_size)
     text = [short(number) for number in parts.values()]
     inside = ["inside" if number > max(parts.values()) / 3 else "outside" for number in parts.values()]
-    return figure.update_traces(text=text, textposition=inside, hovertemplate="%{y}: %{x:,.0f}<extra></extra>")
+    figure.data[0] |= {"text": text, "textposition": inside, "hovertemplate": "%{y}: %{x:,.0f}<extra></extra>"}
+    return figure
 
 
 # -- cost over length ----------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def named(lines: pd.DataFrame) -> pd.DataFrame:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def cost_picture(
     config: EncoderConfig, here: int, times: LayerTimes | None, logarithmic: bool, font_size: int, lang: str
-) -> go.Figure:
+) -> Figure:
     """Multiply–adds of one layer over n, with the crossings, `here`, and what this machine took."""
     lines = curves(config, here, lang)
     marks = [
@@ -207,7 +207,7 @@ def cost_picture(
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_size: int, lang: str) -> go.Figure:
+def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_size: int, lang: str) -> Figure:
     """Bytes of all n × n weights over n, and of all parameters, which do not grow."""
     lines = curves(config, here, lang).set_index("n")[["memory"]].rename(columns={"memory": "memory_weights"})
     lines["memory_parameters"] = total(parameters(config)).number * BYTES["float32"]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import cosine_similarity, likeliest
@@ -17,7 +16,7 @@ from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
-from pages.ui.figures import Axis, colour_picture, drawing, heatmap, tiles
+from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
 from pages.ui.link import select
 from pages.ui.sections.overlay import INKED
 from pages.ui.text import plain, t
@@ -91,7 +90,7 @@ def how_it_is_brought_to_size(view: View) -> None:
 
 
 def _side_by_side(
-    view: View, intro: str, pictures: Sequence[tuple[str, np.ndarray, go.Figure, dict]], across: int
+    view: View, intro: str, pictures: Sequence[tuple[str, np.ndarray, Figure, dict]], across: int
 ) -> None:
     """The steps as small pictures, so many in a row: the name of each, its values, itself, and its sentence's numbers.
 
@@ -139,24 +138,22 @@ def position_maps(view: View, token: int) -> None:
     shown = max(token - front, 0)
     nearest = int(others[shown].argmax())
 
-    figure = (
-        tiles(
-            alike.reshape(side, side, side, side),
-            Axis.counted(plain("tokens.axis_row"), side),
-            Axis.counted(plain("tokens.axis_column"), side),
-            scale="signed",
-            limit=1.0,
-            chosen=divmod(shown, side),
-            hover=[
-                plain("patches.hover_position", patch=names[i], nearest=names[j], cosine=f"{others[i, j]:.2f}")
-                for i, j in enumerate(others.argmax(axis=1))
-            ],
-            font_size=view.font_size,
-            height=620,
-        )
-        .update_xaxes(constrain="domain")
-        .update_yaxes(constrain="domain", scaleanchor="x")
+    figure = tiles(
+        alike.reshape(side, side, side, side),
+        Axis.counted(plain("tokens.axis_row"), side),
+        Axis.counted(plain("tokens.axis_column"), side),
+        scale="signed",
+        limit=1.0,
+        chosen=divmod(shown, side),
+        hover=[
+            plain("patches.hover_position", patch=names[i], nearest=names[j], cosine=f"{others[i, j]:.2f}")
+            for i, j in enumerate(others.argmax(axis=1))
+        ],
+        font_size=view.font_size,
+        height=620,
     )
+    figure.layout["xaxis"] |= {"constrain": "domain"}
+    figure.layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}
     view.picture(
         "position_maps",
         figure,

@@ -5,10 +5,9 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from PIL import Image
 
-from pages.ui.figures.base import Axis, figure_of, look, patch_sides, rules, tile_layout, tile_markers
+from pages.ui.figures.base import Axis, Figure, figure_of, look, patch_sides, rules, tile_layout, tile_markers
 
 SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
 SMALL = 448  # pixels: a picture narrower than this is
@@ -60,7 +59,7 @@ def colour_tiles(
     hover: Sequence[str] = (),
     font_size: int = 12,
     height: int = 360,
-) -> go.Figure:
+) -> Figure:
     """Small pictures (row, column, height, width, 3) side by side: a click, like a tick, says which one.
 
     chosen: outlined. hover: a line for each, row by row.
@@ -70,7 +69,7 @@ def colour_tiles(
     return figure_of([tile_markers(n_rows, n_columns, hover)], layout | {"images": [stitched(pictures)]})
 
 
-def colour_picture(picture: np.ndarray, *, cut: int, font_size: int = 12, height: int = 240) -> go.Figure:
+def colour_picture(picture: np.ndarray, *, cut: int, font_size: int = 12, height: int = 240) -> Figure:
     """A picture (height, width, 3) in [0, 1] with lines every `cut` pixels and some patches' rows and columns named."""
     count = len(picture) // cut
     x, y = patch_sides(count, 1, font_size - 2)

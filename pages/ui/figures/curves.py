@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
     ACCENT,
@@ -12,6 +11,7 @@ from pages.ui.figures.base import (
     GREY,
     LEGEND,
     Axis,
+    Figure,
     at,
     axis_layout,
     figure_of,
@@ -43,7 +43,7 @@ def bars(
     there: np.ndarray | None = None,
     font_size: int = 12,
     height: int | None = None,
-) -> go.Figure:
+) -> Figure:
     """One bar for each name, in the order given (the first on top, where horizontal).
 
     texts: what stands at each bar, if not its value with three decimals. differs: the values are differences, which
@@ -113,7 +113,7 @@ def grouped_bars(
     value_range: tuple[float, float] | None = None,
     there: np.ndarray | None = None,
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
 
     there: (series, place), the values in another run, as hollow bars; not where they are stacked.
@@ -140,7 +140,7 @@ def grouped_bars(
 
 def spreads(
     series: Mapping[str, np.ndarray], names: Axis, value_title: str, colours: Sequence[str], font_size: int = 12
-) -> go.Figure:
+) -> Figure:
     """For each row of each table (row, value) a box: its middle half, its median, and whiskers from 5 % to 95 %."""
     traces = []
     for (title, values), colour in zip(series.items(), colours, strict=True):
@@ -159,7 +159,7 @@ def outlines(
     *,
     before: Mapping[str, np.ndarray] | None = None,
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap.
 
     before: of the same sets in another run, dashed.
@@ -190,7 +190,7 @@ def activation_curve(
     titles: tuple[str, str, str],
     font_size: int = 12,
     other: tuple[np.ndarray, np.ndarray] | None = None,
-) -> go.Figure:
+) -> Figure:
     """An activation function, one point on it for each neuron, the chosen one large; below, how many lie where.
 
     curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. other: the points of
@@ -241,7 +241,7 @@ def lines(
     there: np.ndarray | None = None,
     font_size: int = 12,
     height: int = 320,
-) -> go.Figure:
+) -> Figure:
     """One line for each name: values (name, step). Dashes and colours tell them apart.
 
     there: the same in another run, as thin lines with hollow marks.
@@ -280,7 +280,7 @@ def waves(
     used: int | None = None,
     chosen: tuple[int, int] | None = None,
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
 
     dimensions: what each is called -> its column. used: how many places the input takes; a band marks them. chosen:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
     BARE,
@@ -12,6 +11,7 @@ from pages.ui.figures.base import (
     STEPS,
     TO_THE_NEAREST,
     Axis,
+    Figure,
     colour_bar,
     figure_of,
     frame,
@@ -58,7 +58,7 @@ def drawing(
     cross: tuple[float, float] | None = None,
     font_size: int = 12,
     height: int = 240,
-) -> go.Figure:
+) -> Figure:
     """A grey picture (row, column) in [0, 1] with square pixels, ink bright.
 
     cut: lines every `cut` pixels, and the patches' rows and columns named r1 … and c1 …. box: (top, left, bottom,
@@ -122,7 +122,7 @@ def over_drawing(
     differs: bool = False,
     font_size: int = 12,
     height: int = 420,
-) -> go.Figure:
+) -> Figure:
     """One row of attention weights laid over the picture that its patches were cut from.
 
     picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,), the first on [CLS], which stands
@@ -177,7 +177,7 @@ def over_drawings(
     differs: bool = False,
     font_size: int = 12,
     height: int = 500,
-) -> go.Figure:
+) -> Figure:
     """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
 
     Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.

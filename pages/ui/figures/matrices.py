@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
     BARE,
@@ -16,6 +15,7 @@ from pages.ui.figures.base import (
     STEPS,
     TO_THE_NEAREST,
     Axis,
+    Figure,
     axis_layout,
     colour_bar,
     crossing,
@@ -38,7 +38,7 @@ MOST_CELLS = 600_000  # of many tiles together: as many bytes
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
 
-def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> go.Figure:
+def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> Figure:
     """A matrix as coloured cells, first row on top; row and column names on the axes, never merged.
 
     options: those of `heatmap_parts`.
@@ -146,7 +146,7 @@ def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int
 
 def wide_heatmap(
     values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None, font_size: int = 12
-) -> go.Figure:
+) -> Figure:
     """A heatmap with far more columns than can be named: a column's number, from 1 on, stands in the hover.
 
     values: (row, column). title: of the columns.
@@ -190,7 +190,7 @@ def tiles(
     words: Sequence[str] = (),
     font_size: int = 12,
     height: int | None = None,
-) -> go.Figure:
+) -> Figure:
     """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
@@ -239,7 +239,7 @@ def tiles(
     return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, font_size, square=False))
 
 
-def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> go.Figure:
+def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> Figure:
     """A heatmap of shares with a word and its share in each cell. options: as for `heatmap`."""
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, **options)
     traces[0] |= {
@@ -261,7 +261,7 @@ class Thumbnail:
     colour: str | None = None  # of the title
 
 
-def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_height: int = 118) -> go.Figure:
+def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_height: int = 118) -> Figure:
     """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
 
     Written as plain data: Plotly's make_subplots takes seven times as long. Of a large matrix blocks are drawn, which

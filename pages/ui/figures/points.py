@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
     ACCENT,
@@ -16,6 +15,7 @@ from pages.ui.figures.base import (
     ROLE_COLOURS,
     SHARES,
     Axis,
+    Figure,
     at,
     figure_of,
     grid,
@@ -46,7 +46,7 @@ def attention_lines(
     least: float = 0.02,
     others: float | None = None,
     differs: bool = False,
-) -> go.Figure:
+) -> Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
@@ -115,7 +115,7 @@ def paths(
     chosen: int,
     before: np.ndarray | None = None,
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """The way of each token through the layers: points (step, token, 2), a line for each token, the chosen one bold.
 
     steps: what the colour counts, with a name for each step. before: the same points in another run, of which the
@@ -218,7 +218,7 @@ def scatter(
     chosen: int,
     before: np.ndarray | None = None,
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
 
     before: where they are in another run, (point, 2).
@@ -262,7 +262,7 @@ def queries_and_keys(
     before: tuple[np.ndarray, np.ndarray] | None = None,
     font_size: int = 12,
     height: int = 520,
-) -> go.Figure:
+) -> Figure:
     """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
 
     link: a query and a key to join with a line. before: the same points in another run. Where there are many tokens

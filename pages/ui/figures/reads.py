@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
-from pages.ui.figures.base import ACCENT, GREY, INK, LESS, MORE, figure_of, grid, label, look, stroke, words_at
+from pages.ui.figures.base import ACCENT, GREY, INK, LESS, MORE, Figure, figure_of, grid, label, look, stroke, words_at
 from pages.ui.numbers import signed
 
 FEWEST, MOST = 5, 10  # lines
@@ -22,7 +21,7 @@ def reads(
     differs: bool = False,
     font_size: int = 12,
     height: int = 270,
-) -> go.Figure:
+) -> Figure:
     """One row of attention weights as lines from the token that looks (left) to those that it looks at (right).
 
     weights: (token,). The strongest lines only, in the order of the sentence, thicker where more is taken, with their

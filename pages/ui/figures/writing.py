@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from pages.ui.figures.base import (
     ACCENT,
@@ -14,6 +13,7 @@ from pages.ui.figures.base import (
     MORE,
     ROLE_COLOURS,
     Axis,
+    Figure,
     Points,
     figure_of,
     label,
@@ -37,7 +37,7 @@ def writing(
     lit: int | None = None,
     differs: bool = False,
     font_size: int = 12,
-) -> go.Figure:
+) -> Figure:
     """Source on the left, target on the right, as far as it is written; lines from the word that this step writes.
 
     target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
@@ -135,7 +135,7 @@ class Branch:
     on_path: bool = False  # of the translation on screen
 
 
-def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int = 12) -> go.Figure:
+def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int = 12) -> Figure:
     """The candidates of a search: a column for each step, the likeliest beginning on top; what goes on is connected.
 
     Those of the translation on screen are marked; what was dropped is pale. The number of a click: the place in

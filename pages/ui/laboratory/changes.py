@@ -270,7 +270,7 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     with left:
         figure = over_drawing(picture, size, names, view.token, word("axis_size"), font_size=view.font_size)
         cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
-        figure.layout.annotations = [
+        figure.layout["annotations"] = [
             cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
         ]
         effect = {"where": label[strongest], "value": signed(values[0, strongest])}

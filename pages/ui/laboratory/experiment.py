@@ -6,7 +6,6 @@ from threading import Lock
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
@@ -15,7 +14,7 @@ from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects
 from pages.ui.changes_bar import toggled
 from pages.ui.choice import MOST_EDITS
-from pages.ui.figures import Axis, heatmap
+from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.base import ACCENT, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
@@ -152,9 +151,9 @@ def effect_map(
         drawn = {"square": False, "font_size": view.font_size, "limit": 1.0 if waiting else None}
         figure = heatmap(values, rows, columns, cell=lit, clickable=True, **drawn)
         if waiting:  # cells to click, that say nothing yet
-            figure.data[0].update(z=np.zeros_like(values), colorscale=[[0, GREY], [1, GREY]], opacity=0.3)
-            figure.data[0].showscale = False
-        figure.layout.annotations = [
+            grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
+            figure.data[0] |= grey | {"showscale": False}
+        figure.layout["annotations"] = [
             {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
         ]
         read = "read_story" if view.story else "read_map"
@@ -200,7 +199,7 @@ def is_that_much(
 
 def strip(
     values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str, font_size: int
-) -> go.Figure:
+) -> Figure:
     """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
     heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
     heights[lit] = 0.5

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model import Edit, Pipeline, Trace
@@ -18,7 +17,8 @@ from pages.ui.changes_bar import toggled
 from pages.ui.choice import Choice
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
-from pages.ui.figures import Axis, bars, drawing, over_drawing, reads
+from pages.ui.figures import Axis, Figure, bars, drawing, over_drawing, reads
+from pages.ui.figures.base import words_at
 from pages.ui.figures.reads import INK
 from pages.ui.link import select
 from pages.ui.numbers import signed
@@ -152,7 +152,7 @@ def guesses(
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": "#8a8f98"}}
         marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
-        figure.layout.shapes = marks
+        figure.layout["shapes"] = marks
         most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
         moved = {"before": share(before[most_moved]), "after": share(now[most_moved])}
         sentence += " " + t("words.read_changed", name=names[most_moved], **moved)
@@ -207,7 +207,7 @@ def bars_with_numbers(
     colours: Sequence[str] | str = BLUE,
     room: np.ndarray | None = None,
     there: np.ndarray | None = None,
-) -> go.Figure:
+) -> Figure:
     """Bars, each with its number behind it; of differences in the colours of their signs.
 
     room: how far to the right something else is drawn. there: as for `bars`.
@@ -226,18 +226,13 @@ def bars_with_numbers(
     )
     every = [0.0, *values, *ends, *(() if there is None else there)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
-    figure.layout.xaxis.range = 1.05 * low, high + 0.35 * (high - low)
-    figure.layout.xaxis.visible = figure.layout.showlegend = False
-    figure.layout.margin.b = 6  # no numbers stand below
-    return figure.add_scatter(
-        x=ends,
-        y=np.arange(len(names)),
-        mode="text",
-        text=[f" {number}" for number in numbers],
-        textposition="middle right",
-        textfont={"color": INK[view.mode]},
-        hoverinfo="skip",
-    )
+    figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
+    figure.layout["showlegend"] = False
+    figure.layout["margin"]["b"] = 6  # no numbers stand below
+    look = {"textposition": "middle right", "textfont": {"color": INK[view.mode]}}
+    ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
+    figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
+    return figure
 
 
 def all_probabilities(trace: Trace) -> np.ndarray:

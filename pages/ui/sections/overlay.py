@@ -163,7 +163,10 @@ def patch_pair(view: View, query: int, key: int) -> None:
         names = [tokens[place] for place in shown]
         draw = colour_tiles if pixels.ndim == 5 else tiles
         figure = draw(pixels, Axis(""), Axis("", names), hover=names, font_size=view.font_size, height=150)
-        figure.update_layout(width=110 * len(shown) + 20).update_traces(showscale=False, selector={"type": "heatmap"})
+        figure.layout["width"] = 110 * len(shown) + 20
+        for trace in figure.data:
+            if trace["type"] == "heatmap":
+                trace["showscale"] = False
         chart(figure, "attention.pair", alt=" · ".join(names))
     if len(shown) < 2:
         st.caption(t("overlay.cls_has_no_pixels"))
