@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from pages.ui.server import PLOTLY
 from tests.browser.test_journeys import MIDDLE, settle
-from tests.browser.test_keys import PAGE, opened, wait_for
+from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 
@@ -40,11 +40,7 @@ def test_a_chart_is_as_wide_as_its_place_when_the_window_changes(page: Page, app
 
 
 def test_the_camera_of_a_chart_saves_it_under_its_name_in_the_link(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    settle(page)
+    one_head_on(page, app_url)
     chart = page.locator(".chart").first
     chart.hover()
     with page.expect_download() as saved:
@@ -93,3 +89,16 @@ def test_two_quick_clicks_are_two_clicks_and_move_no_axis(page: Page, app_url: s
     page.mouse.dblclick(*places[1])
     settle(page)
     assert chart.evaluate(ranges) == before
+
+
+def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str) -> None:
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story")
+    opened(page, "shapes_and_cost")
+    chart = page.locator(".js-plotly-plot").first
+    chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")
+    page.mouse.click(*chart.evaluate(MIDDLE, [1, 1e6]))
+    page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())
+    page.wait_for_timeout(200)
+    assert not errors

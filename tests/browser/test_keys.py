@@ -24,6 +24,15 @@ def wait_for(page: Page, **values: str) -> None:
     settle(page)
 
 
+def one_head_on(page: Page, app_url: str) -> None:
+    """Open the page and go from head 3 to head 4 by key, so that the page is newer than what it was opened with."""
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+
+
 def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&token=3&key=4")
     opened(page, "attention")

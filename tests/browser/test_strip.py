@@ -2,16 +2,12 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import asked, link_to, settle, title
-from tests.browser.test_keys import PAGE, opened, wait_for
+from tests.browser.test_journeys import asked, link_to, title
+from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
 
 def test_a_step_back_from_a_page_is_one_step_with_what_was_chosen(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    settle(page)
+    one_head_on(page, app_url)
     link_to(page, "heads").click()
     opened(page, "heads")
     wait_for(page, head="4")
@@ -24,11 +20,7 @@ def test_a_step_back_from_a_page_is_one_step_with_what_was_chosen(page: Page, ap
 
 
 def test_a_link_opened_in_another_tab_shows_what_is_chosen_by_now(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    settle(page)
+    one_head_on(page, app_url)
     with page.context.expect_page() as other:
         link_to(page, "layers").click(modifiers=["ControlOrMeta"])
     tab = other.value

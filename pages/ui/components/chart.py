@@ -67,7 +67,7 @@ function draw(place) {
     const modeBarButtons = [[camera]]
     Plotly.newPlot(place, figure.data, layout, { ...QUIET, modeBarButtons })
     place.on('plotly_click', ({ points }) => {
-      const pick = ([{ x, y, customdata }]) => place.pick?.({ x, y, customdata })
+      const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata })
       if (performance.now() - place.moved > LOOKS) pick(points)
       else setTimeout(() => pick(place._hoverdata ?? points), LOOKS)
     })
@@ -82,7 +82,7 @@ const move = event => { event.currentTarget.moved = performance.now() }
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
   place.wanted = JSON.parse(words.decode(data))
-  place.pick = place.wanted.picks && (point => setTriggerValue('picked', point))
+  place.pick = point => { if (place.wanted.picks) setTriggerValue('picked', point) }
   place.setAttribute('role', 'figure')
   place.setAttribute('aria-label', place.wanted.alt)
   place.addEventListener('touchstart', leave, { capture: true, passive: true })

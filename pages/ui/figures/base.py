@@ -109,11 +109,11 @@ class Figure:
 
 
 def _typed(values: np.ndarray | np.generic) -> object:
-    """An array by its bytes; whole numbers of 64 bits, which browsers do not have, as 32."""
+    """An array by its bytes; whole numbers of 64 bits, which browsers do not have, as doubles."""
     if values.ndim == 0 or values.dtype.kind not in "iuf":
         return values.tolist()
     if values.dtype.kind in "iu" and values.itemsize == 8:
-        values = values.astype(np.int32)
+        values = values.astype(np.float64)
     array = {"dtype": values.dtype.str[1:], "bdata": b64encode(np.ascontiguousarray(values)).decode()}
     return array if values.ndim == 1 else array | {"shape": ", ".join(map(str, values.shape))}
 
