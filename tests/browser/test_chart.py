@@ -91,6 +91,18 @@ def test_two_quick_clicks_are_two_clicks_and_move_no_axis(page: Page, app_url: s
     assert chart.evaluate(ranges) == before
 
 
+def test_of_two_clicks_that_the_server_gets_at_once_none_is_lost(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}&as=lines")
+    opened(page, "attention")
+    page.locator(".js-plotly-plot").first.evaluate("""chart => {
+      const click = place => chart.emit('plotly_click', { points: [{ x: 0, y: 0, customdata: place }] })
+      chart.moved = -Infinity  // the mouse has long been there
+      click([3, -1])
+      click([-1, 5])
+    }""")
+    wait_for(page, token="4", key="6")
+
+
 def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))

@@ -18,6 +18,7 @@ JS = """
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
+const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const words = new TextDecoder()
 
 /* The reader's colours and letters, for all that the figure says nothing about. */
@@ -82,7 +83,12 @@ const move = event => { event.currentTarget.moved = performance.now() }
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
   place.wanted = JSON.parse(words.decode(data))
-  place.pick = point => { if (place.wanted.picks) setTriggerValue('picked', point) }
+  place.pick = point => {
+    if (!place.wanted.picks) return
+    const number = Math.max(Date.now(), (place.clicks?.at(-1)?.[0] ?? 0) + 1)
+    place.clicks = [...(place.clicks ?? []).filter(([earlier]) => earlier > number - KEPT), [number, point]]
+    setTriggerValue('picked', place.clicks)
+  }
   place.setAttribute('role', 'figure')
   place.setAttribute('aria-label', place.wanted.alt)
   place.addEventListener('touchstart', leave, { capture: true, passive: true })
@@ -109,12 +115,17 @@ def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[
 
     alt: what it shows, in words. file: the name of the PNG that its camera saves. on_pick(row, column): called when a
     mark is clicked; where the marks carry numbers (customdata lists), it gets those.
+
+    Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
     """
+    answered = f"{key}.answered"  # in the session: the number of the last click that on_pick was called for
 
     def picked() -> None:
-        if on_pick and (point := st.session_state[key].picked):
-            own = point.get("customdata")
-            on_pick(*own) if isinstance(own, list) else on_pick(round(point["y"]), round(point["x"]))
+        for number, point in st.session_state[key].picked or ():
+            if on_pick and number > st.session_state.get(answered, 0):
+                own = point.get("customdata")
+                on_pick(*own) if isinstance(own, list) else on_pick(round(point["y"]), round(point["x"]))
+                st.session_state[answered] = number
 
     mode = st.context.theme.type  # in other colours it is another chart
     about = {"mode": mode, "alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
