@@ -7,14 +7,11 @@ from model.config import DECODER, PRESETS
 from model.graph import Graph
 from model.graph import graph as graph_of
 from model.sweep import align
-from pages.ui.choice import MOST_CHARACTERS, Choice
+from pages.ui.choice import MOST_CHARACTERS, OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import select
 from pages.ui.memory import hold
 from pages.ui.text import class_label, literal, plain, t
-
-#: Which field of Choice holds the other input.
-OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing", "picture": "other_picture"}
 
 
 def changes_bar(choice: Choice, own: Trace) -> None:

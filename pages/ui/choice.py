@@ -27,6 +27,8 @@ DEPTH = "story"  # where a new visitor begins
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 #: Beside these, colour pictures, which only offered checkpoints read.
 PICTURE = "picture"
+#: Which field of Choice holds the other input that one of each kind is compared with.
+OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing", PICTURE: "other_picture"}
 MODELS = ("trained", "paper")
 #: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
 #: input also both beside each other, the run of that, and by how much this run differs from it.

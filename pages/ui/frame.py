@@ -20,7 +20,7 @@ from pages.ui import formula, link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
-from pages.ui.sidebar import places, sidebar
+from pages.ui.sidebar import aids, places, sidebar
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
@@ -244,6 +244,7 @@ def frame() -> None:
     with _excuses(page.title):
         with st.sidebar:
             st.session_state["choice"] = sidebar()
+            aids(page.url_path or "home", st.session_state["choice"])
             st.session_state["framed"] = link.framed()
             _tend(st.session_state["lang"])
         st.html(f"<style>{STYLE}{formula.STYLE}{LEGIBLE}{NARROW}</style>")
@@ -257,6 +258,7 @@ def frame() -> None:
             assert context is not None  # a page is running
             with context.run_with_active_hash(context.page_script_hash):  # as page.run() does, which runs but once
                 st.fragment(_run)(page.url_path or "home")
+        st.caption(t("common.not_explanation"))
 
 
 def _run(name: str) -> None:

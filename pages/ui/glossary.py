@@ -144,10 +144,9 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
     return "_".join(path[-2:]) if path[0] in ("transform", "pooler") or path[-1] in ("output", "sum") else path[-1]
 
 
-def glossary_button(trace: Trace, mode: str) -> None:
-    """A button that opens the glossary over the page. mode: "light" or "dark", for the colours of Q, K and V."""
-    if st.button(plain("glossary.title"), icon=":material/dictionary:", key="glossary", width="stretch"):
-        st.dialog(plain("glossary.title"), width="large")(_glossary)(trace, mode)
+def open_glossary(trace: Trace, mode: str) -> None:
+    """Open the glossary over the page. mode: "light" or "dark", for the colours of Q, K and V."""
+    st.dialog(plain("glossary.title"), width="large")(_glossary)(trace, mode)
 
 
 def _glossary(trace: Trace, mode: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.ui.choice import FIELDS, Choice, Field, Problem, built, moved
+from pages.ui.choice import FIELDS, OTHER, Choice, Field, Problem, built, moved
 from pages.ui.drawing import pictures
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold; all else stands under "at.{name}".
@@ -48,7 +48,9 @@ def select(**values: Any) -> None:
 
 def framed() -> tuple[Any, ...]:
     """What the frame round a page shows of the choice; all else, layer and head among it, is drawn by the page."""
-    return tuple(st.session_state.get(key) for name, key in SIDEBAR.items() if name not in ("layer", "head"))
+    choice = chosen()
+    others = (getattr(choice, name) for name in OTHER.values())
+    return *others, *(st.session_state.get(key) for name, key in SIDEBAR.items() if name not in ("layer", "head"))
 
 
 def clicked() -> str | None:

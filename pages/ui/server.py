@@ -1,4 +1,4 @@
-"""What the server does otherwise than Streamlit's own: how it answers addresses, what draws charts, when it sends."""
+"""What the server does otherwise than Streamlit's own: how it answers addresses, and when it sends."""
 
 import gzip
 import re
@@ -6,16 +6,16 @@ import socket
 from functools import cache
 from pathlib import Path
 
-import plotly
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option
 from streamlit.runtime import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
+from pages.ui import scripts
+
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 BURST = 0.02  # seconds: with more, the last part of a page waits longer than the browser saves
-PLOTLY = f"static/plotly-{plotly.__version__}.js"  # the script of charts, among the client's own files
 # The client, opened at /attention, would look for its server below that path first, and get two 404s.
 HERE = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location).href}</script>'
 
@@ -39,20 +39,20 @@ def send_in_bursts() -> None:
 
 class Entrance:
     """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back;
-    and the script that draws charts is sent packed.
+    and there are our own scripts, packed.
 
     Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
     is sent to /foo∕bar, and the app says that there is no such page.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app, self.script = app, _script()
+        self.app, self.scripts = app, {scripts.address(name): _packed(path) for name, path in scripts.SOURCES.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             _send_without_delay(send)
-        if scope["type"] == "http" and scope["path"].endswith(f"/{PLOTLY}"):
-            await self.script(scope, receive, send)
+        if scope["type"] == "http" and (script := self.scripts.get("/".join(scope["path"].rsplit("/", 2)[1:]))):
+            await script(scope, receive, send)
             return
         entered = False
 
@@ -97,13 +97,14 @@ def _enter(path: str, query: str) -> Response:
 
 @cache
 def _start_page() -> str:
+    """Streamlit's, with our scripts fetched beside its own: else a component would ask for its own when it is drawn."""
     page = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
-    return page.replace("<head>", f'<head>{HERE}<script id="plotly" async src="{PLOTLY}"></script>', 1)
+    plotly, *ours = map(scripts.address, scripts.SOURCES)
+    wanted = "".join(f'<link rel="modulepreload" href="{address}">' for address in ours)
+    return page.replace("<head>", f'<head>{HERE}<script id="plotly" async src="{plotly}"></script>{wanted}', 1)
 
 
-@cache
-def _script() -> Response:
-    """Plotly for the browser, as Python's plotly brings it. It never changes under its name."""
-    script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+def _packed(script: Path) -> Response:
+    """A script for the browser. It never changes under its name."""
     told = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
     return Response(gzip.compress(script.read_bytes()), headers=told, media_type="text/javascript")

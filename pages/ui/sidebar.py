@@ -4,6 +4,7 @@ import streamlit as st
 
 from model.config import DECODER
 from pages.ui import link, session
+from pages.ui.changes_bar import compare_box
 from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PICTURE, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.drawing import pictures, sketch
@@ -16,6 +17,8 @@ from pages.ui.text import LANGUAGES, plain, t
 AFRESH = {"hidden": None, "step": None, "forced": (), "beam": 1}
 #: In the session: the room for the controls that a page draws.
 PLACES = "sidebar.places"
+#: In the session, once the glossary was asked for: the page, which knows the symbols, opens it.
+GLOSSARY = "sidebar.glossary"
 EXAMPLES = {
     "en": (
         "the animal did not cross the street because it was too tired .",
@@ -70,11 +73,28 @@ def sidebar() -> Choice:
 
 def places(page: str) -> None:
     """Layer and head: a page draws them, since its arrow keys move them, too. page: its name."""
-    writes = page == "translation" and st.session_state["input"] == "sentence"  # there the layers are the decoder's
-    config = DECODER if writes else session.config(link.chosen().pipeline)
+    config = DECODER if _writes(page) else session.config(link.chosen().pipeline)
     with st.session_state[PLACES]:
         _number("layer", config.layers)
         _number("head", config.heads)
+
+
+def aids(page: str, choice: Choice) -> None:
+    """What helps on every page: another input to compare this one with, which keys there are, and the glossary."""
+    compare_box(choice)
+    st.caption(t("translation.keys" if _writes(page) else "frame.keys"))
+    st.button(
+        plain("glossary.title"),
+        icon=":material/dictionary:",
+        key="glossary",
+        on_click=lambda: st.session_state.update({GLOSSARY: True}),
+        width="stretch",
+    )
+
+
+def _writes(page: str) -> bool:
+    """Whether layers, heads and keys are those of a decoder."""
+    return page == "translation" and st.session_state["input"] == "sentence"
 
 
 def _begin() -> None:

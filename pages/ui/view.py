@@ -15,7 +15,7 @@ from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from model.pipeline import Reading
 from pages.ui import exports, figures, session
-from pages.ui.changes_bar import changes_bar, compare_bar, compare_box, shown_switch
+from pages.ui.changes_bar import changes_bar, compare_bar, shown_switch
 from pages.ui.choice import Choice
 from pages.ui.components.chart import chart
 from pages.ui.components.keys import listen
@@ -24,11 +24,12 @@ from pages.ui.differences import Difference
 from pages.ui.figures import Figure
 from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, go_to, page_link, url_path
-from pages.ui.glossary import glossary_button
+from pages.ui.glossary import open_glossary
 from pages.ui.link import chosen, select
 from pages.ui.memory import give_back, hold
 from pages.ui.pickers import told_apart
 from pages.ui.runs import Runs, ways_to_show
+from pages.ui.sidebar import GLOSSARY
 from pages.ui.text import literal, plain, t, unmarked
 
 #: English words in equations, shown in the reader's language.
@@ -59,8 +60,6 @@ class View(Runs):
     `choice` is what the reader chose, fitted to `trace`, the run of that input. Nothing here runs the network again
     when only the place changes.
     """
-
-    KEYS = "frame.keys"  # the text that says which keys there are
 
     def __init__(
         self,
@@ -94,10 +93,8 @@ class View(Runs):
         with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
-        with st.sidebar:
-            compare_box(self.choice)
-            st.caption(t(self.KEYS))
-            glossary_button(self._explained(), self.mode)
+        if st.session_state.pop(GLOSSARY, False):
+            open_glossary(self._explained(), self.mode)
         self.font_size = 18 if self.choice.big else 12
         #: Title, figure, and what makes the table of its numbers.
         self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame]]] = {}
@@ -306,7 +303,7 @@ class View(Runs):
             page_link(following, f"**{label}**", ":material/arrow_forward:")
 
     def close(self, *code: object) -> None:
-        """The end of a page: the source of the modules that made it, downloads, and the standing warning."""
+        """The end of a page: the source of the modules that made it, and downloads."""
         if not self.story:
             if code:
                 open_first = self.choice.at_least("code")
@@ -318,7 +315,6 @@ class View(Runs):
             with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
-        st.caption(t("common.not_explanation"))
         listen(self._keys)
         # What a click will call keeps this object alive in the visitor's session, but needs none of its numbers.
         large = self.trace.large

@@ -17,8 +17,9 @@ def open_part(panel: str, **link: str):
 
 def test_the_path_ends_where_the_last_layer_ends() -> None:
     app, trace = open_part("path", token="3"), session.run("text", SENTENCE)
-    dots = figure(app)["data"][1]
-    x = numbers(dots["x"]).reshape(7, len(trace.tokens))
+    _, chosen, dots, every, *_ = (numbers(drawn["x"]) for drawn in figure(app)["data"])
+    x = every.reshape(7, len(trace.tokens))
+    assert (chosen == x[:, 2]).all() and (dots == [*x[0], *x[-1], *chosen]).all()
     states = trace.states()
     apart = np.linalg.norm(states[0] - states[-1], axis=-1)
     assert np.abs(x[0] - x[-1]).max() > 0

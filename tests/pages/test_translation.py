@@ -385,8 +385,8 @@ def drawn_on(app: AppTest) -> str:
 
 def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     explained = []
-    monkeypatch.setattr(view, "glossary_button", lambda trace, _: explained.append(trace))
-    opened()
+    monkeypatch.setattr(view, "open_glossary", lambda trace, _: explained.append(trace))
+    opened().button(key="glossary").click().run()
     assert [trace.graph.decoder is not None for trace in explained[-1:]] == [True]
 
 

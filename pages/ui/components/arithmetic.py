@@ -6,14 +6,10 @@ shows what it is given as it is. So every name in it must be escaped.
 
 import streamlit as st
 
-JS = """
-export default function({ data, parentElement }) {
-  parentElement.querySelector('.arithmetic').innerHTML = new TextDecoder().decode(data)
-}
-"""
+from pages.ui.scripts import script
 
 _arithmetic = st.components.v2.component(
-    "arithmetic", html='<div class="arithmetic"></div>', js=JS, isolate_styles=False
+    "arithmetic", html='<div class="arithmetic"></div>', js=script("arithmetic"), isolate_styles=False
 )
 
 

@@ -10,104 +10,14 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui.figures import Figure
+from pages.ui.scripts import script
 from pages.ui.text import plain
 
 CSS = ".chart { overflow: hidden }"
 
-JS = """
-const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
-const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
-const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
-const KEPT = 30_000  // ms; so long is a click sent again with every later one
-const words = new TextDecoder()
-
-/* The reader's colours and letters, for all that the figure says nothing about. */
-function theme(style, size) {
-  const of = name => style.getPropertyValue(`--st-${name}`)
-  const font = { color: of('text-color'), family: of('font') }, line = of('border-color')
-  const side = { gridcolor: line, zerolinecolor: line, tickcolor: line, ticklabelposition: 'outside', automargin: true }
-  const title = standoff => ({ title: { standoff, font: { size: Math.max(14, size) } } })
-  return { layout: {
-    font, hoverlabel: { bgcolor: of('background-color'), bordercolor: line, font },
-    xaxis: { ...side, ...title(20), showgrid: false, zeroline: false }, yaxis: { ...side, ...title(24) },
-    legend: { borderwidth: 0 },
-  } }
-}
-
-/* Hide what would lie on the label before it, or, of labels in a row, so close that they would read as one. */
-function thin(place) {
-  for (const [ticks, from, to, gap] of [['.xtick text', 'left', 'right', 3], ['.ytick text', 'top', 'bottom', -1]]) {
-    for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
-      const labels = [...layer.querySelectorAll(ticks)]
-      const boxes = labels.map(label => label.getBoundingClientRect())
-      const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
-      let end = -Infinity
-      for (const i of order) {
-        const stands = boxes[i][from] >= end + gap
-        if (stands) end = boxes[i][to]
-        labels[i].style.visibility = stands ? 'visible' : 'hidden'
-      }
-    }
-  }
-}
-
-function draw(place) {
-  const { Plotly } = window, { figure, save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
-  if (!width || !Plotly) return
-  const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify(template)
-  const layout = { ...figure.layout, template }
-  layout.width = Math.min(width, layout.width ?? width)
-  if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
-  place.width = width
-  place.style.height = `${layout.height}px`
-  if (place.look === look) Plotly.react(place, figure.data, layout)
-  else {  // the first time, or in other colours
-    place.look = look
-    const click = () => Plotly.downloadImage(place, { format: 'png', scale: 3, filename: place.wanted.file })
-    const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
-    const modeBarButtons = [[camera]]
-    Plotly.newPlot(place, figure.data, layout, { ...QUIET, modeBarButtons })
-    place.on('plotly_click', ({ points }) => {
-      const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata })
-      if (performance.now() - place.moved > LOOKS) pick(points)
-      else setTimeout(() => pick(place._hoverdata ?? points), LOOKS)
-    })
-  }
-  thin(place)
-}
-
-/* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
-const leave = event => event.stopPropagation()
-const move = event => { event.currentTarget.moved = performance.now() }
-
-export default function({ data, parentElement, setTriggerValue }) {
-  const place = parentElement.querySelector('.chart')
-  place.wanted = JSON.parse(words.decode(data))
-  place.pick = point => {
-    if (!place.wanted.picks) return
-    const number = Math.max(Date.now(), (place.clicks?.at(-1)?.[0] ?? 0) + 1)
-    place.clicks = [...(place.clicks ?? []).filter(([earlier]) => earlier > number - KEPT), [number, point]]
-    setTriggerValue('picked', place.clicks)
-  }
-  place.setAttribute('role', 'figure')
-  place.setAttribute('aria-label', place.wanted.alt)
-  place.addEventListener('touchstart', leave, { capture: true, passive: true })
-  place.addEventListener('mousemove', move, { capture: true, passive: true })
-  draw(place)
-  if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
-  const size = new ResizeObserver(() => { if (Math.floor(parentElement.clientWidth) !== place.width) draw(place) })
-  size.observe(parentElement)
-  const fonts = () => thin(place)  // words are wider in their own font
-  document.fonts.addEventListener('loadingdone', fonts)
-  return () => {
-    size.disconnect()
-    document.fonts.removeEventListener('loadingdone', fonts)
-    queueMicrotask(() => { if (!place.isConnected) window.Plotly?.purge(place) })
-  }
-}
-"""
-
-_chart = st.components.v2.component("chart", html='<div class="chart"></div>', css=CSS, js=JS, isolate_styles=False)
+_chart = st.components.v2.component(
+    "chart", html='<div class="chart"></div>', css=CSS, js=script("chart"), isolate_styles=False
+)
 
 
 def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[..., None] | None = None) -> None:

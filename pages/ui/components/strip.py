@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
+from pages.ui.scripts import script
+
 CSS = """
 .strip { display: flex; align-items: center; gap: .1rem; overflow-x: auto; padding-bottom: .2rem;
   border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent) }
@@ -27,70 +29,9 @@ CSS = """
 .strip .icon { font-family: "Material Symbols Rounded"; font-size: 1.2em; vertical-align: -.25em; margin-right: .4rem }
 """
 
-JS = """
-const make = (parent, kind, own, ...children) => {
-  const node = parent.appendChild(Object.assign(document.createElement(kind), own))
-  node.append(...children)
-  return node
-}
-
-export default function({ data, parentElement, setTriggerValue }) {
-  const strip = parentElement.querySelector('.strip'), told = JSON.stringify(data)
-  strip.open = path => setTriggerValue('open', path)
-  if (strip.told !== told) draw(strip, data)
-  strip.told = told
-  lead(strip)
-
-  function draw(strip, { label, stages, menus, here }) {
-    const link = (parent, { path, name, shape, icon }) => {
-      const a = make(parent, 'a', { path })
-      if (icon) make(a, 'span', { className: 'icon', ariaHidden: true }, icon.slice(10, -1))  // :material/home:
-      make(a, 'span', { className: 'name' }, name)
-      if (shape) make(a, 'small', {}, shape)
-      if (path === here) a.setAttribute('aria-current', 'page')
-    }
-    strip.setAttribute('aria-label', label)
-    strip.replaceChildren()
-    for (const stage of stages) link(strip, stage)
-    for (const { name, pages } of menus) {
-      const menu = document.createElement('div'), button = make(strip, 'button', { popoverTargetElement: menu }, name)
-      menu.popover = 'auto'
-      strip.append(menu)
-      for (const page of pages) link(menu, page)
-      menu.onbeforetoggle = () => {
-        const { left, bottom } = button.getBoundingClientRect()
-        menu.style.left = `${Math.max(0, Math.min(left, innerWidth - 260))}px`
-        menu.style.top = `${bottom + 4}px`
-      }
-    }
-    strip.onclick = event => {
-      const a = event.target.closest('a')
-      if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return
-      event.preventDefault()
-      a.closest('[popover]')?.hidePopover()
-      strip.open(a.path)
-    }
-    strip.onpointerdown = strip.onfocusin = () => lead(strip)
-    reveal(strip)
-  }
-
-  /* Links lead to what is chosen by now. */
-  function lead(strip) {
-    for (const a of strip.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
-  }
-
-  /* On a phone the strip is wider than the screen: bring the current page's name to its middle. */
-  function reveal(strip) {
-    const current = strip.querySelector('[aria-current]')
-    if (!current || current.closest('[popover]')) return
-    const [name, row] = [current, strip].map(part => part.getBoundingClientRect())
-    if (name.left < row.left || name.right > row.right)
-      strip.scrollLeft += name.left + name.width / 2 - row.left - row.width / 2
-  }
-}
-"""
-
-_strip = st.components.v2.component("strip", html='<nav class="strip"></nav>', css=CSS, js=JS, isolate_styles=False)
+_strip = st.components.v2.component(
+    "strip", html='<nav class="strip"></nav>', css=CSS, js=script("strip"), isolate_styles=False
+)
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,8 @@ def paths(
     before: np.ndarray | None = None,
     font_size: int = 12,
 ) -> Figure:
-    """The way of each token through the layers: points (step, token, 2), a line for each token, the chosen one bold.
+    """The way of each token through the layers: points (step, token, 2), a line for each, with a dot at its two ends;
+    that of the chosen token bold, with a dot at each step. A hover tells what each point is.
 
     steps: what the colour counts, with a name for each step. before: the same points in another run, of which the
     chosen token's way is drawn dotted and the ends of all hollow.
@@ -126,21 +127,22 @@ def paths(
     every = points.reshape(-1, 2)
     shown = list(range(n)) if n <= 20 else [chosen]
     traces = [
-        stroke(broken, "rgba(128,128,128,0.35)", 1, hoverinfo=None),
+        stroke(broken, "rgba(128,128,128,0.35)", 1),
+        stroke(points[:, chosen], ACCENT, 3),
         at(
-            every,
+            [*points[0], *points[-1], *points[:, chosen]],
             "markers",
             marker={
-                "color": np.repeat(np.arange(n_steps, dtype=np.uint8), n),
+                "color": np.array([0] * n + [n_steps - 1] * n + list(range(n_steps)), np.uint8),
                 "colorscale": SHARES,
-                "size": 6,
+                "size": [6] * 2 * n + [9] * n_steps,
+                "opacity": 1,
                 "line": {"width": 0.5, "color": "rgba(128,128,128,0.8)"},
                 "colorbar": _legend_bar(steps),
             },
-            text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names],
-            hovertemplate="%{text}<extra></extra>",
+            hoverinfo="skip",
         ),
-        stroke(points[:, chosen], ACCENT, 3, mode="lines+markers", marker={"size": 8}),
+        unseen(every, text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names]),
         words_at(
             points[-1, shown],
             [f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],

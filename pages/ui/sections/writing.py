@@ -38,7 +38,6 @@ class Writing(View):
     is there.
     """
 
-    KEYS = "translation.keys"
     trace: TranslationTrace
     pipeline: Translator
     found: TranslationTrace

@@ -1,0 +1,3 @@
+export default function({ data, parentElement }) {
+  parentElement.querySelector('.arithmetic').innerHTML = new TextDecoder().decode(data)
+}

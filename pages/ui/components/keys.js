@@ -1,0 +1,25 @@
+export default function({ data, setTriggerValue }) {
+  const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
+  presses.waiting = presses.waiting.filter(([number]) => number > data.done)
+  const press = event => {
+    const from = event.composedPath()[0]
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
+    if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox]')) return
+    const key = (event.shiftKey ? 'Shift+' : '') + event.key
+    if (!data.keys.includes(key)) return
+    event.preventDefault()
+    presses.waiting.push([++presses.last, key])
+    setTriggerValue('pressed', { seen: data.done, waiting: [...presses.waiting] })
+  }
+  // A mouse on a row of buttons would leave the arrows to that row; who comes there by keys wants just that.
+  const leave = event => { if (event.detail && event.target.closest('[role=radio]')) document.activeElement.blur() }
+  document.listening?.abort()  // since an earlier run: once is enough
+  const listening = document.listening = new AbortController()
+  const { signal } = listening
+  document.addEventListener('keydown', press, { signal })
+  document.addEventListener('click', leave, { signal, capture: true })  // such a row lets no click out
+  return () => {
+    listening.abort()
+    if (document.listening === listening) document.listening = undefined
+  }
+}

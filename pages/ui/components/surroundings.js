@@ -1,0 +1,70 @@
+const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
+const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
+const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
+const SCROLLS = '.katex-display, .tall'
+
+export default function({ data }) {
+  document.untend?.()  // in another language than the last time: two observers would translate back and forth for ever
+  const root = document.documentElement, main = document.body
+  const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
+  root.lang = data.language
+  root.style.setProperty('--controls', JSON.stringify(data.controls))
+
+  function translate(node) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const words = data.words[node.nodeValue.trim()]
+      if (words && !node.parentElement?.closest(OURS)) node.nodeValue = words
+      return
+    }
+    for (const part of [node, ...node.querySelectorAll('[aria-label], [title], [placeholder]')])
+      for (const name of SPOKEN) {
+        const words = data.words[part.getAttribute(name)]
+        if (words) part.setAttribute(name, words)
+      }
+    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) translate(texts.currentNode)
+  }
+
+  function mark() {
+    for (const part of document.querySelectorAll(SCROLLS)) {
+      size.observe(part)
+      const scrolls = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1
+      if (scrolls === part.hasAttribute('tabindex')) continue
+      if (scrolls) {
+        part.tabIndex = 0
+        part.setAttribute('role', 'group')
+        part.setAttribute('aria-label', part.matches('.katex-display') ? data.equation : data.part)
+      } else for (const name of ['tabindex', 'role', 'aria-label']) part.removeAttribute(name)
+    }
+  }
+
+  let waiting = 0
+  function tend() {
+    waiting = 0
+    mark()
+  }
+  function soon() { waiting ||= requestAnimationFrame(tend) }
+  const watch = new MutationObserver(changes => {
+    for (const { target, addedNodes, type } of changes) {
+      const within = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement
+      if (!within || within.closest(CHARTS)) continue
+      if (type === 'characterData') translate(target)
+      else if (type === 'attributes') translate(within)
+      else addedNodes.forEach(node => { if (node.nodeType !== Node.COMMENT_NODE) translate(node) })
+      soon()
+    }
+  })
+  watch.observe(main, watched)
+  translate(main)
+  soon()
+  document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
+
+  const size = new ResizeObserver(soon)
+  size.observe(main)
+  return document.untend = () => {
+    watch.disconnect()
+    size.disconnect()
+    document.fonts.removeEventListener('loadingdone', soon)
+    cancelAnimationFrame(waiting)
+  }
+}
