@@ -1,14 +1,17 @@
-"""A chart stays where it is and shows each new figure; its script comes from this server, packed, once."""
+"""A chart stays where it is and shows each new figure; the scripts come from this server, packed, once."""
 
+import gzip
 import json
 import urllib.request
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.server import PLOTLY
+from pages.ui import scripts
 from tests.browser.test_journeys import MIDDLE, settle
 from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
+PLOTLY = scripts.address("plotly")
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 
 
@@ -59,11 +62,22 @@ def test_a_chart_takes_the_colours_of_the_theme(page: Page, app_url: str) -> Non
     page.wait_for_function(f"light => ({ink})() === light", arg=light)
 
 
-def test_the_script_of_the_charts_is_sent_packed_and_kept(app_url: str) -> None:
-    with urllib.request.urlopen(f"{app_url}/{PLOTLY}") as answer:
-        headers, size = answer.headers, len(answer.read())
-    assert headers["Content-Encoding"] == "gzip" and size < 2_000_000
+@pytest.mark.parametrize("name", scripts.SOURCES)
+def test_a_script_is_sent_packed_and_kept(app_url: str, name: str) -> None:
+    with urllib.request.urlopen(f"{app_url}/{scripts.address(name)}") as answer:
+        headers, packed = answer.headers, answer.read()
+    assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == scripts.SOURCES[name].read_bytes()
     assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith("text/javascript")
+
+
+def test_every_script_is_fetched_once_and_at_once(page: Page, app_url: str, requests: list[str]) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+    for name in scripts.SOURCES:
+        assert [url for url in requests if scripts.address(name) in url] == [f"{app_url}/{scripts.address(name)}"], name
 
 
 def test_streamlit_s_own_chart_is_never_fetched(page: Page, app_url: str, requests: list[str]) -> None:
