@@ -8,6 +8,7 @@ Done here and not by Streamlit's own `bind="query-params"`: that puts a widget's
 a link must mean the same in each language.
 """
 
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -48,9 +49,13 @@ def select(**values: Any) -> None:
 
 def framed() -> tuple[Any, ...]:
     """What the frame round a page shows of the choice; all else, layer and head among it, is drawn by the page."""
-    choice = chosen()
-    others = (getattr(choice, name) for name in OTHER.values())
-    return *others, *(st.session_state.get(key) for name, key in SIDEBAR.items() if name not in ("layer", "head"))
+    return tuple(st.session_state.get(key) for key in _framed_keys())
+
+
+@cache
+def _framed_keys() -> list[str]:
+    names = SIDEBAR.keys() - {"layer", "head"}
+    return [_key(field) for field in FIELDS if field.name in names or field.path in OTHER.values()]
 
 
 def clicked() -> str | None:

@@ -73,7 +73,7 @@ def sidebar() -> Choice:
 
 def places(page: str) -> None:
     """Layer and head: a page draws them, since its arrow keys move them, too. page: its name."""
-    config = DECODER if _writes(page) else session.config(link.chosen().pipeline)
+    config = DECODER if _writes(page) else session.config(st.session_state["choice"].pipeline)
     with st.session_state[PLACES]:
         _number("layer", config.layers)
         _number("head", config.heads)
