@@ -1,8 +1,8 @@
 """The translator, and the text encoder that it shares: two tasks in turn, one set of encoder weights.
 
-Of each twelve batches, ten hide words as in the recipe `text` (seven of them English: there is more of it) and two hold
-sentence pairs to translate, from English and from Chinese by turns. Start it with `--from` the text weights; it ships
-both files anew.
+Of each fourteen batches, eight hide words as in the recipe `text` (five of them English: there is more of it), four are
+parsed sentences, from which two heads learn grammar, and two hold sentence pairs to translate, from English and from
+Chinese by turns. Start it with `--from` the text weights; it ships both files anew.
 """
 
 import random

@@ -18,8 +18,8 @@ def opened(page: Page, name: str) -> None:
     page.wait_for_function("() => Boolean(document.listening)")
 
 
-def wait_for(page: Page, **values: str) -> None:
-    """Wait until the link holds these values."""
+def wait_for(page: Page, **values: str | None) -> None:
+    """Wait until the link holds these values (None: no such value)."""
     page.wait_for_url(lambda url: all(asked(url).get(name) == value for name, value in values.items()))
     settle(page)
 

@@ -1,0 +1,38 @@
+"""What the sidebar offers on every page, and the frame draws: another sentence to compare with, and the glossary."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_journeys import settle
+from tests.browser.test_keys import PAGE, opened, wait_for
+
+OTHER = "she gave the cat a book ."
+
+
+def test_a_comparison_taken_back_on_the_page_leaves_the_box_in_the_sidebar(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    compare, box = page.get_by_role("button", name="Compare with"), page.get_by_label("A second sentence")
+    compare.click()
+    box.fill(OTHER)
+    box.press("Enter")
+    wait_for(page, other=OTHER)
+    settle(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Stop comparing").click()
+    wait_for(page, other=None)
+    settle(page)
+    compare.click()
+    expect(box).to_have_value("")
+
+
+def test_the_glossary_opens_on_the_page_that_one_is_on(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.get_by_role("button", name="Glossary").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("table").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    expect(dialog).to_have_count(0)
