@@ -13,5 +13,5 @@ else:
     from pages.ui import server
 
     server.name_the_pages_ourselves()
-    server.send_in_bursts()
+    server.send_whole_pages()
     app = App(__file__, middleware=[Middleware(server.Entrance)])

@@ -1,21 +1,24 @@
 """What the server does otherwise than Streamlit's own: how it answers addresses, and when it sends."""
 
+import asyncio
 import gzip
 import re
 import socket
 from functools import cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option
-from streamlit.runtime import runtime
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages.ui import scripts
+from pages.ui import assets
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
-BURST = 0.02  # seconds: with more, the last part of a page waits longer than the browser saves
+HOLD = 0.06  # seconds: most pages are written by then; of the others the reader shall see something
 # The client, opened at /attention, would look for its server below that path first, and get two 404s.
 HERE = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location).href}</script>'
 
@@ -28,31 +31,45 @@ def name_the_pages_ourselves() -> None:
     PagesManager.uses_pages_directory = False
 
 
-def send_in_bursts() -> None:
-    """Let the server send what pages say every BURST seconds, where Streamlit has it every 5 ms.
+def send_whole_pages() -> None:
+    """Let the server hold back what a page says until all is said, or for HOLD seconds if that comes first.
 
-    A page is written in 30 to 50 ms. The browser draws the whole page anew for each part of it that comes, and the
-    server looks at every visitor for each part that it sends.
+    A page is written in 30 to 50 ms. Streamlit sends every 5 ms what there is, and for each part of it the browser
+    draws the whole page anew.
     """
-    runtime.MESSAGE_FLUSH_INTERVAL_SECS = BURST  # type: ignore[misc]  # Streamlit itself never changes it
+    flush = AppSession.flush_browser_queue
+    until: WeakKeyDictionary[AppSession, float] = WeakKeyDictionary()
+
+    def flush_when_said(session: AppSession) -> list[ForwardMsg]:
+        if session._state is AppSessionState.APP_IS_RUNNING and not session._browser_queue.is_empty():
+            loop = asyncio.get_running_loop()
+            if session not in until:
+                until[session] = loop.time() + HOLD
+                loop.call_later(HOLD + 0.001, session._message_enqueued_callback)  # it wakes who flushes
+            if loop.time() < until[session]:
+                return []
+        until.pop(session, None)
+        return flush(session)
+
+    AppSession.flush_browser_queue = flush_when_said  # type: ignore[method-assign,assignment]  # no setting for it
 
 
 class Entrance:
     """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back;
-    and there are our own scripts, packed.
+    and there is what is ours, packed.
 
     Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
     is sent to /foo∕bar, and the app says that there is no such page.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app, self.scripts = app, {scripts.address(name): _packed(path) for name, path in scripts.SOURCES.items()}
+        self.app, self.assets = app, {assets.address(source): _packed(source) for source in assets.ALL}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             _send_without_delay(send)
-        if scope["type"] == "http" and (script := self.scripts.get("/".join(scope["path"].rsplit("/", 2)[1:]))):
-            await script(scope, receive, send)
+        if scope["type"] == "http" and (asset := self.assets.get("/".join(scope["path"].rsplit("/", 2)[1:]))):
+            await asset(scope, receive, send)
             return
         entered = False
 
@@ -97,14 +114,19 @@ def _enter(path: str, query: str) -> Response:
 
 @cache
 def _start_page() -> str:
-    """Streamlit's, with our scripts fetched beside its own: else a component would ask for its own when it is drawn."""
+    """Streamlit's, with our scripts fetched beside its own: else a component would ask for its own when it is drawn.
+
+    The style stands behind the head, where the client puts its own.
+    """
     page = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
-    plotly, *ours = map(scripts.address, scripts.SOURCES)
-    wanted = "".join(f'<link rel="modulepreload" href="{address}">' for address in ours)
-    return page.replace("<head>", f'<head>{HERE}<script id="plotly" async src="{plotly}"></script>{wanted}', 1)
+    plotly, style = f'"{assets.address(assets.PLOTLY)}"', f'"{assets.address(assets.STYLE)}"'
+    wanted = "".join(f'<link rel="modulepreload" href="{assets.address(path)}">' for path in assets.SCRIPTS.values())
+    page = page.replace("<head>", f'<head>{HERE}<script id="plotly" async src={plotly}></script>{wanted}', 1)
+    return page.replace("<body>", f'<body><link rel="stylesheet" href={style}>', 1)
 
 
-def _packed(script: Path) -> Response:
-    """A script for the browser. It never changes under its name."""
+def _packed(source: Path) -> Response:
+    """A script or a style for the browser. It never changes under its name."""
     told = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
-    return Response(gzip.compress(script.read_bytes()), headers=told, media_type="text/javascript")
+    kind = "text/css" if source.suffix == ".css" else "text/javascript"
+    return Response(gzip.compress(source.read_bytes()), headers=told, media_type=kind)

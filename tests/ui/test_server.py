@@ -2,12 +2,13 @@
 
 import asyncio
 import importlib
-import inspect
 import socket
 
 import pytest
 import uvicorn
-from streamlit.runtime import runtime
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
@@ -16,13 +17,72 @@ from pages.ui import server
 from tests.classroom.visitor import visit
 
 
-def test_a_server_of_the_app_sends_in_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "MESSAGE_FLUSH_INTERVAL_SECS", 0.005)
+class _Session:
+    """What AppSession.flush_browser_queue knows: whether a run is going on, what it said, and who sends it."""
+
+    flush_browser_queue = AppSession.flush_browser_queue
+
+    def __init__(self) -> None:
+        self._state, self._browser_queue, self.woken = AppSessionState.APP_IS_RUNNING, ForwardMsgQueue(), 0
+
+    def _message_enqueued_callback(self) -> None:
+        self.woken += 1
+
+    def say(self, words: str) -> None:
+        self._browser_queue.enqueue(ForwardMsg(hash=words))
+
+    def sent(self) -> list[str]:
+        return [message.hash for message in self.flush_browser_queue()]
+
+
+@pytest.fixture
+def talking(monkeypatch: pytest.MonkeyPatch) -> _Session:
+    """A session of a server of the app."""
+    monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", PagesManager.uses_pages_directory)
     importlib.reload(importlib.import_module("app"))
-    loop = runtime.Runtime._loop_coroutine
-    assert loop.__globals__["MESSAGE_FLUSH_INTERVAL_SECS"] == server.BURST
-    assert "await asyncio.sleep(MESSAGE_FLUSH_INTERVAL_SECS)" in inspect.getsource(loop)
+    monkeypatch.setattr(_Session, "flush_browser_queue", AppSession.flush_browser_queue)
+    return _Session()
+
+
+def test_what_a_page_says_is_sent_when_all_is_said(talking: _Session) -> None:
+    async def talk() -> None:
+        talking.say("one")
+        assert talking.sent() == []
+        talking.say("two")
+        assert talking.sent() == []
+        talking._state = AppSessionState.APP_NOT_RUNNING
+        assert talking.sent() == ["one", "two"]
+
+    visit(talk())
+
+
+def test_nobody_waits_long_for_a_page_that_takes_long(talking: _Session) -> None:
+    async def talk() -> None:
+        for words in ("one", "two"):
+            began, woken = asyncio.get_running_loop().time(), talking.woken
+            talking.say(words)
+            while not (sent := talking.sent()):
+                await asyncio.sleep(0.001)
+            assert sent == [words] and asyncio.get_running_loop().time() - began >= server.HOLD
+            await asyncio.sleep(0.002)
+            assert talking.woken == woken + 1, "where nobody says more, somebody must wake who sends"
+
+    visit(talk())
+
+
+def test_the_next_run_has_a_time_of_its_own(talking: _Session) -> None:
+    async def talk() -> None:
+        talking.say("one")
+        assert talking.sent() == []
+        talking._state = AppSessionState.APP_NOT_RUNNING
+        assert talking.sent() == ["one"]
+        await asyncio.sleep(server.HOLD)
+        talking._state = AppSessionState.APP_IS_RUNNING
+        talking.say("two")
+        assert talking.sent() == []
+
+    visit(talk())
 
 
 async def _waits_to_send(app: object) -> bool:
