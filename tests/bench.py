@@ -135,7 +135,7 @@ def bench_laboratory() -> None:
         app = open_page("what_if", s=sentence(16), depth="numbers")
 
         def rerun(edits: tuple[Edit, ...]) -> None:
-            app.session_state["at.edits"] = edits
+            app.session_state["at"] = app.session_state["at"] | {"edits": edits}
             app.run()
 
         plain, clicked = alternate(lambda: rerun(()), lambda: rerun(next(clicks)), 15)

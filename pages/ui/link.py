@@ -8,6 +8,7 @@ Done here and not by Streamlit's own `bind="query-params"`: that puts a widget's
 a link must mean the same in each language.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -17,11 +18,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui.choice import FIELDS, OTHER, Choice, Field, Problem, built, moved
 from pages.ui.drawing import pictures
 
-#: Link name -> key in session state, for what the sidebar's own widgets hold; all else stands under "at.{name}".
+#: Link name -> key in session state, for what the sidebar's own widgets hold.
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {
     "ink": "drawing",
     "picture": "picture",
 }
+#: Where all else is kept, by its link name, in one dictionary: each look into session state takes its locks, and each
+#: key there makes Streamlit's sliders and lists slower.
+AT = "at"
 #: Where the visitor's own picture is kept: too large for a link, it stays for the visit.
 PHOTO = "photo"
 #: What a page link says beside the choice: the page that it leads to. It does not stay in the address.
@@ -32,30 +36,29 @@ PERSONAL = {"lang", "s"}
 
 def chosen() -> Choice:
     """What session state holds, as a Choice."""
-    values, state = {}, st.session_state.to_dict()  # at once: each look into session state takes its locks
-    for field in FIELDS:
-        if (value := state.get(_key(field))) is not None:
-            values[field.path] = moved(value, -field.kind.first)
-    return built(Choice, values)
+    held = _held(FIELDS)
+    return built(Choice, {field.path: moved(value, -field.kind.first) for field, value in held if value is not None})
 
 
 def select(**values: Any) -> None:
     """Choose, from a callback: `select(token=3, key=None)`. Names and values are those of Choice; None: not chosen."""
+    wanted = []
     for field in FIELDS:
         name, _, rest = field.path.partition(".")
         if name in values:
-            _put(field, getattr(values[name], rest) if rest else values[name])
+            wanted.append((field, getattr(values[name], rest) if rest else values[name]))
+    _put(wanted)
 
 
 def framed() -> tuple[Any, ...]:
     """What the frame round a page shows of the choice; all else, layer and head among it, is drawn by the page."""
-    return tuple(st.session_state.get(key) for key in _framed_keys())
+    return tuple(value for _, value in _held(_framed_fields()))
 
 
 @cache
-def _framed_keys() -> list[str]:
+def _framed_fields() -> list[Field]:
     names = SIDEBAR.keys() - {"layer", "head"}
-    return [_key(field) for field in FIELDS if field.name in names or field.path in OTHER.values()]
+    return [field for field in FIELDS if field.name in names or field.path in OTHER.values()]
 
 
 def clicked() -> str | None:
@@ -86,9 +89,7 @@ def arrive() -> tuple[Problem, ...]:
         choice = choice.with_(picture=pictures.READY[0])
         problems = (*problems, Problem("picture", pictures.OWN, "link_picture"))
     missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
-    for field in FIELDS:
-        if field.name not in missing:
-            _put(field, field.of(choice))
+    _put((field, field.of(choice)) for field in FIELDS if field.name not in missing)
     if cold and "lang" in missing:
         st.session_state["lang"] = "zh" if (st.context.locale or "").startswith("zh") else "en"
     return problems
@@ -108,9 +109,15 @@ def _comes_new() -> bool:
     return "lang" not in st.session_state or getattr(get_script_run_ctx(), "is_history_navigation", False)
 
 
-def _key(field: Field) -> str:
-    return SIDEBAR.get(field.name, f"at.{field.name}")
+def _held(fields: Iterable[Field]) -> list[tuple[Field, Any]]:
+    """What session state holds for each field; None where it holds nothing."""
+    own, at = st.session_state, st.session_state.get(AT, {})
+    return [(field, own.get(SIDEBAR[name]) if (name := field.name) in SIDEBAR else at.get(name)) for field in fields]
 
 
-def _put(field: Field, value: Any) -> None:
-    st.session_state[_key(field)] = moved(value, field.kind.first)
+def _put(values: Iterable[tuple[Field, Any]]) -> None:
+    at = dict(st.session_state.get(AT, {}))
+    for field, value in values:
+        place, key = (st.session_state, SIDEBAR[field.name]) if field.name in SIDEBAR else (at, field.name)
+        place[key] = moved(value, field.kind.first)
+    st.session_state[AT] = at

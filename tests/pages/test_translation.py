@@ -87,7 +87,7 @@ def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> N
     for step in (3, 5):
         app.slider(key="translation.step").set_value(step).run()
         assert_fine(app)
-        assert app.session_state["at.step"] == step
+        assert app.session_state["at"]["step"] == step
     assert hovers(app) != first
 
 
@@ -147,7 +147,7 @@ def test_a_forced_beginning_is_written_and_can_be_let_go() -> None:
     forced = run_of(forced=node.ids)
     assert forced.beams[0].ids[:2] == node.ids and f"**{forced.translation}**" in said(app)
     app.button(key="translation.free").click().run()
-    assert f"**{run_of().translation}**" in said(app) and app.session_state["at.forced"] == ()
+    assert f"**{run_of().translation}**" in said(app) and app.session_state["at"]["forced"] == ()
 
 
 def test_a_larger_penalty_favours_the_longest() -> None:
@@ -230,7 +230,7 @@ def test_a_chosen_target_word_lights_its_sources() -> None:
     row = trace["decoder.layers.2.cross.weights"][4, 4]
     best = row.argmax()
     assert f":orange-background[**{trace.tokens[best]}** {row[best]:.0%}]" in said(app)
-    assert app.session_state["at.step"] == 5
+    assert app.session_state["at"]["step"] == 5
 
 
 # -- changes -------------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_each_switch_shows_what_the_changed_network_writes(number: int) -> None:
     app.button(key=f"translation.do.{number}").click().run()
     assert_fine(app)
     edit = CHANGES[number]
-    assert app.session_state["at.edits"] == (edit,)
+    assert app.session_state["at"]["edits"] == (edit,)
     changed, before = run_of(edits=(edit,)), run_of()
     assert f"now: **{changed.translation}**" in said(app) and f"before: **{before.translation}**" in said(app)
     ids = before.beams[0].ids
