@@ -14,6 +14,7 @@ from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines,
 from pages.ui.link import select
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.tables import draw_table
 from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
@@ -174,7 +175,7 @@ def moments() -> None:
             columns[f"{symbol} {word(f'column_{name}')}"] = np.where(np.abs(moment) < 5e-5, 0, moment)  # never −0.0000
     four = {name: st.column_config.NumberColumn(format="%.4f") for name in list(columns)[1:]}
     table = pd.DataFrame(columns)
-    st.dataframe(table, key="add_and_norm.statistics", column_config=four, hide_index=True, height=300)
+    draw_table(table, "add_and_norm.statistics", column_config=four, hide_index=True, height=300)
 
 
 view = View("add_and_norm")

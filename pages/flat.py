@@ -17,7 +17,7 @@ from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_
 from pages.ui.numbers import written
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.hidden_words import all_probabilities
-from pages.ui.tables import column_widths
+from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
@@ -85,7 +85,7 @@ def stages() -> None:
         operation, equation, *shapes_and_values, note = names
         order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
         look = {"column_order": order, "column_config": column_widths(table)}
-        st.dataframe(table, key="flat.stages", height=740, hide_index=True, **look)
+        draw_table(table, "flat.stages", height=740, hide_index=True, **look)
     st.markdown(text("read_glance"))
     st.markdown(text("note_differs"))
 
@@ -128,7 +128,7 @@ def of_one_token() -> None:
         gap = np.abs(heads - V).max(axis=(1, 2))
         every = {"q · k": scores[:, 0, 0], "÷ √d_k": scaled[:, 0, 0], "softmax": weights[:, 0, 0], "max |A V − V|": gap}
         six = st.column_config.NumberColumn(format="%.6f")
-        st.dataframe(pd.DataFrame(every, index=names), key="flat.heads", column_config=dict.fromkeys(every, six))
+        draw_table(pd.DataFrame(every, index=names), "flat.heads", column_config=dict.fromkeys(every, six))
         st.markdown(text("read_heads", low=number(scaled.min()), high=number(scaled.max()), gap=f"{gap.max():g}"))
 
 
@@ -187,7 +187,7 @@ def why() -> None:
         columns=[*(class_label(label) for label in flat.answer[0].labels), word("column_change")],
     )
     six = st.column_config.NumberColumn(format="%.6f")
-    st.dataframe(table, key="flat.disturbed", column_config=dict.fromkeys(table.columns, six))
+    draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
     st.markdown(text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}"))
     st.markdown(text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share))
 
@@ -221,7 +221,7 @@ def beside() -> None:
             index=[word(f"row_{name}") for name in lines],
             columns=[word("column_flat"), word("column_patches")],
         )
-        st.dataframe(comparison, key="flat.beside")
+        draw_table(comparison, "flat.beside")
         said = {"flat": best, "digit": cut.answer[0].best, "share": f"{patch_answer.max():.0%}", "even": f"{even:.4f}"}
         st.markdown(text("read_beside", **said))
         view.picture(

@@ -14,6 +14,7 @@ from pages.ui.memory import hold
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
+from pages.ui.tables import draw_table
 from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
@@ -161,7 +162,7 @@ def figures_table() -> None:
     two = st.column_config.NumberColumn(format="%.2f", width="small")
     looks = {word(f"column_{name}"): share if place > 1 else two for place, name in enumerate(MEASURES)}
     looks[word("column_role")] = st.column_config.TextColumn(width=320)
-    st.dataframe(table, key="heads.measures", column_config=looks)
+    draw_table(table, "heads.measures", column_config=looks)
     missing = [word(f"column_{name}") for name in MEASURES if np.isnan(measures[name]).all()]
     if missing:
         st.caption(text("missing", names=", ".join(missing)))

@@ -19,6 +19,7 @@ from pages.ui.formula import formula
 from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.tables import draw_table
 from pages.ui.text import class_label, plain, t
 from pages.ui.view import View
 
@@ -349,7 +350,7 @@ def rollout_by_hand(averaged: np.ndarray, before: np.ndarray, key: int, value: f
             }
         )
         four = dict.fromkeys(table.columns[1:], st.column_config.NumberColumn(format="%.4f"))
-        st.dataframe(table, key="layers.traced", column_config=four, hide_index=True, height=420)
+        draw_table(table, "layers.traced", column_config=four, hide_index=True, height=420)
         said = {"query": tokens[token], "key": tokens[key], "layer": layer + 1}
         st.markdown(text("hand_rollout_sum", value=f"{value:.4f}", **said))
 

@@ -30,7 +30,7 @@ from pages.ui.differences import Difference
 from pages.ui.figures import heatmap
 from pages.ui.link import select
 from pages.ui.pickers import pick
-from pages.ui.tables import column_widths
+from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import literal, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
@@ -47,7 +47,7 @@ MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
     """A table with all its rows."""
     look = {"height": "content", "hide_index": True, "column_config": column_widths(values)} | look
-    st.dataframe(values, key=f"shapes_and_cost.{name}", **look)
+    draw_table(values, f"shapes_and_cost.{name}", **look)
 
 
 def paper_base() -> None:

@@ -18,6 +18,7 @@ from pages.ui.link import select
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
+from pages.ui.tables import draw_table
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.view import View
 
@@ -82,7 +83,7 @@ def about_pieces() -> None:
         },
         index=range(1, len(tokens) + 1),
     )
-    st.dataframe(table, key="tokens.pieces", height=min(38 + 35 * len(tokens), 740))
+    draw_table(table, "tokens.pieces", height=min(38 + 35 * len(tokens), 740))
 
 
 def patches() -> None:

@@ -2,7 +2,7 @@ r"""A line of LaTeX as HTML, for arithmetic that changes with every click.
 
 KaTeX, which Streamlit calls, sets any formula, and takes a browser longer than the picture beside it. An arithmetic
 needs little: indices, powers, fractions, roots, a brace under a number. Here a library reads the LaTeX, and each of its
-parts becomes a span that STYLE puts in its place. Lines break behind their operators, as KaTeX's do within text.
+parts becomes a span that style.css puts in its place. Lines break behind their operators, as KaTeX's do within text.
 """
 
 import html
@@ -12,26 +12,6 @@ from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert_to_element
 
-#: The fonts are KaTeX's own: Streamlit brings them.
-STYLE = """
-.formula{padding-left:1.5em;text-indent:-1.5em;font:1.21em/1.4 KaTeX_Main,"Times New Roman",serif}
-.formula span{text-indent:0}
-.formula i{font-family:KaTeX_Math,"Times New Roman",serif}
-.formula :is(sub,sup,.small){font-size:.7em;line-height:1}
-.formula .stack{display:inline-flex;flex-direction:column;align-items:center;vertical-align:middle;line-height:1.25;
-margin:0 .1em}
-.formula .braced{vertical-align:baseline}
-.formula .both{display:inline-flex;flex-direction:column;vertical-align:middle}
-.formula .both > :is(sub,sup){position:static}
-.formula .over{border-bottom:1px solid;padding:0 .2em;align-self:stretch;text-align:center}
-.formula .unseen{position:absolute;opacity:0}
-.formula .root{border-top:1px solid}
-.formula .brace{border:solid;border-width:0 1px 1px;border-radius:0 0 .3em .3em;height:.3em;align-self:stretch}
-.formula .sum{font:1em/1.45 KaTeX_Size2,"Times New Roman",serif}
-.formula .hat{position:relative}
-.formula .hat > :last-child{position:absolute;left:.1em;right:0;top:-.15em;line-height:1;text-align:center}
-.formula .low > :last-child{top:.1em}
-"""
 SPACE = "\N{NO-BREAK SPACE}"
 #: Signs with room on both sides; behind one of them, or at the beginning, a sign belongs to its number.
 BETWEEN = frozenset("=+−·×≤≥<>≈∈→")

@@ -16,7 +16,7 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import CheckpointError, Trace, WeightsError
-from pages.ui import formula, link, session
+from pages.ui import link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
@@ -24,74 +24,6 @@ from pages.ui.sidebar import aids, places, sidebar
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
-#: A page begins near the top, close to its neighbours; its strip is one row (which scrolls on a phone), its chips are
-#: small. A Chinese heading breaks behind punctuation, or where its text has \u200B. A long equation scrolls on a phone;
-#: a brace under one keeps its foot.
-STYLE = """
-[data-testid="stHeader"]{background:none;min-height:2.4rem;height:2.4rem;pointer-events:none}
-[data-testid="stHeader"] button{pointer-events:auto}
-[data-testid="stMainBlockContainer"]{padding:2.4rem 2.2rem 1.5rem}
-[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]{gap:.55rem}
-[data-testid="stMainBlockContainer"] h3{padding:.1rem 0 .5rem;text-wrap:balance;
-word-break:keep-all;overflow-wrap:anywhere}
-[data-testid="stPageLink"] :is(span,div,p){white-space:normal}
-.st-key-chips button{min-height:1.7rem;padding:0 .6rem}
-.katex-display{overflow-x:auto;overflow-y:hidden;margin:.2rem 0;padding:.2rem 0 .6rem}
-[class*="st-key-heading"] .katex-display{margin:0;padding:0 0 .3rem;font-size:.85em}
-[class*="st-key-working"] p{margin-bottom:.55rem}
-[class*="st-key-working"] table{margin-top:.5rem;font-size:.85rem;font-variant-numeric:tabular-nums;
-border-collapse:collapse;display:block;overflow-x:auto}
-[class*="st-key-working"] .tall{max-height:480px;overflow-y:auto}
-[class*="st-key-working"] :is(td,th){padding:.1rem .45rem;text-align:right;font-weight:inherit}
-[class*="st-key-working"] :is(td,th):first-child{text-align:left}
-@media (max-width:640px){[data-testid="stMainBlockContainer"]{padding:2.8rem 1rem 1.5rem}
-[data-variant="segmented_control"]:not(:first-child){margin-left:-1px}
-[data-testid="stMainBlockContainer"] h3{padding-bottom:.8rem}
-[data-variant="segmented_control"]:not([data-selected="true"]){
-border-color:color-mix(in srgb,currentColor 20%,transparent)}}
-"""
-#: Every word has a contrast of 4.5 or more, and what has the focus shows it. Where nothing hovers the
-#: camera would stand over a picture for good; pictures are among the downloads as well.
-LEGIBLE = """
-[data-testid="stCaptionContainer"]{color:inherit;opacity:.85}
-.heatmap-label text[style*="fill: rgb(68, 68, 68)"]{fill:#000!important}
-[data-testid="stBaseButton-primary"]{background:color-mix(in srgb,currentColor 14%,transparent)!important;
-color:inherit!important;border:1px solid currentColor!important}
-.katex-display:focus-visible,.tall:focus-visible,a:focus-visible,button:focus-visible{
-outline:2px solid currentColor!important;outline-offset:1px}
-[data-testid="InputInstructions"],[data-testid="stFileUploaderDropzoneInstructions"],.st-key-surroundings{display:none}
-@media (hover:none){.modebar{display:none!important}}
-"""
-#: On a phone the sidebar is the top of the page: the sentence or the pad, and behind a button with a name all the rest.
-NARROW = """
-@media (max-width:768px){
-[data-testid="stAppViewContainer"]{display:block;overflow-y:auto}
-[data-testid="stMain"]{display:block;position:static;overflow:visible;height:auto}
-[data-testid="stMainBlockContainer"]{padding-top:.5rem}
-[class*="st-key-heads-all"] .textpoint{display:none}
-[data-testid="stSidebar"]{position:static!important;width:100%!important;min-width:0!important;max-width:none!important;
-transform:none!important;visibility:visible;margin:0!important;box-shadow:none;background:none;border:none}
-[data-testid="stSidebarContent"]{overflow:visible;padding:0;height:auto}
-[data-testid="stSidebarHeader"]{height:2.6rem;min-height:0;margin:0;padding:.3rem 1rem;
-flex-direction:row-reverse;justify-content:flex-end}
-[data-testid="stHeader"] :is(div,span){pointer-events:none}
-[data-testid="stHeader"] :is(button,button *){pointer-events:auto}
-[data-testid="stSidebarUserContent"]{padding:0 1rem .3rem}
-[data-testid="stSidebar"][data-collapsed="true"] .st-key-pad_tools{display:none}
-[data-testid="stSidebar"][data-collapsed="true"] [data-testid="stSidebarUserContent"] > div > div >
-:not(:has(.st-key-at_hand),.st-key-at_hand,.st-key-surroundings,:has(.st-key-surroundings)){display:none}
-[data-testid="stExpandSidebarButton"]{width:auto}
-[data-testid="stExpandSidebarButton"]::after{content:var(--controls);padding:0 .4rem;font-size:.9rem}
-}
-"""
-#: Presentation: all is larger, the sidebar is away, and the first picture comes at once.
-LARGE = """
-:root{font-size:20px!important}
-[data-testid="stSidebar"],[data-testid="stHeader"]{display:none}
-[data-testid="stMainBlockContainer"]{padding:.3rem 1rem 1rem}
-.strip :is(a,button),.st-key-leave_big p{font-size:.8rem!important}
-.st-key-leave_big button{min-height:1.9rem;padding:0 .5rem;border:none;background:none}
-"""
 
 
 @dataclass(frozen=True)
@@ -219,10 +151,10 @@ def _said(language: str) -> dict[str, str]:
     return {theirs: ours for theirs, ours in said if theirs != ours}
 
 
-def _tend(language: str) -> None:
-    """What Streamlit leaves unsaid, or says in English only, in the reader's language."""
+def _tend(shown: Choice) -> None:
+    """What Streamlit leaves unsaid, or says in English only, in the reader's language; and how large all is."""
     names = {name: plain(f"frame.{name}") for name in ("controls", "equation", "part")}
-    surroundings(language, _said(language), **names)
+    surroundings(shown.lang, _said(shown.lang), shown.big, **names)
 
 
 def frame() -> None:
@@ -246,11 +178,7 @@ def frame() -> None:
             st.session_state["choice"] = sidebar()
             aids(page.url_path or "home", st.session_state["choice"])
             st.session_state["framed"] = link.framed()
-            _tend(st.session_state["lang"])
-        st.html(f"<style>{STYLE}{formula.STYLE}{LEGIBLE}{NARROW}</style>")
-        if st.session_state["choice"].big:
-            # Streamlit sizes everything in rem; figures read Choice.big themselves.
-            st.html(f"<style>{LARGE}</style>")
+            _tend(st.session_state["choice"])
         if page.url_path == st.session_state.get("lost"):
             page.run()
         else:

@@ -20,6 +20,13 @@ def column_widths(table: pd.DataFrame) -> dict[str, object]:
     return looks
 
 
+def draw_table(table: pd.DataFrame, key: str, **look: object) -> None:
+    """A table; `look` is what st.dataframe takes. Its letters are as large as those round it were when it was first
+    drawn: so in a presentation it is another table.
+    """
+    st.dataframe(table, key=f"{key}.big" if st.session_state["choice"].big else key, **look)
+
+
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], sides: str) -> str:
     """A table in Markdown. sides: to which one its columns are set, such as ":--|--:"."""
     return "\n".join([f"| {' | '.join(heads)} |", f"|{sides}|", *(f"| {' | '.join(row)} |" for row in rows)])

@@ -1,4 +1,4 @@
-"""What the sidebar offers on every page, and the frame draws: another sentence to compare with, and the glossary."""
+"""What the sidebar offers on every page: another sentence to compare with, the glossary, and a presentation."""
 
 from playwright.sync_api import Page, expect
 
@@ -36,3 +36,23 @@ def test_the_glossary_opens_on_the_page_that_one_is_on(page: Page, app_url: str)
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
     expect(dialog).to_have_count(0)
+
+
+LETTERS = """() => {
+    const table = document.querySelector('[data-testid=stDataFrame] [style*=--gdg-base-font-style]')
+    return table && parseFloat(getComputedStyle(table).getPropertyValue('--gdg-base-font-style').split(' ').at(-1))
+}"""
+
+
+def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/tokens?lang=en&depth=numbers")
+    page.wait_for_function(f"() => ({LETTERS})()")
+    small = page.evaluate(LETTERS)
+    page.locator(".st-key-big label").first.click()
+    page.wait_for_function(f"small => ({LETTERS})() === 1.25 * small", arg=small)
+    page.reload()
+    page.wait_for_function(f"() => ({LETTERS})()")
+    settle(page)
+    assert page.evaluate(LETTERS) == 1.25 * small
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)

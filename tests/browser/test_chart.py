@@ -2,11 +2,12 @@
 
 import gzip
 import urllib.request
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui import scripts
+from pages.ui import assets
 from tests.browser.test_journeys import MIDDLE, settle
 from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
@@ -60,22 +61,23 @@ def test_a_chart_takes_the_colours_of_the_theme(page: Page, app_url: str) -> Non
     page.wait_for_function(f"light => ({ink})() === light", arg=light)
 
 
-@pytest.mark.parametrize("name", scripts.SOURCES)
-def test_a_script_is_sent_packed_and_kept(app_url: str, name: str) -> None:
-    with urllib.request.urlopen(f"{app_url}/{scripts.address(name)}") as answer:
+@pytest.mark.parametrize("source", assets.ALL, ids=lambda source: source.name)
+def test_a_script_or_style_is_sent_packed_and_kept(app_url: str, source: Path) -> None:
+    with urllib.request.urlopen(f"{app_url}/{assets.address(source)}") as answer:
         headers, packed = answer.headers, answer.read()
-    assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == scripts.SOURCES[name].read_bytes()
-    assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith("text/javascript")
+    assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == source.read_bytes()
+    kind = "text/css" if source == assets.STYLE else "text/javascript"
+    assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
-def test_every_script_is_fetched_once_and_at_once(page: Page, app_url: str, requests: list[str]) -> None:
+def test_every_script_and_the_style_is_fetched_once_and_at_once(page: Page, app_url: str, requests: list[str]) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
     settle(page)
-    for name in scripts.SOURCES:
-        assert [url for url in requests if scripts.address(name) in url] == [f"{app_url}/{scripts.address(name)}"], name
+    for address in map(assets.address, assets.ALL):
+        assert [url for url in requests if address in url] == [f"{app_url}/{address}"]
 
 
 def test_streamlit_s_own_chart_is_never_fetched(page: Page, app_url: str, requests: list[str]) -> None:

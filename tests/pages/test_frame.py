@@ -14,8 +14,8 @@ from model import pipeline as model_pipeline
 from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
-from pages.ui import session
-from pages.ui.frame import LARGE, LEGIBLE, NARROW, PAGES, STYLE
+from pages.ui import assets, session
+from pages.ui.frame import PAGES
 from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts
@@ -76,7 +76,9 @@ def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_o
 
 
 def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
-    assert "var(--st-" not in STYLE + LEGIBLE + NARROW + LARGE
+    rules = assets.STYLE.read_text("utf-8").split("}")
+    asking = [rule for rule in rules if "var(--st-" in rule]
+    assert asking and all(rule.partition("{")[0].strip().startswith(".strip ") for rule in asking)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,15 +9,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui.assets import script
 from pages.ui.figures import Figure
-from pages.ui.scripts import script
 from pages.ui.text import plain
 
-CSS = ".chart { overflow: hidden }"
-
-_chart = st.components.v2.component(
-    "chart", html='<div class="chart"></div>', css=CSS, js=script("chart"), isolate_styles=False
-)
+_chart = st.components.v2.component("chart", html='<div class="chart"></div>', js=script("chart"), isolate_styles=False)
 
 
 def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[..., None] | None = None) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from model import Trace
 from model.graph import SIDES, Graph, Quantity, Sublayer
 from model.translator import TranslationTrace
-from pages.ui.scripts import script
+from pages.ui.assets import script
 from pages.ui.text import plain
 from pages.ui.text.formulas import plain_math
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui.scripts import script
+from pages.ui.assets import script
 
 HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0"></canvas></div>"""
 

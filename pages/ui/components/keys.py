@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from pages.ui.assets import script
 from pages.ui.link import chosen, select
-from pages.ui.scripts import script
 
 _keys = st.components.v2.component("page_keys", js=script("keys"))
 DONE, LED_TO = "keys.done", "keys.led_to"  # in the session: the number of the last press, and where it led to

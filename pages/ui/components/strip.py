@@ -10,28 +10,9 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from pages.ui.scripts import script
+from pages.ui.assets import script
 
-CSS = """
-.strip { display: flex; align-items: center; gap: .1rem; overflow-x: auto; padding-bottom: .2rem;
-  border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent) }
-.strip :is(a, button) { flex: none; padding: .15rem .5rem; border: 0; border-radius: .5rem; background: none;
-  font: inherit; font-size: .875rem; line-height: 1.25; white-space: nowrap; text-align: start;
-  color: inherit !important; text-decoration: none !important; cursor: pointer }
-.strip :is(a, button):hover { background: color-mix(in srgb, currentColor 10%, transparent) }
-.strip a[aria-current] .name { font-weight: 700; text-decoration: underline; text-underline-offset: .3em }
-.strip small { display: block; font-size: .75rem; opacity: .75 }
-.strip button::after { content: " ▾"; opacity: .75 }
-.strip [popover] { margin: 0; padding: .5rem; border-radius: .6rem; color: inherit;
-  background: var(--st-background-color);
-  border: 1px solid color-mix(in srgb, currentColor 20%, transparent); box-shadow: 0 4px 16px rgba(0, 0, 0, .16) }
-.strip [popover] a { display: block; padding: .4rem .6rem }
-.strip .icon { font-family: "Material Symbols Rounded"; font-size: 1.2em; vertical-align: -.25em; margin-right: .4rem }
-"""
-
-_strip = st.components.v2.component(
-    "strip", html='<nav class="strip"></nav>', css=CSS, js=script("strip"), isolate_styles=False
-)
+_strip = st.components.v2.component("strip", html='<nav class="strip"></nav>', js=script("strip"), isolate_styles=False)
 
 
 @dataclass(frozen=True)

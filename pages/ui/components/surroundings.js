@@ -8,6 +8,7 @@ export default function({ data }) {
   const root = document.documentElement, main = document.body
   const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
   root.lang = data.language
+  root.classList.toggle('big', data.big)
   root.style.setProperty('--controls', JSON.stringify(data.controls))
 
   function translate(node) {
@@ -59,9 +60,18 @@ export default function({ data }) {
   soon()
   document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
 
+  /* At once, and not with the answer to this click: a table is drawn for the size that letters have when it comes. */
+  function present({ target }) {
+    const leaves = target.closest('.st-key-leave_big button'), wants = () => main.querySelector('.st-key-big input').checked
+    if (leaves) root.classList.remove('big')
+    else if (target.closest('.st-key-big')) setTimeout(() => root.classList.toggle('big', wants()))
+  }
+  document.addEventListener('click', present, true)
+
   const size = new ResizeObserver(soon)
   size.observe(main)
   return document.untend = () => {
+    document.removeEventListener('click', present, true)
     watch.disconnect()
     size.disconnect()
     document.fonts.removeEventListener('loadingdone', soon)

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.ui.scripts import script
+from pages.ui.assets import script
 
 _surroundings = st.components.v2.component("surroundings", js=script("surroundings"))
 
 
-def surroundings(language: str, words: Mapping[str, str], **names: str) -> None:
+def surroundings(language: str, words: Mapping[str, str], big: bool, **names: str) -> None:
     """Tend the document. language: for <html lang>. words: what Streamlit says -> what shall stand there.
+    big: whether this is a presentation.
 
     names: `controls`, the label of the button that opens the sidebar; `equation` and `part`, what a screen reader calls
     an equation, or another part of a page, that scrolls.
     """
-    _surroundings(key="surroundings", data={"language": language, "words": dict(words), **names})
+    _surroundings(key="surroundings", data={"language": language, "words": dict(words), "big": big, **names})

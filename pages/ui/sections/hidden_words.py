@@ -28,11 +28,6 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 BLUE, ORANGE = "#0072B2", "#E69F00"
-#: Words large enough to be touched, and legible from the last row; what is hidden is filled.
-STYLE = """<style>
-.st-key-words button{min-height:2.5rem;padding:.1rem .7rem}
-.st-key-words button p{font-size:1.25rem}
-</style>"""
 WIDGET = "words"
 TALL = 230  # pixels of the pictures side by side
 
@@ -62,7 +57,6 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
 
     names = told_apart(_spelled(read, places) for places in words)
     icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
-    st.html(STYLE)
     st.session_state[WIDGET] = lit
     st.pills(
         plain("words.label"),

@@ -10,6 +10,7 @@ from pages.ui import session
 from pages.ui.figures import Axis, lines
 from pages.ui.link import select
 from pages.ui.numbers import written
+from pages.ui.tables import draw_table
 from pages.ui.text import plain, t
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
@@ -56,7 +57,7 @@ def order_matters(view: View) -> None:
                 rows.append((plain(f"{page}.short"), plain_math(here.graph[key].symbol), *gaps))
         names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
         st.markdown(f"**{plain('order.on_each_page')}**")
-        st.dataframe(pd.DataFrame(rows, columns=names), key="order.pages", hide_index=True)
+        draw_table(pd.DataFrame(rows, columns=names), "order.pages", hide_index=True)
         st.markdown(t("order.read_pages", layer=view.choice.layer + 1))
         st.button(
             plain("order.compare"),
