@@ -18,7 +18,9 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages.ui import assets
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
-HOLD = 0.06  # seconds: most pages are written by then; of the others the reader shall see something
+# Seconds: most pages are written by then, and of the others the reader shall see something. The frame is written first,
+# so that the browser can draw it while the page is being written.
+HOLD, HOLD_FRAME = 0.06, 0.03
 # The client, opened at /attention, would look for its server below that path first, and get two 404s. And it sets some
 # letters once only: a presentation must be one from the beginning.
 FIRST = """<script>
@@ -36,7 +38,7 @@ def name_the_pages_ourselves() -> None:
 
 
 def send_whole_pages() -> None:
-    """Let the server hold back what a page says until all is said, or for HOLD seconds if that comes first.
+    """Let the server hold back what a run says until all is said, or for HOLD seconds if that comes first.
 
     A page is written in 30 to 50 ms. Streamlit sends every 5 ms what there is, and for each part of it the browser
     draws the whole page anew.
@@ -48,14 +50,20 @@ def send_whole_pages() -> None:
         if session._state is AppSessionState.APP_IS_RUNNING and not session._browser_queue.is_empty():
             loop = asyncio.get_running_loop()
             if session not in until:
-                until[session] = loop.time() + HOLD
-                loop.call_later(HOLD + 0.001, session._message_enqueued_callback)  # it wakes who flushes
+                hold = HOLD_FRAME if any(map(_begins_with_the_frame, session._browser_queue._queue)) else HOLD
+                until[session] = loop.time() + hold
+                loop.call_later(hold + 0.001, session._message_enqueued_callback)  # it wakes who flushes
             if loop.time() < until[session]:
                 return []
         until.pop(session, None)
         return flush(session)
 
     AppSession.flush_browser_queue = flush_when_said  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def _begins_with_the_frame(message: ForwardMsg) -> bool:
+    """Whether a run of the whole app begins here, and not one of the page alone."""
+    return message.HasField("new_session") and not message.metadata.run.fragment_ids
 
 
 class Entrance:

@@ -28,6 +28,12 @@ class _Session:
     def _message_enqueued_callback(self) -> None:
         self.woken += 1
 
+    def begin(self, *fragments: str) -> None:
+        message = ForwardMsg(hash="begins")
+        message.new_session.name = "app"
+        message.metadata.run.fragment_ids.extend(fragments)
+        self._browser_queue.enqueue(message)
+
     def say(self, words: str) -> None:
         self._browser_queue.enqueue(ForwardMsg(hash=words))
 
@@ -67,6 +73,24 @@ def test_nobody_waits_long_for_a_page_that_takes_long(talking: _Session) -> None
             assert sent == [words] and asyncio.get_running_loop().time() - began >= server.HOLD
             await asyncio.sleep(0.002)
             assert talking.woken == woken + 1, "where nobody says more, somebody must wake who sends"
+
+    visit(talk())
+
+
+def test_the_frame_is_sent_while_the_page_is_being_written(talking: _Session) -> None:
+    async def waited() -> float:
+        began = asyncio.get_running_loop().time()
+        while not talking.sent():
+            await asyncio.sleep(0.001)
+        return asyncio.get_running_loop().time() - began
+
+    async def talk() -> None:
+        talking.begin("page")
+        assert await waited() >= server.HOLD
+        talking.begin()
+        assert server.HOLD_FRAME <= await waited() < server.HOLD
+        talking.say("the page's first words")
+        assert await waited() >= server.HOLD
 
     visit(talk())
 
