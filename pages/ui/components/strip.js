@@ -1,3 +1,5 @@
+const BOUND = 10_000  // ms; so long does a click wait for its page
+
 const make = (parent, kind, own, ...children) => {
   const node = parent.appendChild(Object.assign(document.createElement(kind), own))
   node.append(...children)
@@ -6,10 +8,25 @@ const make = (parent, kind, own, ...children) => {
 
 export default function({ data, parentElement, setTriggerValue }) {
   const strip = parentElement.querySelector('.strip'), told = JSON.stringify(data)
-  strip.open = path => setTriggerValue('open', path)
+  const go = path => setTriggerValue('open', path)
+  strip.open = path => {
+    document.bound = { path, from: data.here, until: Date.now() + BOUND }
+    go(path)
+  }
+  again(document.bound)
   if (strip.told !== told) draw(strip, data)
   strip.told = told
   lead(strip)
+
+  /* A click may reach the server when the page that it was made on is gone: the next page makes it again. */
+  function again(bound) {
+    if (!bound || bound.from === data.here) return
+    if (bound.path === data.here || Date.now() > bound.until) delete document.bound
+    else {
+      bound.from = data.here
+      go(bound.path)
+    }
+  }
 
   function draw(strip, { label, stages, menus, here }) {
     const link = (parent, { path, name, shape, icon }) => {
