@@ -20,7 +20,7 @@ from pages.ui import link, session
 from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.memory import forget_old_widgets
-from pages.ui.sidebar import aids, places, sidebar
+from pages.ui.sidebar import aids, places, sidebar, to_see
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
@@ -197,11 +197,12 @@ def _run(name: str) -> None:
         forget_old_widgets()
         speak(st.session_state["lang"])
     with _excuses(name):
+        drawing = to_see()
         places(name)
         if link.framed() != st.session_state["framed"]:
             st.rerun()
-        shown = st.session_state["choice"]
-        st.session_state["choice"] = link.write().with_(drawing=shown.drawing, photo=shown.photo)
+        photo = st.session_state.get(link.PHOTO)
+        st.session_state["choice"] = link.write().with_(drawing=drawing, photo=photo)
         st.session_state["frame_is_drawn"] = True
         try:
             exec(context.pages_manager.get_page_script_byte_code(page_path(name)), {"__name__": "__main__"})

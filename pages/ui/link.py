@@ -51,13 +51,13 @@ def select(**values: Any) -> None:
 
 
 def framed() -> tuple[Any, ...]:
-    """What the frame round a page shows of the choice; all else, layer and head among it, is drawn by the page."""
+    """What the frame round a page shows of the choice; all else, layer, head and drawing among it, the page draws."""
     return tuple(value for _, value in _held(_framed_fields()))
 
 
 @cache
 def _framed_fields() -> list[Field]:
-    names = SIDEBAR.keys() - {"layer", "head"}
+    names = SIDEBAR.keys() - {"layer", "head", "ink", "picture"}
     return [field for field in FIELDS if field.name in names or field.path in OTHER.values()]
 
 

@@ -15,8 +15,9 @@ from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another sentence, and in its translation, mean nothing in this one.
 AFRESH = {"hidden": None, "step": None, "forced": (), "beam": 1}
-#: In the session: the room for the controls that a page draws.
+#: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
+TO_SEE = "sidebar.to_see"
 #: In the session, once the glossary was asked for: the page, which knows the symbols, opens it.
 GLOSSARY = "sidebar.glossary"
 EXAMPLES = {
@@ -48,17 +49,14 @@ def sidebar() -> Choice:
     if "s" not in st.session_state:
         _begin()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
-    drawing = None
     seers = of_pictures()
     with st.container(key="at_hand"):  # on a phone it stands over the page, and all the rest behind a button
         kinds = (*PIPELINES, *[PICTURE] * bool(seers))
         kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"))
         if kind == "sentence":
             _sentence()
-        elif kind == PICTURE:
-            drawing = _picture()
         else:
-            drawing = _drawing(PIPELINES[kind])
+            st.session_state[TO_SEE] = st.container()
     if kind == "sentence":
         _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
     elif kind == PICTURE:
@@ -66,9 +64,21 @@ def sidebar() -> Choice:
     st.session_state[PLACES] = st.container()
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
-    choice = link.chosen().with_(drawing=drawing, photo=st.session_state.get(link.PHOTO))
+    choice = link.chosen()
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))
     return choice
+
+
+def to_see() -> bytes | None:
+    """The pad or the picture that is read; a page draws them, so that a stroke draws the page alone anew.
+
+    Returns the drawing, if one is read.
+    """
+    choice = st.session_state["choice"]
+    if choice.input == "sentence":
+        return None
+    with st.session_state[TO_SEE]:
+        return _picture() if choice.input == PICTURE else _drawing(choice.pipeline)
 
 
 def places(page: str) -> None:

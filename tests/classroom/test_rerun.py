@@ -45,3 +45,21 @@ async def change(address: str) -> None:
 def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well() -> None:
     with serve() as server:
         visit(change(server.address))
+
+
+async def see(address: str) -> None:
+    visitor = Visitor(address, listen=True)
+    await visitor.open("attention", "input=digit&lang=en&depth=numbers")
+    by_page = {
+        element.bidi_component.component_name or element.button_group.id.rpartition("-")[2]: message.delta.fragment_id
+        for message in drawn(visitor)
+        if (element := message.delta.new_element)
+    }
+    assert by_page["digit_pad"] and by_page["example_digit"], "a stroke asks for the page"
+    assert not by_page["depth"], "and not for the frame"
+    await visitor.close()
+
+
+def test_a_stroke_draws_the_page_alone() -> None:
+    with serve() as server:
+        visit(see(server.address))
