@@ -60,18 +60,21 @@ export default function({ data }) {
   soon()
   document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
 
-  /* At once, and not with the answer to this click: a table is drawn for the size that letters have when it comes. */
+  /* At once, not with the answer to a click or a step back: a table is drawn for the size of the letters as it comes. */
   function present({ target }) {
     const leaves = target.closest('.st-key-leave_big button'), wants = () => main.querySelector('.st-key-big input').checked
     if (leaves) root.classList.remove('big')
     else if (target.closest('.st-key-big')) setTimeout(() => root.classList.toggle('big', wants()))
   }
+  function goBack() { root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true') }
   document.addEventListener('click', present, true)
+  addEventListener('popstate', goBack)
 
   const size = new ResizeObserver(soon)
   size.observe(main)
   return document.untend = () => {
     document.removeEventListener('click', present, true)
+    removeEventListener('popstate', goBack)
     watch.disconnect()
     size.disconnect()
     document.fonts.removeEventListener('loadingdone', soon)
