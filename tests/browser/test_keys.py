@@ -130,3 +130,12 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def test_bars_keep_their_numbers_in_a_presentation(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story&big=true")
+    numbers = page.locator(".chart .bartext")
+    expect(numbers).to_have_text(["5.12 M", "6.3 M", "12,288", "12.6 M"])
+    for number in numbers.all():
+        expect(number).to_be_visible()

@@ -131,7 +131,8 @@ def parameters_table(config: EncoderConfig, lang: str) -> pd.DataFrame:
 def parameters_picture(config: EncoderConfig, font_size: int, lang: str) -> Figure:
     parts = {name: part.number for name, part in parameters(config).items() if part.number}
     names = Axis("", [word(f"part_{name}") for name in parts])
-    figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, font_size=font_size)
+    look = {"font_size": font_size, "height": (80 + 24 * len(parts)) * font_size // 12}  # large numbers fit their bars
+    figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, **look)
     text = [short(number) for number in parts.values()]
     inside = ["inside" if number > max(parts.values()) / 3 else "outside" for number in parts.values()]
     figure.data[0] |= {"text": text, "textposition": inside, "hovertemplate": "%{y}: %{x:,.0f}<extra></extra>"}
