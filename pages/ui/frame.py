@@ -197,7 +197,8 @@ def _run(name: str) -> None:
         forget_old_widgets()
         speak(st.session_state["lang"])
     with _excuses(name):
-        drawing = to_see()
+        with context.run_with_active_hash(context.pages_manager.main_script_hash):  # the same pad on every page
+            drawing = to_see()
         places(name)
         if link.framed() != st.session_state["framed"]:
             st.rerun()
