@@ -56,7 +56,9 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     assert page.evaluate(LETTERS) == 1.25 * small
     page.get_by_role("button", name="Leave").click()
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
+    settle(page)
     page.go_back()
     page.wait_for_function(f"small => ({LETTERS})() === 1.25 * small", arg=small)
+    settle(page)
     page.go_forward()
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
