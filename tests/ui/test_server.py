@@ -3,15 +3,13 @@
 import asyncio
 import importlib
 import socket
-import time
-from collections.abc import Callable, Iterator
-from threading import Event, Thread
 
 import pytest
 import uvicorn
-from streamlit.runtime.app_session import AppSession
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
@@ -20,192 +18,97 @@ from tests.classroom.visitor import visit
 
 
 class _Session:
-    """What hears the events of a run in AppSession: it passes them to the loop's thread, and wakes who sends."""
+    """What AppSession.flush_browser_queue knows: whether a run is going on, what it said, and who sends it."""
 
-    _on_scriptrunner_event = AppSession._on_scriptrunner_event
+    flush_browser_queue = AppSession.flush_browser_queue
 
     def __init__(self) -> None:
-        self.sent: list[str] = []
-        self.woken = 0
-        self._message_enqueued_callback = self._wake
-        self._call_soon_on_event_loop = asyncio.get_running_loop().call_soon_threadsafe
+        self._state, self._browser_queue, self.woken = AppSessionState.APP_IS_RUNNING, ForwardMsgQueue(), 0
 
-    def _wake(self) -> None:
+    def _message_enqueued_callback(self) -> None:
         self.woken += 1
 
-    def _handle_scriptrunner_event_on_event_loop(self, sender: str, event: ScriptRunnerEvent, **about: object) -> None:
-        self.sent.append(sender or event.name)
-        if self._message_enqueued_callback:
-            self._message_enqueued_callback()
-
     def begin(self, *fragments: str) -> None:
-        self._on_scriptrunner_event("", event=ScriptRunnerEvent.SCRIPT_STARTED, fragment_ids_this_run=list(fragments))
+        message = ForwardMsg(hash="begins")
+        message.new_session.name = "app"
+        message.metadata.run.fragment_ids.extend(fragments)
+        self._browser_queue.enqueue(message)
 
     def say(self, words: str) -> None:
-        self._on_scriptrunner_event(words, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG)
+        self._browser_queue.enqueue(ForwardMsg(hash=words))
 
-    def end(self) -> None:
-        self._on_scriptrunner_event("", event=ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS)
-
-    async def waited(self) -> float:
-        """Seconds until something is sent, which is then forgotten."""
-        began = time.monotonic()
-        while not self.sent:
-            await asyncio.sleep(0.001)
-        self.sent.clear()
-        return time.monotonic() - began
+    def sent(self) -> list[str]:
+        return [message.hash for message in self.flush_browser_queue()]
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A server of the app."""
-    for owner, name in (
-        (AppSession, "_on_scriptrunner_event"),
-        (ScriptRunner, "_run_script"),
-        (PagesManager, "uses_pages_directory"),
-    ):
-        monkeypatch.setattr(owner, name, getattr(owner, name))
+def talking(monkeypatch: pytest.MonkeyPatch) -> _Session:
+    """A session of a server of the app."""
+    monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", PagesManager.uses_pages_directory)
     importlib.reload(importlib.import_module("app"))
-    monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
-    yield
+    monkeypatch.setattr(_Session, "flush_browser_queue", AppSession.flush_browser_queue)
+    return _Session()
 
 
-@pytest.mark.usefixtures("app")
-def test_what_a_page_says_is_sent_when_all_is_said() -> None:
+def test_what_a_page_says_is_sent_when_all_is_said(talking: _Session) -> None:
     async def talk() -> None:
-        session = _Session()
-        session.begin("page")
+        talking.say("one")
+        assert talking.sent() == []
+        talking.say("two")
+        assert talking.sent() == []
+        talking._state = AppSessionState.APP_NOT_RUNNING
+        assert talking.sent() == ["one", "two"]
+
+    visit(talk())
+
+
+def test_nobody_waits_long_for_a_page_that_takes_long(talking: _Session) -> None:
+    async def talk() -> None:
         for words in ("one", "two"):
-            session.say(words)
-            await asyncio.sleep(0.001)
-            assert session.sent == []
-        session.end()
-        await asyncio.sleep(0)
-        assert session.sent == ["SCRIPT_STARTED", "one", "two", "SCRIPT_STOPPED_WITH_SUCCESS"]
-        assert session.woken == 1 and session._message_enqueued_callback, "whoever sends is woken once"
+            began, woken = asyncio.get_running_loop().time(), talking.woken
+            talking.say(words)
+            while not (sent := talking.sent()):
+                await asyncio.sleep(0.001)
+            assert sent == [words] and asyncio.get_running_loop().time() - began >= server.HOLD
+            await asyncio.sleep(0.002)
+            assert talking.woken == woken + 1, "where nobody says more, somebody must wake who sends"
 
     visit(talk())
 
 
-@pytest.mark.usefixtures("app")
-def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
-    async def talk() -> None:
-        session = _Session()
-        for woken, words in enumerate(("one", "two"), 1):
-            session.say(words)
-            assert await session.waited() >= server.HOLD
-            assert session.woken == woken, "where nobody says more, somebody must wake who sends"
-
-    visit(talk())
-
-
-@pytest.mark.usefixtures("app")
-def test_the_frame_is_sent_while_the_page_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_frame_is_sent_while_the_page_is_being_written(talking: _Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "HOLD", 0.5)  # so that a busy machine does not confuse the two
 
+    async def waited() -> float:
+        began = asyncio.get_running_loop().time()
+        while not talking.sent():
+            await asyncio.sleep(0.001)
+        return asyncio.get_running_loop().time() - began
+
     async def talk() -> None:
-        session = _Session()
-        session.begin("page")
-        assert await session.waited() >= server.HOLD
-        session.begin()
-        assert server.HOLD_FRAME <= await session.waited() < server.HOLD
-        session.say("the page's first words")
-        assert await session.waited() >= server.HOLD
+        talking.begin("page")
+        assert await waited() >= server.HOLD
+        talking.begin()
+        assert server.HOLD_FRAME <= await waited() < server.HOLD
+        talking.say("the page's first words")
+        assert await waited() >= server.HOLD
 
     visit(talk())
 
 
-@pytest.mark.usefixtures("app")
-def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HOLD", 0.5)
-
+def test_the_next_run_has_a_time_of_its_own(talking: _Session) -> None:
     async def talk() -> None:
-        session = _Session()
-        session.say("one")
-        session.end()
-        await asyncio.sleep(server.HOLD / 2)
-        session.sent.clear()
-        session.say("two")
-        assert await session.waited() >= server.HOLD
+        talking.say("one")
+        assert talking.sent() == []
+        talking._state = AppSessionState.APP_NOT_RUNNING
+        assert talking.sent() == ["one"]
+        await asyncio.sleep(server.HOLD)
+        talking._state = AppSessionState.APP_IS_RUNNING
+        talking.say("two")
+        assert talking.sent() == []
 
     visit(talk())
-
-
-@pytest.mark.usefixtures("app")
-def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HOLD", 0)  # so that one hands over all the time while the other speaks
-    words = [str(number) for number in range(20_000)]
-
-    async def talk() -> None:
-        session = _Session()
-        await asyncio.to_thread(lambda: [session.say(one) for one in words])
-        await asyncio.sleep(0.1)
-        assert session.sent == words
-
-    visit(talk())
-
-
-def _taking(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], None]) -> Callable[[str], Thread]:
-    """Runs in turn: by their names, each in a thread of its own."""
-    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
-    server.run_in_turn()
-
-    def start(name: str) -> Thread:
-        thread = Thread(target=ScriptRunner._run_script, args=(None, name))
-        thread.start()
-        return thread
-
-    return start
-
-
-def test_one_run_computes_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "TURN", 60)
-    steps: list[str] = []
-
-    def run(name: str) -> None:
-        steps.append(name)
-        time.sleep(0.005)
-        steps.append(name)
-
-    for thread in [*map(_taking(monkeypatch, run), "abcdef")]:
-        thread.join()
-    assert len(steps) == 12 and steps[::2] == steps[1::2]
-
-
-def test_nobody_waits_for_a_long_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended, runs = Event(), []
-
-    def run(name: str) -> None:
-        if name == "long":
-            assert ended.wait(60)
-        runs.append(name)
-
-    start = _taking(monkeypatch, run)
-    long = start("long")
-    for name in "ab":
-        start(name).join()
-    assert runs == ["a", "b"]
-    ended.set()
-    long.join()
-    start("c").join()
-    assert runs == ["a", "b", "long", "c"]
-
-
-def test_a_run_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "TURN", 60)
-    runs: list[str] = []
-
-    def run(name: str) -> None:
-        if name == "fails":
-            raise ValueError
-        runs.append(name)
-
-    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
-    server.run_in_turn()
-    with pytest.raises(ValueError):
-        ScriptRunner._run_script(None, "fails")
-    ScriptRunner._run_script(None, "next")
-    assert runs == ["next"]
 
 
 async def _waits_to_send(app: object) -> bool:
