@@ -4,7 +4,7 @@ import re
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from pages.ui.frame import PAGES, url_path
 from pages.ui.text import catalogue
@@ -228,6 +228,50 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
     title(page, here, "zh")
     expect(sentence_box(page)).to_have_value(typed)
     assert path_and_sentence(page.url) == (here, typed)
+
+
+class SlowLine:
+    """The line between a page and its server. Once slow, it keeps what either says until it is let through."""
+
+    def __init__(self, page: Page) -> None:
+        self.slow, self._to_page, self._to_server = False, [], []
+        page.route_web_socket(re.compile("_stcore/stream"), self._connect)
+
+    def _connect(self, page: WebSocketRoute) -> None:
+        self._page, self._server = page, page.connect_to_server()
+        self._page.on_message(lambda said: self._to_server.append(said) if self.slow else self._server.send(said))
+        self._server.on_message(lambda said: self._to_page.append(said) if self.slow else self._page.send(said))
+
+    def let_the_server_hear(self) -> None:
+        while self._to_server:
+            self._server.send(self._to_server.pop(0))
+
+    def let_the_page_hear(self) -> None:
+        while self._to_page:
+            self._page.send(self._to_page.pop(0))
+
+
+def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page: Page, app_url: str) -> None:
+    line = SlowLine(page)
+    page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FORMULA}")  # its picture is large: it is sent once, and then named
+    title(page, "heads")
+    slider(page, "layer").press("ArrowRight")
+    page.wait_for_url(lambda url: asked(url)["layer"] == "2")
+    settle(page)
+    line.slow = True
+    slider(page, "layer").press("ArrowRight")
+    page.wait_for_timeout(1000)  # a slider tells after 200 ms where it stands
+    line.let_the_server_hear()
+    page.wait_for_timeout(1000)  # by then the server has answered
+    slider(page, "layer").press("Home")
+    page.wait_for_timeout(1000)
+    line.slow = False
+    line.let_the_server_hear()
+    line.let_the_page_hear()
+    page.wait_for_url(lambda url: asked(url)["layer"] == "1")
+    settle(page)
+    expect_heatmap(page)
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 @pytest.mark.parametrize("pause", [0, 100])
