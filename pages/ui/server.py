@@ -4,16 +4,19 @@ import asyncio
 import gzip
 import re
 import socket
-from functools import cache
+from collections import deque
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 
 from pages.ui import assets
 
@@ -21,6 +24,12 @@ SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 # Seconds: most pages are written by then, and of the others the reader shall see something. The frame is written first,
 # so that the browser can draw it while the page is being written.
 HOLD, HOLD_FRAME = 0.06, 0.03
+# What a run tells while more is to come.
+GOES_ON = (
+    ScriptRunnerEvent.SCRIPT_STARTED,
+    ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
+    ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN,
+)
 # The client, opened at /attention, would look for its server below that path first, and get two 404s. And it sets some
 # letters once only: a presentation must be one from the beginning.
 FIRST = """<script>
@@ -38,32 +47,49 @@ def name_the_pages_ourselves() -> None:
 
 
 def send_whole_pages() -> None:
-    """Let the server hold back what a run says until all is said, or for HOLD seconds if that comes first.
+    """Let the server keep what a run says until all is said, or for HOLD seconds if that comes first.
 
-    A page is written in 30 to 50 ms. Streamlit sends every 5 ms what there is, and for each part of it the browser
-    draws the whole page anew.
+    A page is written in 30 to 50 ms. Streamlit hands each part of it to the thread that sends, which wakes up for each
+    and lets the page wait; and for each part that arrives the browser draws the whole page anew.
     """
-    flush = AppSession.flush_browser_queue
-    until: WeakKeyDictionary[AppSession, float] = WeakKeyDictionary()
+    kept: WeakKeyDictionary[AppSession, deque[partial[None]]] = WeakKeyDictionary()
+    timers: WeakKeyDictionary[AppSession, asyncio.TimerHandle] = WeakKeyDictionary()
 
-    def flush_when_said(session: AppSession) -> list[ForwardMsg]:
-        if session._state is AppSessionState.APP_IS_RUNNING and not session._browser_queue.is_empty():
-            loop = asyncio.get_running_loop()
-            if session not in until:
-                hold = HOLD_FRAME if any(map(_begins_with_the_frame, session._browser_queue._queue)) else HOLD
-                until[session] = loop.time() + hold
-                loop.call_later(hold + 0.001, session._message_enqueued_callback)  # it wakes who flushes
-            if loop.time() < until[session]:
-                return []
-        until.pop(session, None)
-        return flush(session)
+    def hear(session: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **about: Any) -> None:
+        """In a run's own thread."""
+        said = kept.setdefault(session, deque())
+        said.append(partial(session._handle_scriptrunner_event_on_event_loop, sender, event, **about))
+        if event not in GOES_ON:
+            session._call_soon_on_event_loop(partial(hand_over, session))
+        elif len(said) == 1:
+            whole = event is ScriptRunnerEvent.SCRIPT_STARTED and not about.get("fragment_ids_this_run")
+            session._call_soon_on_event_loop(partial(wait, session, HOLD_FRAME if whole else HOLD))
 
-    AppSession.flush_browser_queue = flush_when_said  # type: ignore[method-assign,assignment]  # no setting for it
+    def wait(session: AppSession, seconds: float) -> None:
+        timers[session] = asyncio.get_running_loop().call_later(seconds, hand_over, session)
 
+    def hand_over(session: AppSession) -> None:
+        if timer := timers.pop(session, None):
+            timer.cancel()
+        wake, session._message_enqueued_callback = session._message_enqueued_callback, None  # once, not for each part
+        try:
+            said = kept[session]
+            while said:
+                said.popleft()()
+        finally:
+            session._message_enqueued_callback = wake
+        if wake:
+            wake()
 
-def _begins_with_the_frame(message: ForwardMsg) -> bool:
-    """Whether a run of the whole app begins here, and not one of the page alone."""
-    return message.HasField("new_session") and not message.metadata.run.fragment_ids
+    def ask(session: AppSession, wanted: ClientState | None) -> None:
+        """A run that has ended is heard before the next is begun: after that, Streamlit no longer listens to it."""
+        if (said := kept.get(session)) and said[-1].args[1] not in GOES_ON:
+            hand_over(session)
+        request(session, wanted)
+
+    request = AppSession.request_rerun
+    AppSession.request_rerun = ask  # type: ignore[method-assign,assignment]
+    AppSession._on_scriptrunner_event = hear  # type: ignore[method-assign,assignment]  # no setting for it
 
 
 class Entrance:

@@ -3,13 +3,14 @@
 import asyncio
 import importlib
 import socket
+import time
+from collections.abc import Iterator
 
 import pytest
 import uvicorn
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.app_session import AppSession, AppSessionState
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
@@ -18,95 +19,146 @@ from tests.classroom.visitor import visit
 
 
 class _Session:
-    """What AppSession.flush_browser_queue knows: whether a run is going on, what it said, and who sends it."""
+    """What hears the events of a run in AppSession: it passes them to the loop's thread, and wakes who sends."""
 
-    flush_browser_queue = AppSession.flush_browser_queue
+    _on_scriptrunner_event = AppSession._on_scriptrunner_event
 
     def __init__(self) -> None:
-        self._state, self._browser_queue, self.woken = AppSessionState.APP_IS_RUNNING, ForwardMsgQueue(), 0
+        self.sent: list[str] = []
+        self.woken = 0
+        self._message_enqueued_callback = self._wake
+        self._call_soon_on_event_loop = asyncio.get_running_loop().call_soon_threadsafe
 
-    def _message_enqueued_callback(self) -> None:
+    def _wake(self) -> None:
         self.woken += 1
 
+    def _handle_scriptrunner_event_on_event_loop(self, sender: str, event: ScriptRunnerEvent, **about: object) -> None:
+        self.sent.append(sender or event.name)
+        if self._message_enqueued_callback:
+            self._message_enqueued_callback()
+
     def begin(self, *fragments: str) -> None:
-        message = ForwardMsg(hash="begins")
-        message.new_session.name = "app"
-        message.metadata.run.fragment_ids.extend(fragments)
-        self._browser_queue.enqueue(message)
+        self._on_scriptrunner_event("", event=ScriptRunnerEvent.SCRIPT_STARTED, fragment_ids_this_run=list(fragments))
 
     def say(self, words: str) -> None:
-        self._browser_queue.enqueue(ForwardMsg(hash=words))
+        self._on_scriptrunner_event(words, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG)
 
-    def sent(self) -> list[str]:
-        return [message.hash for message in self.flush_browser_queue()]
+    def end(self) -> None:
+        self._on_scriptrunner_event("", event=ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS)
+
+    async def waited(self) -> float:
+        """Seconds until something is sent, which is then forgotten."""
+        began = time.monotonic()
+        while not self.sent:
+            await asyncio.sleep(0.001)
+        self.sent.clear()
+        return time.monotonic() - began
 
 
 @pytest.fixture
-def talking(monkeypatch: pytest.MonkeyPatch) -> _Session:
-    """A session of a server of the app."""
-    monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", PagesManager.uses_pages_directory)
+def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server of the app."""
+    for owner, name in (
+        (AppSession, "_on_scriptrunner_event"),
+        (AppSession, "request_rerun"),
+        (PagesManager, "uses_pages_directory"),
+    ):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
     importlib.reload(importlib.import_module("app"))
-    monkeypatch.setattr(_Session, "flush_browser_queue", AppSession.flush_browser_queue)
-    return _Session()
+    monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+    yield
 
 
-def test_what_a_page_says_is_sent_when_all_is_said(talking: _Session) -> None:
+@pytest.mark.usefixtures("app")
+def test_what_a_page_says_is_sent_when_all_is_said() -> None:
     async def talk() -> None:
-        talking.say("one")
-        assert talking.sent() == []
-        talking.say("two")
-        assert talking.sent() == []
-        talking._state = AppSessionState.APP_NOT_RUNNING
-        assert talking.sent() == ["one", "two"]
-
-    visit(talk())
-
-
-def test_nobody_waits_long_for_a_page_that_takes_long(talking: _Session) -> None:
-    async def talk() -> None:
+        session = _Session()
+        session.begin("page")
         for words in ("one", "two"):
-            began, woken = asyncio.get_running_loop().time(), talking.woken
-            talking.say(words)
-            while not (sent := talking.sent()):
-                await asyncio.sleep(0.001)
-            assert sent == [words] and asyncio.get_running_loop().time() - began >= server.HOLD
-            await asyncio.sleep(0.002)
-            assert talking.woken == woken + 1, "where nobody says more, somebody must wake who sends"
+            session.say(words)
+            await asyncio.sleep(0.001)
+            assert session.sent == []
+        session.end()
+        await asyncio.sleep(0)
+        assert session.sent == ["SCRIPT_STARTED", "one", "two", "SCRIPT_STOPPED_WITH_SUCCESS"]
+        assert session.woken == 1 and session._message_enqueued_callback, "whoever sends is woken once"
 
     visit(talk())
 
 
-def test_the_frame_is_sent_while_the_page_is_being_written(talking: _Session, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("app")
+def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
+    async def talk() -> None:
+        session = _Session()
+        for woken, words in enumerate(("one", "two"), 1):
+            session.say(words)
+            assert await session.waited() >= server.HOLD
+            assert session.woken == woken, "where nobody says more, somebody must wake who sends"
+
+    visit(talk())
+
+
+@pytest.mark.usefixtures("app")
+def test_the_frame_is_sent_while_the_page_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "HOLD", 0.5)  # so that a busy machine does not confuse the two
 
-    async def waited() -> float:
-        began = asyncio.get_running_loop().time()
-        while not talking.sent():
-            await asyncio.sleep(0.001)
-        return asyncio.get_running_loop().time() - began
-
     async def talk() -> None:
-        talking.begin("page")
-        assert await waited() >= server.HOLD
-        talking.begin()
-        assert server.HOLD_FRAME <= await waited() < server.HOLD
-        talking.say("the page's first words")
-        assert await waited() >= server.HOLD
+        session = _Session()
+        session.begin("page")
+        assert await session.waited() >= server.HOLD
+        session.begin()
+        assert server.HOLD_FRAME <= await session.waited() < server.HOLD
+        session.say("the page's first words")
+        assert await session.waited() >= server.HOLD
 
     visit(talk())
 
 
-def test_the_next_run_has_a_time_of_its_own(talking: _Session) -> None:
+@pytest.mark.usefixtures("app")
+def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "HOLD", 0.5)
+
     async def talk() -> None:
-        talking.say("one")
-        assert talking.sent() == []
-        talking._state = AppSessionState.APP_NOT_RUNNING
-        assert talking.sent() == ["one"]
-        await asyncio.sleep(server.HOLD)
-        talking._state = AppSessionState.APP_IS_RUNNING
-        talking.say("two")
-        assert talking.sent() == []
+        session = _Session()
+        session.say("one")
+        session.end()
+        await asyncio.sleep(server.HOLD / 2)
+        session.sent.clear()
+        session.say("two")
+        assert await session.waited() >= server.HOLD
+
+    visit(talk())
+
+
+def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+    monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append("asked"))
+    server.send_whole_pages()
+    monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+
+    async def talk() -> None:
+        session = _Session()
+        AppSession.request_rerun(session, None)
+        session.say("one")
+        AppSession.request_rerun(session, None)
+        assert session.sent == ["asked", "asked"], "a run that goes on is not sent in parts"
+        session.end()
+        AppSession.request_rerun(session, None)
+        assert session.sent == ["asked", "asked", "one", "SCRIPT_STOPPED_WITH_SUCCESS", "asked"]
+
+    visit(talk())
+
+
+@pytest.mark.usefixtures("app")
+def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "HOLD", 0)  # so that one hands over all the time while the other speaks
+    words = [str(number) for number in range(20_000)]
+
+    async def talk() -> None:
+        session = _Session()
+        await asyncio.to_thread(lambda: [session.say(one) for one in words])
+        await asyncio.sleep(0.1)
+        assert session.sent == words
 
     visit(talk())
 
