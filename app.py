@@ -14,4 +14,5 @@ else:
 
     server.name_the_pages_ourselves()
     server.send_whole_pages()
+    server.run_in_turn()
     app = App(__file__, middleware=[Middleware(server.Entrance)])

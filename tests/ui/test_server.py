@@ -4,13 +4,14 @@ import asyncio
 import importlib
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Event, Thread
 
 import pytest
 import uvicorn
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import ScriptRunnerEvent
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
@@ -61,6 +62,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for owner, name in (
         (AppSession, "_on_scriptrunner_event"),
         (AppSession, "request_rerun"),
+        (ScriptRunner, "_run_script"),
         (PagesManager, "uses_pages_directory"),
     ):
         monkeypatch.setattr(owner, name, getattr(owner, name))
@@ -161,6 +163,69 @@ def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) ->
         assert session.sent == words
 
     visit(talk())
+
+
+def _taking(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], None]) -> Callable[[str], Thread]:
+    """Runs in turn: by their names, each in a thread of its own."""
+    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
+    server.run_in_turn()
+
+    def start(name: str) -> Thread:
+        thread = Thread(target=ScriptRunner._run_script, args=(None, name))
+        thread.start()
+        return thread
+
+    return start
+
+
+def test_one_run_computes_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "TURN", 60)
+    steps: list[str] = []
+
+    def run(name: str) -> None:
+        steps.append(name)
+        time.sleep(0.005)
+        steps.append(name)
+
+    for thread in [*map(_taking(monkeypatch, run), "abcdef")]:
+        thread.join()
+    assert len(steps) == 12 and steps[::2] == steps[1::2]
+
+
+def test_nobody_waits_for_a_long_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, runs = Event(), []
+
+    def run(name: str) -> None:
+        if name == "long":
+            assert ended.wait(60)
+        runs.append(name)
+
+    start = _taking(monkeypatch, run)
+    long = start("long")
+    for name in "ab":
+        start(name).join()
+    assert runs == ["a", "b"]
+    ended.set()
+    long.join()
+    start("c").join()
+    assert runs == ["a", "b", "long", "c"]
+
+
+def test_a_run_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "TURN", 60)
+    runs: list[str] = []
+
+    def run(name: str) -> None:
+        if name == "fails":
+            raise ValueError
+        runs.append(name)
+
+    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
+    server.run_in_turn()
+    with pytest.raises(ValueError):
+        ScriptRunner._run_script(None, "fails")
+    ScriptRunner._run_script(None, "next")
+    assert runs == ["next"]
 
 
 async def _waits_to_send(app: object) -> bool:
