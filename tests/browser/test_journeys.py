@@ -274,6 +274,28 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page, app_url: str) -> None:
+    line = SlowLine(page)
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
+    title(page, "attention")
+    line.slow = True
+    link_to(page, "heads").click()
+    page.wait_for_timeout(500)
+    line.let_the_server_hear()
+    page.wait_for_timeout(1000)
+    page.locator(".st-key-chips").get_by_text("dog").click()
+    page.wait_for_timeout(500)
+    line.slow = False
+    line.let_the_server_hear()
+    line.let_the_page_hear()
+    title(page, "heads")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(500)
+    page.wait_for_url(lambda url: asked(url)["head"] == "3")  # no press is lost
+    title(page, "heads")
+
+
 @pytest.mark.parametrize("pause", [0, 100])
 def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str, pause: int) -> None:
     drawing.open_pad(page, app_url, "attention")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui.assets import script
+from pages.ui.components.told import told
 from pages.ui.figures import Figure
 from pages.ui.text import plain
 
@@ -27,7 +28,7 @@ def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[
     answered = f"{key}.answered"  # in the session: the number of the last click that on_pick was called for
 
     def picked() -> None:
-        for number, point in st.session_state[key].picked or ():
+        for number, point in told(key, "picked") or ():
             if on_pick and number > st.session_state.get(answered, 0):
                 own = point.get("customdata")
                 on_pick(*own) if isinstance(own, list) else on_pick(round(point["y"]), round(point["x"]))
@@ -35,5 +36,5 @@ def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[
 
     mode = st.context.theme.type  # in other colours it is another chart
     about = {"mode": mode, "alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
-    told = f'{json.dumps(about)[:-1]}, "figure": {figure.as_json()}}}'
-    _chart(key=key, data=told.encode(), on_picked_change=picked)
+    data = f'{json.dumps(about)[:-1]}, "figure": {figure.as_json()}}}'
+    _chart(key=key, data=data.encode(), on_picked_change=picked)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from pages.ui.assets import script
+from pages.ui.components.told import told
 from pages.ui.link import chosen, select
 
 _keys = st.components.v2.component("page_keys", js=script("keys"))
@@ -20,7 +21,7 @@ def listen(actions: Mapping[str, Callable[[], None]]) -> None:
     """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …"""
 
     def pressed() -> None:
-        if not (sent := st.session_state["keys"].pressed):
+        if not (sent := told("keys", "pressed")):
             return
         if sent["seen"] < done():
             select(**st.session_state[LED_TO])
