@@ -274,6 +274,25 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_url: str) -> None:
+    line = SlowLine(page)
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
+    title(page, "attention")
+    line.slow = True
+    link_to(page, "heads").click()
+    page.wait_for_timeout(500)
+    line.let_the_server_hear()
+    page.wait_for_timeout(1000)
+    what_if = link_to(page, "what_if")
+    expect(what_if).to_be_visible()
+    line.slow = False
+    line.let_the_page_hear()
+    title(page, "heads")
+    expect(what_if).to_be_visible()
+    what_if.click()
+    title(page, "what_if")
+
+
 def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page, app_url: str) -> None:
     line = SlowLine(page)
     page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")

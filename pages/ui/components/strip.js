@@ -44,11 +44,13 @@ export default function({ data, parentElement, setTriggerValue }) {
       menu.popover = 'auto'
       strip.append(menu)
       for (const page of pages) link(menu, page)
-      menu.onbeforetoggle = () => {
+      menu.onbeforetoggle = ({ newState }) => {
+        document.menu = newState === 'open' ? name : undefined
         const { left, bottom } = button.getBoundingClientRect()
         menu.style.left = `${Math.max(0, Math.min(left, innerWidth - 260))}px`
         menu.style.top = `${bottom + 4}px`
       }
+      if (name === document.menu) menu.showPopover()  // a page that arrives late closes no menu
     }
     strip.onclick = event => {
       const a = event.target.closest('a')
