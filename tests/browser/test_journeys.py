@@ -251,6 +251,19 @@ class SlowLine:
             self._page.send(self._to_page.pop(0))
 
 
+def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
+    """Attention is on the screen; Heads was asked for and is written, but has not arrived."""
+    line = SlowLine(page)
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
+    title(page, "attention")
+    line.slow = True
+    link_to(page, "heads").click()
+    page.wait_for_timeout(500)
+    line.let_the_server_hear()
+    page.wait_for_timeout(1000)
+    return line
+
+
 def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page: Page, app_url: str) -> None:
     line = SlowLine(page)
     page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FORMULA}")  # its picture is large: it is sent once, and then named
@@ -275,14 +288,7 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
 
 
 def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_url: str) -> None:
-    line = SlowLine(page)
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
-    title(page, "attention")
-    line.slow = True
-    link_to(page, "heads").click()
-    page.wait_for_timeout(500)
-    line.let_the_server_hear()
-    page.wait_for_timeout(1000)
+    line = heads_is_on_its_way(page, app_url)
     what_if = link_to(page, "what_if")
     expect(what_if).to_be_visible()
     line.slow = False
@@ -294,14 +300,7 @@ def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_
 
 
 def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page, app_url: str) -> None:
-    line = SlowLine(page)
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
-    title(page, "attention")
-    line.slow = True
-    link_to(page, "heads").click()
-    page.wait_for_timeout(500)
-    line.let_the_server_hear()
-    page.wait_for_timeout(1000)
+    line = heads_is_on_its_way(page, app_url)
     page.locator(".st-key-chips").get_by_text("dog").click()
     page.wait_for_timeout(500)
     line.slow = False
