@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
+import pandas as pd
 import psutil
 
 from tests.classroom.server import APP, BARE, Server, serve
@@ -45,7 +46,7 @@ class Place:
 class Felt:
     """What one class felt and cost, while it clicked."""
 
-    seconds: list[float]
+    clicks: list[tuple[str, float]]  # what was done ("choice" of a head or layer, "sentence", "page"), and its seconds
     cpu: float  # seconds of the server for one run
     bytes: float  # for one run
     memory: float  # MB, of the largest worker
@@ -53,8 +54,10 @@ class Felt:
     charts: int  # on the page with most
     generator: float  # how much of one core the visitors themselves took: near 1, it is they who are slow
 
-    def percentile(self, percent: int) -> float:
-        return float(np.percentile(self.seconds, percent)) * 1e3
+    def percentile(self, percent: int, done: str | None = None) -> float:
+        """Milliseconds, of all clicks or of those that did this; not a number where nobody did."""
+        seconds = [second for what, second in self.clicks if done in (None, what)]
+        return float(np.percentile(seconds, percent)) * 1e3 if seconds else float("nan")
 
 
 def sentence(dice: random.Random) -> str:
@@ -62,17 +65,17 @@ def sentence(dice: random.Random) -> str:
     return f"the {' '.join(dice.sample(WORDS.split(), 11))} ."
 
 
-async def click(visitor: Visitor, place: Place, dice: random.Random) -> float:
-    """One thing that a visitor does, of what the page offers: most often another head or layer."""
+async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
+    """What a visitor does, of what the page offers (most often he chooses another head or layer), and its seconds."""
     likely = {"head": 10, "layer": 5, "s": 2, "": 3 if len(place.pages) > 1 else 0}
     offered = [key for key in likely if key in ("", *visitor.widgets)]
     key = dice.choices(offered, [likely[key] for key in offered])[0]
     if key == "":
-        return await visitor.go(dice.choice([page for page in place.pages if page != visitor.path]))
+        return "page", await visitor.go(dice.choice([page for page in place.pages if page != visitor.path]))
     if key == "s":
-        return await visitor.set(s=sentence(dice))
+        return "sentence", await visitor.set(s=sentence(dice))
     others = [n for n in range(1, MOST[key] + 1) if n != visitor.value(key)]
-    return await visitor.set(**{key: dice.choice(others)})
+    return "choice", await visitor.set(**{key: dice.choice(others)})
 
 
 async def come(server: Server, place: Place, dice: random.Random) -> Visitor:
@@ -81,15 +84,17 @@ async def come(server: Server, place: Place, dice: random.Random) -> Visitor:
     return visitor
 
 
-async def keep_clicking(visitor: Visitor, place: Place, think: float, until: float, dice: random.Random) -> list[float]:
-    seconds, charts = [], 0
+async def keep_clicking(
+    visitor: Visitor, place: Place, think: float, until: float, dice: random.Random
+) -> list[tuple[str, float]]:
+    clicks, charts = [], 0
     await asyncio.sleep(dice.uniform(0, think))
     while time.monotonic() < until:
-        seconds.append(await click(visitor, place, dice))
+        clicks.append(await click(visitor, place, dice))
         charts = max(charts, visitor.charts)
         await asyncio.sleep(dice.uniform(0.5, 1.5) * think)
     visitor.charts = charts
-    return seconds
+    return clicks
 
 
 async def classroom(server: Server, place: Place, number: int, think: float, seconds: float) -> Felt:
@@ -108,7 +113,7 @@ async def classroom(server: Server, place: Place, number: int, think: float, sec
         )
         runs = max(1, sum(one.runs for one in visitors) - runs)
         felt = Felt(
-            seconds=[second for some in clicks for second in some],
+            clicks=[one for some in clicks for one in some],
             cpu=(server.cpu() - cpu) / runs,
             bytes=(sum(one.bytes for one in visitors) - received) / runs,
             memory=server.memory(),
@@ -137,23 +142,38 @@ async def first_visitor(server: Server, place: Place) -> Iterator[None]:
 
 
 def report(args: argparse.Namespace) -> None:
-    """The table of `make class`."""
+    """The tables of `make class`: one for each number of visitors, a row for each place, the floor last."""
     workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
     print(f"{workers} on {psutil.cpu_count()} cores, a click every {args.think:g} s, {args.seconds:g} s for each row")
-    print("visitors  place                clicks  p50 ms  p95 ms  × floor  CPU ms  kB/run  memory MB  lost  generator")
+    print("p50, p95 in ms: of all clicks; of choices of a head or layer alone; of new sentences; of new pages\n")
     for number in args.visitors:
-        rows = []
-        for name in args.places:
-            place = Place("four pages", WALK) if name == "walk" else Place(name, (name,))
-            rows.append((place.name, measure(place, number, args)))
-        charts = max(felt.charts for _, felt in rows)
-        floor = measure(Place("bare", ("",), BARE, {"charts": str(charts)}), number, args)
-        for name, felt in [*rows, (f"bare, {charts} heatmaps", floor)]:
-            p50, p95 = felt.percentile(50), felt.percentile(95)
-            row = f"{number:8}  {name:19}  {len(felt.seconds):6}  {p50:6.0f}  {p95:6.0f}"
-            row += f"  {p95 / floor.percentile(95):7.1f}  {felt.cpu * 1e3:6.0f}  {felt.bytes / 1e3:6.0f}"
-            row += f"  {felt.memory:9.0f}  {felt.lost:4}  {felt.generator:9.0%}"
-            print(row, flush=True)
+        places = [Place("four pages", WALK) if name == "walk" else Place(name, (name,)) for name in args.places]
+        felt = [measure(place, number, args) for place in places]
+        bare = Place("bare", ("",), BARE, {"charts": str(max(one.charts for one in felt))})
+        floor = measure(bare, number, args)
+        rows = [as_row(place, one, floor) for place, one in zip([*places, bare], [*felt, floor], strict=True)]
+        print(f"{number} visitors\n{pd.DataFrame(rows).to_string(index=False)}\n", flush=True)
+
+
+def as_row(place: Place, felt: Felt, floor: Felt) -> dict[str, str]:
+    p95, choice = felt.percentile(95), felt.percentile(95, "choice")
+    return {
+        "place": place.name,
+        "clicks": f"{len(felt.clicks)}",
+        "p50": f"{felt.percentile(50):.0f}",
+        "p95": f"{p95:.0f}",
+        "× floor": f"{p95 / floor.percentile(95):.1f}",
+        "choice p95": f"{choice:.0f}",
+        "× floor's": f"{choice / floor.percentile(95, 'choice'):.1f}",
+        "sentence p95": f"{felt.percentile(95, 'sentence'):.0f}",
+        "page p95": f"{felt.percentile(95, 'page'):.0f}",
+        "CPU ms/run": f"{felt.cpu * 1e3:.0f}",
+        "kB/run": f"{felt.bytes / 1e3:.0f}",
+        "charts": f"{felt.charts}",
+        "memory MB": f"{felt.memory:.0f}",
+        "lost": f"{felt.lost}",
+        "generator": f"{felt.generator:.0%}",
+    }
 
 
 def measure(place: Place, number: int, args: argparse.Namespace) -> Felt:
