@@ -11,8 +11,9 @@ def device() -> torch.device:
 
 
 def half_precision(where: torch.device) -> AbstractContextManager:
-    """Products in bfloat16, sums in float32."""
-    return torch.autocast(where.type, dtype=torch.bfloat16)
+    """Products in bfloat16, sums in float32; everything in float32 on a processor that could only imitate bfloat16."""
+    imitated = where.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.autocast(where.type, dtype=torch.bfloat16, enabled=not imitated)
 
 
 def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.2) -> float:
