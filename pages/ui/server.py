@@ -32,12 +32,6 @@ GOES_ON = (
     ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
     ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN,
 )
-# The client, opened at /attention, would look for its server below that path first, and get two 404s. And it sets some
-# letters once only: a presentation must be one from the beginning.
-FIRST = """<script>
-window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
-document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
-</script>"""
 
 
 def name_the_pages_ourselves() -> None:
@@ -179,7 +173,8 @@ def _start_page() -> str:
     page = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
     plotly, style = f'"{assets.address(assets.PLOTLY)}"', f'"{assets.address(assets.STYLE)}"'
     wanted = "".join(f'<link rel="modulepreload" href="{assets.address(path)}">' for path in assets.SCRIPTS.values())
-    page = page.replace("<head>", f'<head>{FIRST}<script id="plotly" async src={plotly}></script>{wanted}', 1)
+    start = f"<script>{assets.START.read_text('utf-8')}</script>"
+    page = page.replace("<head>", f'<head>{start}<script id="plotly" async src={plotly}></script>{wanted}', 1)
     return page.replace("<body>", f'<body><link rel="stylesheet" href={style}>', 1)
 
 

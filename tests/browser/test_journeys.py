@@ -314,6 +314,22 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
     title(page, "heads")
 
 
+@pytest.mark.parametrize("part", ["js/ButtonGroup", "plotly", "strip"])
+def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page, app_url: str, part: str) -> None:
+    page.route(re.compile(f"/static/{part}"), lambda route: route.abort())
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
+    page.locator(".incomplete").wait_for(state="attached")
+    page.route(re.compile("_stcore/health"), lambda route: route.abort())
+    page.wait_for_timeout(2000)
+    expect(page.get_by_text("Failed to fetch").filter(visible=True)).to_have_count(0)
+    page.unroute_all()
+    title(page, "attention")
+    settle(page)
+    expect_heatmap(page)
+    expect(link_to(page, "heads")).to_be_visible()
+    expect(page.locator(".st-key-lang button")).to_have_count(2)
+
+
 @pytest.mark.parametrize("pause", [0, 100])
 def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str, pause: int) -> None:
     drawing.open_pad(page, app_url, "attention")

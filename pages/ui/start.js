@@ -1,0 +1,23 @@
+/* Runs in the start page, before all else. The client, opened at /attention, would look for its server below that path
+   first, and get two 404s. And it sets some letters once only: a presentation must be one from the beginning. */
+window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
+document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
+
+/* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
+   server answers; all that is chosen is in its address. */
+{
+  const health = new URL('_stcore/health', window.__streamlit.BACKEND_BASE_URL)
+  const patience = performance.getEntriesByType('navigation')[0]?.type === 'reload' ? 10_000 : 0  // ms, from one time to the next
+  let asking
+  function ask() {
+    const opened = ({ ok }) => { if (ok && performance.now() > patience) location.reload() }
+    fetch(health).then(opened, () => 'ask again')
+  }
+  function missing({ type, target }) {
+    if (type === 'error' && !target.matches?.('script, [rel=stylesheet]')) return  // what goes wrong in a script, or a picture
+    document.documentElement.classList.add('incomplete')
+    asking ||= setInterval(ask, 1000)
+  }
+  addEventListener('vite:preloadError', missing)
+  addEventListener('error', missing, true)
+}
