@@ -149,10 +149,11 @@ def _send_without_delay(send: Send) -> None:
 
 
 def _starts_the_client(message: Message) -> bool:
-    """Whether an answer begins here that is Streamlit's own start page; it has no other page of HTML."""
+    """Whether an answer begins here that is Streamlit's own start page; other HTML there is only to download."""
     if message["type"] != "http.response.start" or message["status"] != 200:
         return False
-    return dict(message["headers"]).get(b"content-type", b"").startswith(b"text/html")
+    headers = dict(message["headers"])
+    return headers.get(b"content-type", b"").startswith(b"text/html") and b"content-disposition" not in headers
 
 
 def _enter(path: str, query: str) -> Response:

@@ -50,6 +50,16 @@ def test_the_camera_of_a_chart_saves_it_under_its_name_in_the_link(page: Page, a
     assert "head-4" in saved.value.suggested_filename and saved.value.suggested_filename.endswith(".png")
 
 
+@pytest.mark.parametrize(("kind", "holds"), [("CSV", b"# Attention"), ("HTML", b"Plotly.newPlot"), ("NPZ", b"PK")])
+def test_each_download_is_the_file_that_it_says(page: Page, app_url: str, kind: str, holds: bytes) -> None:
+    one_head_on(page, app_url)
+    page.get_by_text("Downloads").click()
+    with page.expect_download() as saved:
+        page.get_by_test_id("stDownloadButton").get_by_text(kind).click()
+    name, content = saved.value.suggested_filename, Path(saved.value.path()).read_bytes()
+    assert name.endswith(f".{kind.lower()}") and holds in content
+
+
 def test_a_chart_takes_the_colours_of_the_theme(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
