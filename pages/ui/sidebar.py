@@ -223,6 +223,7 @@ def _pad() -> bytes:
         drawing,
         st.session_state["drawing.epoch"],
         {"thin": 16, "medium": 28, "thick": 44}[st.session_state.get("pen", "medium")],
+        drawing in map(sketch.example, range(10)),
         on_draw=_take_drawing,
         label=plain("sidebar.pad"),
         undo=plain("sidebar.undo"),

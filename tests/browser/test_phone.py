@@ -83,6 +83,35 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     settle(phone)
 
 
+def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/")
+    title(phone, "home")
+    for there in ("tokens", "queries_keys_values"):
+        phone.get_by_test_id("stPageLink").last.get_by_role("link").tap()
+        title(phone, there)
+        settle(phone)
+        phone.wait_for_function(f"{SCROLLED} === 0")
+
+
+@pytest.mark.parametrize(
+    ("there", "touched"),
+    [("", "[class*=st-key-words-switch]"), ("what_if", "[class*=st-key-what_if-heads] .chart")],
+    ids=["home", "what_if"],
+)
+def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there: str, touched: str) -> None:
+    phone.goto(f"{app_url}/{there}")
+    part = phone.locator(touched).first
+    part.wait_for()
+    settle(phone)
+    part.evaluate("part => part.scrollIntoView({ block: 'end' })")
+    phone.wait_for_function(AT_REST)
+    before = part.bounding_box()
+    phone.touchscreen.tap(before["x"] + before["width"] * 0.6, before["y"] + before["height"] * 0.5)
+    phone.wait_for_url(lambda url: "edits" in asked(url))
+    settle(phone)
+    assert abs(part.bounding_box()["y"] - before["y"]) < 3
+
+
 def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/attention?s=我爱你。&lang=zh")
     title(phone, "attention", "zh")

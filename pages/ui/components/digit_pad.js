@@ -26,10 +26,8 @@ export default function({ data, parentElement, setStateValue }) {
     pen.strokeStyle = '#fff'
     pen.lineCap = pen.lineJoin = 'round'
     for (const stroke of pad.now ? [...pad.strokes, pad.now] : pad.strokes) {
-      if (!stroke) {                              // cleared
-        pen.fillRect(0, 0, canvas.width, canvas.height)
-        continue
-      }
+      if (!stroke || stroke.anew) pen.fillRect(0, 0, canvas.width, canvas.height)
+      if (!stroke) continue                       // cleared
       pen.lineWidth = stroke.width
       pen.beginPath()
       pen.moveTo(...stroke.points[0])
@@ -68,11 +66,16 @@ export default function({ data, parentElement, setStateValue }) {
     return [(event.clientX - box.left) * larger, (event.clientY - box.top) * larger]
   }
 
+  function put(at) {
+    const anew = data.example && !pad.strokes.length  // nobody draws a digit over another one
+    pad.now = { anew, width: data.width, points: [at] }
+  }
+
   canvas.onpointerdown = event => {
     if (!event.isPrimary || event.button) return  // a second finger or another button draws nothing
     event.preventDefault()
     canvas.setPointerCapture(event.pointerId)
-    pad.now = { width: data.width, points: [point(event)] }
+    put(point(event))
     draw()
   }
   canvas.onpointermove = event => {
@@ -99,7 +102,7 @@ export default function({ data, parentElement, setStateValue }) {
       const step = event.shiftKey ? PEN : 4 * PEN
       pad.cursor = pad.cursor.map((at, i) => Math.min(Math.max(at + way[i] * step, 0), canvas.width))
       pad.now?.points.push(pad.cursor)
-    } else if (!pad.now) pad.now = { width: data.width, points: [pad.cursor] }
+    } else if (!pad.now) put(pad.cursor)
     else if (!event.repeat) lift()
     draw()
     drawCursor()

@@ -31,9 +31,12 @@ button:hover, button:focus-visible { border-color: var(--st-primary-color); colo
 _pad = st.components.v2.component("digit_pad", html=HTML, css=CSS, js=script("digit_pad"))
 
 
-def digit_pad(key: str, base: bytes, epoch: int, width: int, on_draw: Callable[[bytes], None], **words: str) -> None:
+def digit_pad(
+    key: str, base: bytes, epoch: int, width: int, example: bool, on_draw: Callable[[bytes], None], **words: str
+) -> None:
     """The pad. base: the packed drawing to start from (3136 bytes); a new `epoch` puts it there again.
 
+    example: whether it is there to be looked at, so that the first stroke begins a drawing of its own.
     on_draw: called with the packed drawing after each stroke, before anything else of that run; not with what was drawn
     over an earlier base, which no longer counts. words: label, undo, clear in the reader's language.
     """
@@ -49,5 +52,5 @@ def digit_pad(key: str, base: bytes, epoch: int, width: int, on_draw: Callable[[
         if len(packed) == len(base):
             on_draw(packed)
 
-    data = {"base": base64.b64encode(base).decode(), "epoch": epoch, "width": width, **words}
-    _pad(key=key, data=data, default={"drawing": None}, on_drawing_change=drawn)
+    data = {"base": base64.b64encode(base).decode(), "epoch": epoch, "width": width, "example": example}
+    _pad(key=key, data=data | words, default={"drawing": None}, on_drawing_change=drawn)

@@ -1,3 +1,4 @@
+const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const BOUND = 10_000  // ms; so long does a click wait for its page
 
 const make = (parent, kind, own, ...children) => {
@@ -14,6 +15,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     go(path)
   }
   again(document.bound)
+  begin()
   if (strip.told !== told) draw(strip, data)
   strip.told = told
   lead(strip)
@@ -26,6 +28,15 @@ export default function({ data, parentElement, setTriggerValue }) {
       bound.from = data.here
       go(bound.path)
     }
+  }
+
+  /* A page begins at its top, wherever the one before was left. */
+  function begin() {
+    if (document.here !== undefined && document.here !== data.here) {
+      delete document.held
+      for (const part of document.querySelectorAll(SCROLLED)) part.scrollTop = 0
+    }
+    document.here = data.here
   }
 
   function draw(strip, { label, stages, menus, here }) {
@@ -68,10 +79,11 @@ export default function({ data, parentElement, setTriggerValue }) {
     for (const a of strip.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
   }
 
-  /* On a phone the strip is wider than the screen: bring the current page's name to its middle. */
+  /* On a phone the strip is wider than the screen: bring the current page's name, or its menu's, to its middle. */
   function reveal(strip) {
-    const current = strip.querySelector('[aria-current]')
-    if (!current || current.closest('[popover]')) return
+    const page = strip.querySelector('[aria-current]')
+    const current = page?.closest('[popover]')?.previousElementSibling ?? page
+    if (!current) return
     const [name, row] = [current, strip].map(part => part.getBoundingClientRect())
     if (name.left < row.left || name.right > row.right)
       strip.scrollLeft += name.left + name.width / 2 - row.left - row.width / 2

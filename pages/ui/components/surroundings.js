@@ -2,6 +2,9 @@ const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileU
 const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
+const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
+const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
+const HELD = 4000  // ms; by then a click has been answered
 
 export default function({ data }) {
   document.untend?.()  // in another language than the last time: two observers would translate back and forth for ever
@@ -39,9 +42,28 @@ export default function({ data }) {
     }
   }
 
+  /* What was touched stays under the finger, whatever comes or goes above it. */
+  function hold({ target }) {
+    const part = target.closest('a') ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
+    const name = part && [...part.classList].find(name => name.startsWith('st-key-'))
+    document.held = part && { name, top: part.getBoundingClientRect().top, until: performance.now() + HELD }
+  }
+  function letGo() { delete document.held }
+  function keep() {
+    const { name, top, until } = document.held ?? {}
+    if (!name) return
+    const part = document.querySelector(`[data-testid=stMain] .${CSS.escape(name)}`)
+    if (performance.now() > until) letGo()
+    else if (part)
+      for (const place of document.querySelectorAll(SCROLLED)) place.scrollTop += part.getBoundingClientRect().top - top
+  }
+  document.addEventListener('pointerdown', hold, true)
+  for (const kind of MOVES) document.addEventListener(kind, letGo, { capture: true, passive: true })
+
   let waiting = 0
   function tend() {
     waiting = 0
+    keep()
     mark()
   }
   function soon() { waiting ||= requestAnimationFrame(tend) }
@@ -62,7 +84,7 @@ export default function({ data }) {
 
   /* At once, not with the answer to a click or a step back: a table is drawn for the size of the letters as it comes. */
   function present({ target }) {
-    const leaves = target.closest('.st-key-leave_big button'), wants = () => main.querySelector('.st-key-big input').checked
+    const leaves = target.closest('.st-key-leave_big button'), wants = () => main.querySelector('.st-key-big input')?.checked
     if (leaves) root.classList.remove('big')
     else if (target.closest('.st-key-big')) setTimeout(() => root.classList.toggle('big', wants()))
   }
@@ -73,6 +95,8 @@ export default function({ data }) {
   const size = new ResizeObserver(soon)
   size.observe(main)
   return document.untend = () => {
+    document.removeEventListener('pointerdown', hold, true)
+    for (const kind of MOVES) document.removeEventListener(kind, letGo, true)
     document.removeEventListener('click', present, true)
     removeEventListener('popstate', goBack)
     watch.disconnect()
