@@ -1,5 +1,8 @@
 """What the sidebar offers on every page: another sentence to compare with, the glossary, and a presentation."""
 
+from urllib.parse import urlencode
+
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_journeys import settle
@@ -62,3 +65,20 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     settle(page)
     page.go_forward()
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
+def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
+    page: Page, app_url: str, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    sentence = "the animal did not cross the street because it was too tired ."
+    chosen = {"s": sentence, "token": 4, "key": 6, "depth": "numbers", "big": "true"}
+    page.goto(f"{app_url}/attention?{urlencode(chosen)}")
+    chart = page.locator(".chart").first
+    chart.locator(".ytick").first.wait_for()
+    settle(page)
+    outside, inside = chart.bounding_box(), chart.locator(".nsewdrag").bounding_box()
+    assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.45 * height
+    expect(chart.locator(".ytick text", has_text="did")).to_be_visible()
+    expect(chart.locator(".xtick text", has_text="cross")).to_be_visible()

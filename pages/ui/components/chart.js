@@ -1,5 +1,6 @@
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
+const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const words = new TextDecoder()
@@ -17,21 +18,36 @@ function theme(style, size) {
   } }
 }
 
-/* Hide what would lie on the label before it, or, of labels in a row, so close that they would read as one. */
+/* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
+   read as one. */
 function thin(place) {
-  for (const [ticks, from, to, gap] of [['.xtick text', 'left', 'right', 3], ['.ytick text', 'top', 'bottom', -1]]) {
+  const cell = place.wanted.figure.layout.shapes?.at(-1)  // where one is chosen, its frame
+  for (const [at, from, to, gap] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', -1]]) {
+    const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
-      const labels = [...layer.querySelectorAll(ticks)]
+      const labels = [...layer.querySelectorAll(`.${at}tick text`)]
       const boxes = labels.map(label => label.getBoundingClientRect())
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
+      const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
       for (const i of order) {
-        const stands = boxes[i][from] >= end + gap
+        const touches = kept && boxes[i][to] + gap > kept[from] && boxes[i][from] < kept[to] + gap
+        const stands = i === chosen || !touches && boxes[i][from] >= end + gap
         if (stands) end = boxes[i][to]
         labels[i].style.visibility = stands ? 'visible' : 'hidden'
       }
     }
   }
+}
+
+/* In a presentation, a picture of square cells is as large as the screen and its column let it be. */
+function fill(place, layout) {
+  const { top } = place.getBoundingClientRect(), above = top + place.closest('[data-testid=stMain]').scrollTop
+  const room = innerHeight - (above < innerHeight / 2 ? above : 0) - BELOW
+  const [across, down] = ['xaxis', 'yaxis'].map(axis => Math.abs(layout[axis].range[1] - layout[axis].range[0]))
+  const most = Math.max(layout.height, layout.width * down / across)
+  layout.height = Math.max(layout.height, Math.min(room, most))
+  layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly makes its own, and would add these to them twice
 }
 
 function draw(place) {
@@ -41,6 +57,7 @@ function draw(place) {
   const layout = { ...figure.layout, template }
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
+  else if (layout.yaxis?.scaleanchor && document.documentElement.matches('.big')) fill(place, layout)
   place.width = width
   place.style.height = `${layout.height}px`
   if (place.look === look) Plotly.react(place, figure.data, layout)
