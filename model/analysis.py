@@ -85,12 +85,12 @@ def entropy(weights: ArrayLike) -> np.ndarray:
 def token_places(config: EncoderConfig, n: int) -> np.ndarray:
     """Where each of the n tokens stands: `(n, 1)` in a sentence, `(n, 2)` row and column of a patch.
 
-    [CLS] stands nowhere in an image: NaN.
+    What comes before the patches stands nowhere: NaN.
     """
     if config.input != "patches":
         return np.arange(n, dtype=np.float64)[:, None]
-    side = config.patches_per_side
-    return np.concatenate([np.full((1, 2), np.nan), np.argwhere(np.ones((side, side)))])
+    side, in_front = config.patches_per_side, config.tokens_in_front
+    return np.concatenate([np.full((in_front, 2), np.nan), np.argwhere(np.ones((side, side)))])
 
 
 def mean_distance(weights: ArrayLike, places: ArrayLike) -> np.ndarray:

@@ -39,13 +39,9 @@ class Step:
 
     @property
     def latex(self) -> str:
-        return f"{self.symbol} = {self.right}"
-
-    @property
-    def right(self) -> str:
-        """All that stands behind the first equals sign."""
         value = number(self.value)
-        return value if self.expression in ("", value) else f"{self.expression} = {value}"
+        right = value if self.expression in ("", value) else f"{self.expression} = {value}"
+        return f"{self.symbol} = {right}"
 
 
 @dataclass(frozen=True)
@@ -88,12 +84,6 @@ class Working:
     value: float
     recorded: float
     changed: bool = False
-
-    @property
-    def latex(self) -> str:
-        """All steps below each other, ready to be set."""
-        lines = [f"{step.symbol} &= {step.right}" for step in self.steps]
-        return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
 
 def by_hand(network: nn.Module, trace: Trace, key: str, cell: Sequence[int], most: int = 10) -> Working:

@@ -30,9 +30,6 @@ Kind = Literal[
     "input", "lookup", "view", "copy", "product", "scale", "mask", "softmax", "add", "norm", "activation"
 ]  # fmt: skip
 
-#: What counts of multiply–adds (ours and PyTorch's FlopCounterMode) leave out; a product's bias is left out as well.
-NOT_COUNTED: tuple[Kind, ...] = ("lookup", "copy", "scale", "mask", "softmax", "add", "norm", "activation")
-
 BYTES = {"float32": 4, "int64": 8}
 
 
@@ -50,13 +47,6 @@ class Count:
     def __str__(self) -> str:
         sides = dict.fromkeys((self.formula, self.numbers, f"{self.number:,}"))  # "0", not "0 = 0 = 0"
         return " = ".join(sides)
-
-    @property
-    def latex(self) -> str:
-        """The formula in LaTeX."""
-        text = re.sub(r"(d|n)_([a-zE]+)", r"\1_{\2}", self.formula)
-        text = re.sub(r"side|classes", r"\\text{\g<0>}", text)
-        return text.replace("·", r" \cdot ").replace("²", "^2").replace("−", "-")
 
 
 def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]:
@@ -374,15 +364,6 @@ def crossings(config: EncoderConfig) -> dict[str, Count]:
     return _counts(formulas, letters(config))
 
 
-def attention_memory(config: EncoderConfig, n: int, bytes_each: int = BYTES["float32"]) -> Count:
+def attention_memory(config: EncoderConfig, n: int) -> Count:
     """Bytes of all the n × n weights A: every head of every layer."""
-    return count(f"N·h·n²·{bytes_each}", letters(config, n))
-
-
-def elementwise(config: EncoderConfig, n: int) -> dict[Kind, int]:
-    """How many numbers each kind of work in NOT_COUNTED writes in one run: the part that multiply–adds do not show."""
-    written = dict.fromkeys(NOT_COUNTED, 0)
-    for step in shape_walk(config, n):
-        if step.kind in written and step.bytes.number:  # the mask of a single input writes nothing
-            written[step.kind] += step.times * step.output.size
-    return written
+    return count(f"N·h·n²·{BYTES['float32']}", letters(config, n))

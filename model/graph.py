@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from typing import Literal
+from typing import Any, Literal
 
 from model.config import EncoderConfig
 
@@ -137,17 +137,6 @@ class Graph:
         sublayers = self.sublayers(layer, side)
         return (sublayers[0].before, *(sublayer.after for sublayer in sublayers))
 
-    def sources(self, key: str) -> tuple[str, ...]:
-        """The nearest recorded quantities that `key` is computed from, past those that are not recorded."""
-        found: dict[str, None] = {}
-        for read in self[key].reads:
-            found |= dict.fromkeys([read] if self[read].traced else self.sources(read))
-        return tuple(found)
-
-    def readers(self, key: str) -> tuple[str, ...]:
-        """The keys that are computed from this one."""
-        return tuple(quantity.key for quantity in self if key in quantity.reads)
-
 
 @lru_cache(maxsize=64)  # a reader of Shapes and cost may ask for any number of them
 def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
@@ -186,23 +175,9 @@ class _Rows:
         self.quantities: dict[str, Quantity] = {}
         self.sublayers: dict[tuple[str, int], tuple[Sublayer, ...]] = {}
 
-    def add(
-        self,
-        key: str,
-        operation: Operation,
-        reads: tuple[str, ...],
-        symbol: str,
-        equation: str,
-        axes: tuple[str, ...],
-        scale: Scale = "signed",
-        traced: bool = True,
-        module: str | None = None,
-        factor: float = 1.0,
-        tied: bool = False,
-    ) -> str:
-        self.quantities[key] = Quantity(
-            key, operation, reads, symbol, equation, axes, scale, traced, module, factor, tied
-        )
+    def add(self, key: str, *row: Any, **more: Any) -> str:
+        """What follows the key: the other fields of Quantity, in their order or by their names."""
+        self.quantities[key] = Quantity(key, *row, **more)
         return key
 
     def norm(

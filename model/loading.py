@@ -101,15 +101,15 @@ def _load_translator() -> Translator:
 
 
 @cache
-def untrained(name: str = "004", seed: int = 0) -> Pipeline:
-    """A preset for words at its full size with random weights: it computes everything and knows nothing.
+def untrained() -> Pipeline:
+    """The paper's base size with random weights: it computes everything and knows nothing.
 
     It reads with our tokenizer, so it has our vocabulary and our longest sentence; it has no head, and so no answer.
     """
     tokenizer = load_tokenizer()
     longest = PRESETS["text"].max_len
-    config = replace(PRESETS[name], vocab_size=tokenizer.get_vocab_size(), max_len=longest, head="none")
+    config = replace(PRESETS["004"], vocab_size=tokenizer.get_vocab_size(), max_len=longest, head="none")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(0)
         network = network_for(config)
     return Pipeline("untrained", network, TextReader(tokenizer, longest))

@@ -41,23 +41,6 @@ class Claim:
     within: float = 0.0  # how far apart the two may lie: half a unit of the last digit that the note gives
     values: dict[str, int] = field(default_factory=dict)  # numbers of ours that the reason for the verdict speaks of
 
-    @property
-    def right(self) -> bool:
-        return self.verdict == "right"
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the two values are equal, `within` what the note's digits can tell."""
-        return _agree(self.says, self.ours, self.within)
-
-
-def _agree(says: Value, ours: Value, within: float) -> bool:
-    if isinstance(says, tuple) and isinstance(ours, tuple):
-        return len(says) == len(ours) and all(_agree(a, b, within) for a, b in zip(says, ours, strict=True))
-    if isinstance(says, int | float) and isinstance(ours, int | float):
-        return abs(says - ours) <= within
-    return says == ours
-
 
 def _softmax(*scores: float) -> tuple[float, ...]:
     powers = [math.exp(score) for score in scores]

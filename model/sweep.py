@@ -222,13 +222,10 @@ def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
     return pairs
 
 
-def in_place_of(
-    value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], tokens: int, missing: float = np.nan
-) -> np.ndarray:
+def in_place_of(value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], tokens: int) -> np.ndarray:
     """A value that another input's run recorded, with its tokens where the pairs put them.
 
-    axes: of the value. tokens: of the first input, and so of what is returned. missing: what stands at a token that has
-    none in its place.
+    axes: of the value. tokens: of the first input, and so of what is returned; NaN at one that has none in its place.
     """
     order = np.full(tokens, -1)
     for pair in pairs:
@@ -237,5 +234,5 @@ def in_place_of(
     for axis, name in enumerate(axes):
         if PARTS.get(name) in ("token", "looked_at"):
             value = value.take(order, axis)
-            np.moveaxis(value, axis, 0)[order < 0] = missing
+            np.moveaxis(value, axis, 0)[order < 0] = np.nan
     return value

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from model.analysis import token_places
 from model.edits import Apply, Edit, EditError
 from model.embedding import patchify
 from model.graph import Graph, Quantity, graph
@@ -246,9 +247,6 @@ class Trace:
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
-    def __len__(self) -> int:
-        return len(self._values)
-
     @property
     def nbytes(self) -> int:
         """How much memory it takes: see Recording."""
@@ -280,10 +278,6 @@ class Trace:
         looked_at = self.tokens if ".cross." in key else query
         tokens = {"token": self.tokens, "target": target, "query": query, "key": looked_at}
         return tuple(tokens.get(axis) for axis in self.axes(key))
-
-    def reads(self, key: str) -> dict[str, np.ndarray]:
-        """What a quantity was computed from: the nearest recorded values, by their keys."""
-        return {source: self[source] for source in self.graph.sources(key)}
 
     def stream(self, layer: int, side: str = "") -> tuple[np.ndarray, ...]:
         """The residual stream of one layer (from 0): into it, after attention, …, out of it; (token, d_model) each."""
@@ -330,11 +324,8 @@ class Trace:
 
     @property
     def places(self) -> np.ndarray:
-        """Where each token stands: (token, 1) in a sentence, (token, 2) row and column of a patch; NaN before them."""
-        if self.config.input != "patches":
-            return np.arange(len(self.tokens), dtype=np.float64)[:, None]
-        side, in_front = self.config.patches_per_side, self.config.tokens_in_front
-        return np.concatenate([np.full((in_front, 2), np.nan), np.argwhere(np.ones((side, side)))])
+        """Where each token stands: see token_places."""
+        return token_places(self.config, len(self.tokens))
 
 
 def _read_only(value: Tensor) -> np.ndarray:

@@ -12,6 +12,7 @@ from model import Trace, load
 from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.encoder import Encoder
+from model.graph import Graph
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, Pipeline, Reading, TextReader
@@ -148,3 +149,11 @@ def stroke(which: int = 0) -> "torch.Tensor":
 @cache
 def trace_of(name: str, which: int = 0) -> Trace:
     return pipeline(name)(example(name, which))
+
+
+def sources(of: Graph, key: str) -> tuple[str, ...]:
+    """The nearest recorded quantities that `key` is computed from, past those that are not recorded."""
+    found: dict[str, None] = {}
+    for read in of[key].reads:
+        found |= dict.fromkeys([read] if of[read].traced else sources(of, read))
+    return tuple(found)

@@ -36,7 +36,6 @@ from pages.ui.text import literal, plain, t, unmarked
 EQUATION_WORDS = (
     "may look at",
     "otherwise",
-    "learned",
     "the first row of",
     "the second row of",
     "all pixels in one row",

@@ -18,7 +18,7 @@ from model.decoder import TranslationNetwork
 from model.pipeline import Pipeline
 from model.trace import record
 from tests import networks
-from tests.networks import ALL
+from tests.networks import ALL, sources
 
 TRANSLATION = "trained translation"
 EVERY = [*ALL, TRANSLATION]
@@ -87,7 +87,7 @@ def test_who_follows_the_lines_arrives_at_the_value(name: str) -> None:
             assert working.steps[-1].value == working.value
         else:
             near = 1e-4 * max(1.0, largest(trace[working.key]))
-            assert working.steps[-1].value == pytest.approx(working.value, abs=near), working.latex
+            assert working.steps[-1].value == pytest.approx(working.value, abs=near), working.steps
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -174,7 +174,7 @@ def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
                 value[(0, *place)] = 1e6
             return lambda *_: value
 
-        edits = [(source, hold(source)) for source in trace.graph.sources(working.key)]
+        edits = [(source, hold(source)) for source in sources(trace.graph, working.key)]
         _, values = record(pipeline.network, *inputs, edits=edits)
         return float(values[working.key][(0, *working.cell)])
 
@@ -184,7 +184,7 @@ def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
             continue
         working = by_hand(pipeline.network, trace, key, some_cells(trace, key, 1)[0])
         lit = {source: index for source, index in working.lit if source in trace}
-        assert set(lit) == set(trace.graph.sources(key)) or working.value == -math.inf
+        assert set(lit) == set(sources(trace.graph, key)) or working.value == -math.inf
         for source, index in lit.items():
             on = np.zeros(trace[source].shape, dtype=bool)
             on[index] = True
@@ -236,7 +236,7 @@ def test_an_edit_on_a_cell_is_told_and_its_readers_use_what_was_put_in(name: str
             assert working.recorded == float(edited[key][cell])
             assert working.value == pytest.approx(float(trace[key][cell]), rel=1e-4, abs=1e-5), key
         for reader in edited:
-            if key in edited.graph.sources(reader):
+            if key in sources(edited.graph, reader):
                 cell = some_cells(edited, reader, 1)[0]
                 working = by_hand(pipeline.network, edited, reader, cell)
                 near = 2e-6 * largest(edited[reader])
@@ -395,7 +395,7 @@ def test_every_linear_is_read_from_its_equation_and_every_line_can_be_set(name: 
             two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}")
             assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
     for working in workings(name):
-        for latex in (working.equation, working.latex):
+        for latex in (working.equation, *(step.latex for step in working.steps)):
             assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex
             # no index below an index, and nothing between two signs
             assert not re.search(r"_\{[^{}]*\}_|[+-] [+-]|\\cdot -", latex), latex

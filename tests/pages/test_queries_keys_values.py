@@ -61,7 +61,7 @@ def test_the_slices_make_the_vectors(link: dict) -> None:
     maps, slices = (open_page(NAME, **link, panel=panel) for panel in ("maps", "weights"))
     choice, trace, pipeline = run_of(maps)
     attention = pipeline.network.layers[choice.layer].attention
-    (X,) = trace.reads(choice.at("layers.{l}.attention.W_Q")).values()
+    X, *_ = trace.stream(choice.layer)
     d_k = trace.config.d_k
     for place, role in enumerate(ROLES):
         vectors, W = (numbers(figure(app, place)["data"][0]["z"]) for app in (maps, slices))

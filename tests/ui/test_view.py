@@ -45,10 +45,9 @@ def test_the_csv_says_in_its_first_line_what_it_is_about() -> None:
     assert (first, second) == ("# Attention · i love you", ",a")
 
 
-@pytest.mark.parametrize("horizontal", [True, False])
-def test_a_table_of_bars_holds_their_values_and_names(horizontal: bool) -> None:
+def test_a_table_of_bars_holds_their_values_and_names() -> None:
     values = np.array([3.5, -1.25, 3.5], np.float32)
-    table = exports.figure_table(bars(values, Axis("word", ["the", "cat", "the"]), "logit", horizontal=horizontal))
+    table = exports.figure_table(bars(values, Axis("word", ["the", "cat", "the"]), "logit"))
     assert table.index.tolist() == ["the", "cat", "the"]
     assert table.to_numpy().ravel().tolist() == values.tolist()
 

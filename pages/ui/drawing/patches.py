@@ -132,7 +132,7 @@ def position_maps(view: View, token: int) -> None:
     table = view.pipeline.network.embedding.positions.table.numpy()[front:]
     alike = cosine_similarity(table)
     others = np.where(np.eye(len(names), dtype=bool), -np.inf, alike)
-    place = np.argwhere(np.ones((side, side)))
+    place = view.trace.places[front:]
     apart = np.abs(place[:, None] - place[None]).sum(-1)
     in_line = (place[:, None] == place[None]).any(-1) & (apart > 1)
     shown = max(token - front, 0)
@@ -175,12 +175,12 @@ def position_maps(view: View, token: int) -> None:
     )
 
 
-def classes_to_show(probabilities: np.ndarray, most: int = MOST_CLASSES) -> list[int]:
+def classes_to_show(probabilities: np.ndarray) -> list[int]:
     """The classes of (step, class) that are worth a column: all, or the last step's likeliest and each step's best."""
-    if probabilities.shape[1] <= most:
+    if probabilities.shape[1] <= MOST_CLASSES:
         return list(range(probabilities.shape[1]))
     backwards = probabilities[::-1]
-    return likeliest(backwards, [most // 2, *[1] * (len(backwards) - 1)])
+    return likeliest(backwards, [MOST_CLASSES // 2, *[1] * (len(backwards) - 1)])
 
 
 def read_early(config: EncoderConfig) -> str:

@@ -38,13 +38,12 @@ def bars(
     colours: Sequence[str] | str = "#0072B2",
     texts: Sequence[str] | None = None,
     value_range: tuple[float, float] | None = None,
-    horizontal: bool = True,
     differs: bool = False,
     there: np.ndarray | None = None,
     font_size: int = 12,
     height: int | None = None,
 ) -> Figure:
-    """One bar for each name, in the order given (the first on top, where horizontal).
+    """One bar for each name, in the order given (the first on top).
 
     texts: what stands at each bar, if not its value with three decimals. differs: the values are differences, which
     have a sign, and its colour. there: the values in another run, as hollow bars.
@@ -53,34 +52,32 @@ def bars(
         colours, value_range = sign_colours(values), None
         texts = [signed(float(value)) if np.isfinite(value) else "" for value in values] if texts is None else texts
     places, values = np.arange(len(values)), np.asarray(values, dtype=np.float32)
-    kind = {"orientation": "h", "x": values, "y": places} if horizontal else {"x": places, "y": values}
-    value_letter, name_letter = ("x", "y") if horizontal else ("y", "x")
     bar = dict(
         type="bar",
-        **kind,
+        orientation="h",
+        x=values,
+        y=places,
         marker={"color": colours},
         unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
         text=[written(f"{value:.3f}") for value in values] if texts is None else list(texts),
         textposition="auto",
         insidetextfont={"color": ink_on(colours) if isinstance(colours, str) else [ink_on(one) for one in colours]},
-        hovertemplate=f"%{{{name_letter}}}: %{{{value_letter}:.4f}}<extra></extra>",
+        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
     )
-    ends = [-0.6, len(values) - 0.4]
-    side = axis_layout(names, len(values), font_size) | {"range": ends[::-1] if horizontal else ends}
-    upwards = scale(value_title, **ZERO)
+    side = axis_layout(names, len(values), font_size) | {"range": [len(values) - 0.4, -0.6]}
+    across = scale(value_title, **ZERO)
     drawn = values if there is None else np.concatenate([values, there])
     low, high = float(np.nanmin(drawn, initial=0)), float(np.nanmax(drawn, initial=0))
     if value_range:
-        upwards["range"] = value_range
-    elif horizontal and ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
-        upwards["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
-    rows = len(values) if horizontal else 9
-    height = height or int(min(720, 80 + rows * 24 * font_size / 12))
+        across["range"] = value_range
+    elif ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
+        across["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
+    height = height or int(min(720, 80 + len(values) * 24 * font_size / 12))
     uniform = {"minsize": font_size - 2, "mode": "hide"}  # what would be smaller stays away
     legible = {"barmode": "overlay", "bargap": 0.15, "showlegend": False, "uniformtext": uniform}
     return figure_of(
-        [bar] if there is None else [bar, hollow(bar, value_letter, there)],
-        {f"{name_letter}axis": side, f"{value_letter}axis": upwards} | legible | look(height, font_size),
+        [bar] if there is None else [bar, hollow(bar, "x", there)],
+        {"yaxis": side, "xaxis": across} | legible | look(height, font_size),
     )
 
 

@@ -81,7 +81,6 @@ def draw_map(
     strongest: float | None = None,
     title: str | None = None,
     line_colour: str | None = None,
-    exact: bool = True,
     focus: bool = False,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
