@@ -10,12 +10,14 @@ from model.encoder import MultiHeadAttention
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
-from pages.ui.memory import hold
+from pages.ui.pickers import bound
+from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.tables import draw_table
-from pages.ui.text import plain, texts_of
+from pages.ui.text import texts_of
 from pages.ui.view import View
 
 EQUATION = (
@@ -79,35 +81,25 @@ def all_heads() -> None:
     )
 
 
-def every_weight(run: Trace) -> np.ndarray:
-    return run.over_layers("attention.weights")
-
-
 def hide_special() -> list[int]:
-    """A switch that leaves [CLS] and [SEP] out; returns the places that are shown."""
-    special = [place for place, token in enumerate(tokens) if token in ("[CLS]", "[SEP]")]
-    if not special or len(special) == len(tokens):
+    """A switch that leaves [CLS] and [SEP] out, where there are others; returns the places that are shown."""
+    special = [token in SPECIAL for token in tokens]
+    if not any(special) or all(special):
         return list(range(len(tokens)))
-    hold("heads.hide", view.choice.hide_special)
-    st.toggle(
-        plain("attention.hide_special"),
-        key="heads.hide",
-        on_change=lambda: select(hide_special=st.session_state["heads.hide"]),
-    )
-    return [place for place in range(len(tokens)) if not (view.choice.hide_special and place in special)]
+    hide_switch(view)
+    return [place for place, hidden in enumerate(special) if not (hidden and view.choice.hide_special)]
 
 
 def average() -> None:
     """The average of some heads: those that were chosen, or all of the layer."""
     options = {name: place for place, name in name_of.items()}
-    hold("heads.subset", [name_of[place] for place in view.choice.subset])
+    picked = [name_of[place] for place in view.choice.subset]
     st.multiselect(
         word("subset"),
         list(options),
-        key="heads.subset",
         placeholder=word("subset_hint", layer=layer + 1),
         help=word("subset_help"),
-        on_change=lambda: select(subset=tuple(options[name] for name in st.session_state["heads.subset"])),
+        **bound("heads.subset", picked, lambda names: select(subset=tuple(options[name] for name in names))),
     )
     averaged = list(view.choice.subset) or [(layer, i) for i in range(weights.shape[1])]
 

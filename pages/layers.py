@@ -20,7 +20,7 @@ from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.tables import draw_table
-from pages.ui.text import class_label, plain, t
+from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.view import View
 
 STATES = ("", "token", "d_model")  # the axes of all states
@@ -28,6 +28,7 @@ BEST = 5  # guesses shown for each layer
 COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
 ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I"
 MEAN = r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)"
+text, word = texts_of("layers")
 
 
 def known_by(trace: Trace) -> tuple:
@@ -52,14 +53,6 @@ def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndar
 def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
     return one_plane(*runs)
-
-
-def text(name: str, **values: object) -> str:
-    return t(f"layers.{name}", **values)
-
-
-def word(name: str, **values: object) -> str:
-    return plain(f"layers.{name}", **values)
 
 
 # -- the way of the vectors, and what the head would say on the way ----------------------------------------------
@@ -180,7 +173,7 @@ def similarity() -> None:
                 clickable=True,
                 font_size=view.font_size,
             ),
-            text("read_similarity" if n > 1 else "alone_similarity", value=number(now[token, nearest], 2), **said),
+            text("read_similarity" if n > 1 else "alone_similarity", value=f"{now[token, nearest]:.2f}", **said),
             equation=COSINE,
             values=now,
             on_pick=lambda row, column: select(token=row, key=column),
@@ -204,8 +197,8 @@ def similarity() -> None:
             ),
             text(
                 "read_all_similarities" if n > 1 else "alone_all",
-                before=number(together[0], 2),
-                after=number(together[-1], 2),
+                before=f"{together[0]:.2f}",
+                after=f"{together[-1]:.2f}",
             ),
             table=lambda: pd.DataFrame(
                 drawn.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
@@ -371,10 +364,6 @@ def handed_on() -> None:
     keys = [key, *[view.trace.graph.Z] * final]
     titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
     cell_maps(view, keys, [sentence, text("read_final")][: len(keys)], titles, stacked=True)
-
-
-def number(value: float, decimals: int) -> str:
-    return f"{value:.{decimals}f}".replace("-", "−")
 
 
 view = View("layers")

@@ -13,6 +13,7 @@ from model.graph import SIDES, Graph, Quantity
 from pages.ui.components.diagram import page_of
 from pages.ui.figures import coloured
 from pages.ui.frame import PAGES, page_link
+from pages.ui.tables import markdown_table
 from pages.ui.text import literal, plain, t
 
 
@@ -156,10 +157,10 @@ def _glossary(trace: Trace, mode: str) -> None:
     for shown in sorted(shown_on, key=ORDER.index):
         page_link(shown, f"**{plain(f'{shown}.title')}**", ":material/arrow_forward:")
         heads = [plain(f"glossary.{column}") for column in ("symbol", "meaning", "here")]
-        rows = ["| " + " | ".join(heads) + " |", "|:--|:--|:--|"]
+        rows = []
         for symbol, page, name, value in listed:
             if page == shown:
                 written = symbol if symbol.startswith("`") else f"${coloured(symbol, mode)}$"
                 here = literal(value).replace(" × ", "\u00a0×\u00a0")  # a shape stays on one line
-                rows.append(f"| {written} | {t(f'glossary.{name}')} | {here} |")
-        st.markdown("\n".join(rows))
+                rows.append((written, t(f"glossary.{name}"), here))
+        st.markdown(markdown_table(heads, rows, ":--|:--|:--"))

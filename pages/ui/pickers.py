@@ -1,7 +1,7 @@
 """Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -20,33 +20,36 @@ def told_apart(names: Iterable[str]) -> list[str]:
     return [name + "\u200b" * shown[:i].count(name) for i, name in enumerate(shown)]
 
 
+def bound(widget: str, value: object, choose: Callable[[Any], object], *, anew: bool = False) -> dict[str, Any]:
+    """The key and the callback of a widget that shows `value`, and hands on to `choose` what the reader sets.
+
+    A box that was emptied hands on nothing. anew: said in each run, where the options change with the input: the
+    browser knows only their wording, and would go on sending that of another sentence.
+    """
+    if anew:
+        st.session_state[widget] = value
+    else:
+        hold(widget, value)
+
+    def changed() -> None:
+        if st.session_state[widget] is not None:
+            choose(st.session_state[widget])
+
+    return {"key": widget, "on_change": changed}
+
+
 def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: str = "") -> int:
     """A select box over places that have names (tokens, classes, …); returns the index.
 
     place: the field of Choice that it sets. The numbers keep options apart that read alike.
     """
-    widget = f"pick.{key or place}"
-    # Said anew in each run: the browser knows only the wording, and would go on sending that of another sentence.
-    st.session_state[widget] = chosen
-    return st.selectbox(
-        label,
-        range(len(options)),
-        format_func=lambda i: f"{i + 1} · {options[i]}",
-        key=widget,
-        on_change=lambda: select(**{place: st.session_state[widget]}),
-    )
+    look = bound(f"pick.{key or place}", chosen, lambda i: select(**{place: i}), anew=True)
+    return st.selectbox(label, range(len(options)), format_func=lambda i: f"{i + 1} · {options[i]}", **look)
 
 
 def pick_number(place: str, label: str, count: int, chosen: int) -> None:
     """A number box over `count` places that have no names (dimensions, neurons); shown from 1, `chosen` from 0."""
-    widget = f"pick.{place}"
-    hold(widget, chosen + 1)
-
-    def changed() -> None:
-        if st.session_state[widget] is not None:
-            select(**{place: st.session_state[widget] - 1})
-
-    st.number_input(label, 1, count, key=widget, on_change=changed)
+    st.number_input(label, 1, count, **bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1})))
 
 
 def either(
@@ -64,14 +67,8 @@ def either(
     field: of Choice; words: what stands on each button. chosen: where it is none of the options, the first is.
     """
     chosen = next((option for option in options if option == chosen), options[0])
-    widget = f"either.{key or field}"
-    hold(widget, chosen)
     named = dict(zip(options, words, strict=True))
-
-    def changed() -> None:
-        if st.session_state[widget] is not None:
-            select(**{field: st.session_state[widget]})
-
-    look |= {"format_func": named.__getitem__, "key": widget, "required": True, "wrap": True}
-    st.segmented_control(label, list(options), on_change=changed, **look)
+    look |= {"format_func": named.__getitem__, "required": True, "wrap": True}
+    look |= bound(f"either.{key or field}", chosen, lambda option: select(**{field: option}))
+    st.segmented_control(label, list(options), **look)
     return chosen

@@ -9,11 +9,12 @@ from model.config import PRESETS, ConfigError, EncoderConfig
 from model.cost import shape_walk
 from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.link import select
-from pages.ui.memory import hold
-from pages.ui.text import plain, t
+from pages.ui.pickers import bound
+from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
 OWN = "own"
+text, word = texts_of("shapes_and_cost")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def encoder_settings(view: View) -> Settings:
             OWN if problem else now.name,
             lambda name: select(cost=CostSettings(name)) if name != OWN else None,
             options=options,
-            format_func={name: plain(f"shapes_and_cost.preset_{name}") for name in options}.get,
+            format_func={name: word(f"preset_{name}") for name in options}.get,
         )
     with columns[1]:
         if base.input == "words":
@@ -74,7 +75,7 @@ def encoder_settings(view: View) -> Settings:
         if base.input == "words" and cost.length == "any":
             _number("n", MOST_TOKENS, cost.n or tokens, cost)
         else:
-            st.text_input(plain("shapes_and_cost.n"), str(now.n), disabled=True)
+            st.text_input(word("n"), str(now.n), disabled=True)
     with columns[3]:
         _number("batch", MOST_INPUTS, cost.batch, cost)
     with columns[4], st.popover(plain("common.more"), icon=":material/tune:", width="stretch"):
@@ -88,7 +89,7 @@ def encoder_settings(view: View) -> Settings:
                 ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
             ):
                 either(view, name, ways, value)
-        st.caption(t(f"shapes_and_cost.input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
+        st.caption(text(f"input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
@@ -96,14 +97,7 @@ def encoder_settings(view: View) -> Settings:
 
 def _widget(draw: Any, name: str, value: Any, chosen: Any, **look: Any) -> None:
     """A widget that shows `value` and hands what the reader sets to `chosen`."""
-    key = f"cost.{name}"
-    hold(key, value)
-
-    def changed() -> None:
-        if st.session_state[key] is not None:
-            chosen(st.session_state[key])
-
-    draw(plain(f"shapes_and_cost.{name}"), key=key, on_change=changed, **look)
+    draw(word(name), **bound(f"cost.{name}", value, chosen), **look)
 
 
 def _number(name: str, most: int, value: int, cost: CostSettings, disabled: bool = False) -> None:
@@ -115,7 +109,7 @@ def either(view: View, name: str, options: tuple[str, ...], value: str | None = 
     """Buttons for one of CostSettings, of which one is down; returns it. value: where none is set."""
     cost, tokens = view.choice.cost, len(view.trace.tokens)
     value = value or getattr(cost, name)
-    words = {option: plain(f"shapes_and_cost.{name}_{option}", n=tokens) for option in options}
+    words = {option: word(f"{name}_{option}", n=tokens) for option in options}
     look |= {"options": options, "format_func": words.get, "required": True}
     _widget(st.segmented_control, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
     return value
@@ -134,4 +128,4 @@ def _explained(error: ConfigError) -> str:
             "fewer": max(heads for heads in fitting if heads < h),
             "wider": next(width for width in range(d_model, d_model + 2 * h + 1) if width % h == width % 2 == 0),
         }
-    return t(f"shapes_and_cost.error_{error.reason}", **values)
+    return text(f"error_{error.reason}", **values)

@@ -28,6 +28,7 @@ from pages.ui.figures.base import (
     unseen,
     words_at,
 )
+from pages.ui.numbers import written
 
 USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
@@ -99,7 +100,7 @@ def _line_marks(weights: np.ndarray, drawn: np.ndarray, rows: Axis, columns: Axi
     places = [(0.74, i + 0.74 * (j - i)) for i, j in pairs]
     places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
     numbers = [*map(tuple, pairs.tolist()), *((i, -1) for i in range(n_rows)), *((-1, j) for j in range(n_columns))]
-    shares = [f"{weights[i, j]:.4f}".replace("-", "−") for i, j in pairs]
+    shares = [written(f"{weights[i, j]:.4f}") for i, j in pairs]
     ends = [f"{label(rows.labels[i])} → {label(columns.labels[j])}" for i, j in pairs]
     said = [f"{end}<br>{share}" for end, share in zip(ends, shares, strict=True)]
     said += [label(name) for name in (*rows.labels, *columns.labels)]

@@ -6,7 +6,7 @@ import streamlit as st
 from model.tables import Role, head_roles
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
-from pages.ui.pickers import told_apart
+from pages.ui.pickers import bound, told_apart
 from pages.ui.sections.cell_map import chosen_cell, draw_map
 from pages.ui.sections.roles import role_in_words
 from pages.ui.sections.writing import CROSS, Writing
@@ -35,15 +35,9 @@ def lit_words(view: Writing) -> None:
         lit = f"**{name}**" if share >= STRONG else name
         words.append(f":orange-background[{lit} {share:.0%}]" if share >= WEAK else f":gray[{name}]")
     st.markdown(" ".join(words))
-    widget, names = "translation.word", told_apart(view.trace.written)
-    st.session_state[widget] = view.step
-
-    def changed() -> None:
-        if st.session_state[widget] is not None:
-            select(step=st.session_state[widget])
-
-    look = {"key": widget, "label_visibility": "collapsed", "on_change": changed}
-    st.pills(plain("translation.target"), range(view.steps), format_func=names.__getitem__, **look)
+    look = bound("translation.word", view.step, lambda step: select(step=step), anew=True)
+    look |= {"format_func": told_apart(view.trace.written).__getitem__, "label_visibility": "collapsed"}
+    st.pills(plain("translation.target"), range(view.steps), **look)
 
 
 def sentence(view: Writing) -> str:

@@ -9,8 +9,7 @@ import streamlit as st
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
-from pages.ui.memory import hold
-from pages.ui.pickers import either
+from pages.ui.pickers import bound, either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.overlay import over_one, patch_pair
 from pages.ui.sections.player import player
@@ -38,7 +37,7 @@ def attention_steps(view: View, prefix: str) -> None:
         stepper(step)
         way = _way(view) if step == "weights" else "map"
         if _has_special(view, prefix):
-            _hide_special(view)
+            hide_switch(view)
         if prefix.startswith("layers."):
             which_sentences(view)
         if way == "lines":
@@ -71,19 +70,16 @@ def _has_special(view: View, prefix: str) -> bool:
     return view.trace.picture is None and any(name in SPECIAL for name in names) and len(shown(view, names)) > 0
 
 
-def _hide_special(view: View) -> None:
-    widget = "attention.hide"
-    hold(widget, view.choice.hide_special)
-    look = {"key": widget, "on_change": lambda: select(hide_special=st.session_state[widget])}
+def hide_switch(view: View) -> None:
+    """A switch that leaves [CLS] and [SEP] out."""
+    look = bound(f"{view.name}.hide", view.choice.hide_special, lambda hidden: select(hide_special=hidden))
     st.toggle(plain("attention.hide_special"), width="content", **look)
 
 
 def _threshold(view: View) -> None:
-    widget = "attention.least"
-    hold(widget, view.choice.least)
-    look = {"format": plain("attention.least_format"), "key": widget, "label_visibility": "collapsed", "width": 170}
-    look |= {"on_change": lambda: select(least=st.session_state[widget]), "help": plain("attention.least")}
-    st.slider(plain("attention.least"), 0, 50, **look)
+    look = bound("attention.least", view.choice.least, lambda least: select(least=least))
+    look |= {"format": plain("attention.least_format"), "help": plain("attention.least")}
+    st.slider(plain("attention.least"), 0, 50, label_visibility="collapsed", width=170, **look)
 
 
 def _colour_range(view: View) -> None:
@@ -136,7 +132,7 @@ def sentence(view: View, prefix: str, step: str) -> str:
     values = view.trace[prefix + step][view.choice.head]
     queries, keys = queries_and_keys(view, prefix + "weights")
     row, column = np.unravel_index(np.where(np.isfinite(values), values, -np.inf).argmax(), values.shape)
-    said = {"value": f"{values[row, column]:.2f}".replace("-", "−")}
+    said = {"value": f"{values[row, column]:.2f}"}
     match step:
         case "scores":
             return t("attention.read_scores", query=queries[row], key=keys[column], **said)

@@ -78,8 +78,8 @@ def over_heads(view: View) -> None:
     """What the selected token looks at in every head of every layer."""
     config, tokens, side = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side
     front = config.tokens_in_front
-    weights = _every_weight(view.trace)[:, :, view.token]
-    drawn = view.compared(_every_weight, ("", "", "query", "key"))[:, :, view.token]
+    weights = every_weight(view.trace)[:, :, view.token]
+    drawn = view.compared(every_weight, ("", "", "query", "key"))[:, :, view.token]
     heads = [*np.ndindex(weights.shape[:2])]
     names = [plain("common.where", layer=i + 1, head=j + 1) for i, j in heads]
     place = np.unravel_index(weights[:, :, front:].argmax(), weights[:, :, front:].shape)
@@ -118,8 +118,8 @@ def over_layers(view: View) -> None:
     front = config.tokens_in_front
     steps = [plain("overlay.after_layer", layer=i + 1) for i in range(config.layers)]
     makes = {
-        "mean": lambda run: _every_weight(run).mean(axis=1),
-        "rollout": lambda run: rollout(_every_weight(run)),
+        "mean": lambda run: every_weight(run).mean(axis=1),
+        "rollout": lambda run: rollout(every_weight(run)),
     }
     for name, of in makes.items():
         last, rows = of(view.trace)[-1, query], view.compared(of, ("", "query", "key"))[:, query]
@@ -179,7 +179,7 @@ def pieces_of(view: View) -> np.ndarray:
     return seen.reshape(side, size, side, size, *seen.shape[2:]).swapaxes(1, 2).reshape(-1, size, size, *seen.shape[2:])
 
 
-def _every_weight(run: Trace) -> np.ndarray:
+def every_weight(run: Trace) -> np.ndarray:
     return run.over_layers("attention.weights")
 
 

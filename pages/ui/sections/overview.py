@@ -16,6 +16,7 @@ from pages.ui.figures.reads import INK
 from pages.ui.frame import go_to
 from pages.ui.link import select
 from pages.ui.sections.hidden_words import output_names, probabilities, share
+from pages.ui.tables import markdown_table
 from pages.ui.text import class_label, literal, plain, t
 from pages.ui.text.formulas import html_math, plain_math
 from pages.ui.view import View, shape
@@ -87,7 +88,7 @@ def tensors(view: View) -> None:
             scale = "positive" if trace.graph[key].scale == "share" and not view.differs else "signed"
             colour = ROLE_COLOURS[view.mode].get(symbol, INK[view.mode])
             title = f"<b>{html_math(symbol)}</b>  {shape(values)}"
-            grid[-1].append(Thumbnail(title, values, view.token_names(), scale, colour))
+            grid[-1].append(Thumbnail(title, values, view.trace.tokens, scale, colour))
             table.append((plain_math(symbol), shape(values), values.min(), values.mean(), values.max()))
     names = [plain(f"home.column_{name}") for name in ("symbol", "shape", "smallest", "mean", "largest")]
     weights = trace[attention + "weights"][view.choice.head]
@@ -134,7 +135,7 @@ def side_by_side(view: View) -> None:
         view.picture("patches", figure, f"{hedge('digits', ink)} {t('home.digit_answer', **said)}".strip(), still=True)
     with right:
         with st.container(key="working.shapes"):  # as narrow as the tables of an arithmetic
-            st.markdown("\n".join(shapes(words, digit)))
+            st.markdown(shapes(words, digit))
         st.markdown(t("home.read_side_by_side", n=n, n2=f"{n * n:,}", m=m, m2=f"{m * m:,}"))
 
 
@@ -151,20 +152,19 @@ LETTERS = {
 }
 
 
-def shapes(words: Trace, digit: Trace) -> list[str]:
+def shapes(words: Trace, digit: Trace) -> str:
     """A table of every quantity around and in one layer: symbol, axes in letters, and the shapes of both runs."""
-    columns = [plain(f"home.column_{name}") for name in ("symbol", "letters", "words", "digit")]
-    lines = ["| " + " | ".join(columns) + " |", "|:--|:--|--:|--:|"]
+    columns, rows = [plain(f"home.column_{name}") for name in ("symbol", "letters", "words", "digit")], []
     sizes = ([run.graph.layers(), run.config.heads, len(run.tokens)] for run in (words, digit))
     for letter, one, other in zip("Nhn", *sizes, strict=True):
-        lines.append(f"| ${letter}$ | {plain(f'home.row_{letter}')} | {one} | {other} |")
+        rows.append((f"${letter}$", plain(f"home.row_{letter}"), str(one), str(other)))
     for key in dict.fromkeys([*words, *digit]):
         runs = [run for run in (words, digit) if key in run]
         if runs[0].graph[key].layer in (None, 0):
             letters = " / ".join(dict.fromkeys(in_letters(run.axes(key)) for run in runs))
             both = [shape(run[key]) if key in run else "" for run in (words, digit)]
-            lines.append(f"| ${runs[0].graph[key].symbol}$ | {letters} | {both[0]} | {both[1]} |")
-    return lines
+            rows.append((f"${runs[0].graph[key].symbol}$", letters, *both))
+    return markdown_table(columns, rows, ":--|:--|--:|--:")
 
 
 def in_letters(axes: tuple[str, ...]) -> str:

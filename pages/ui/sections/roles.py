@@ -13,12 +13,6 @@ from pages.ui.text import catalogue, literal, plain, t
 from pages.ui.view import View
 
 
-def measured_role(pipeline: str, layer: int, head: int) -> Role | None:
-    """The measured role of an encoder's head (both from 0), where there is a table for these very weights."""
-    roles = head_roles(source(pipeline))
-    return roles.of(layer, head) if roles else None
-
-
 def source(pipeline: str) -> str:
     """What the tables of a pipeline are found by: its name, or the folder of an offered checkpoint."""
     return str(offered().get(pipeline, pipeline))
@@ -51,13 +45,14 @@ def relation_in_words(relation: str) -> str:
 def show_role(view: View) -> None:
     """The chosen head's measured role, and examples of each third of its strength."""
     try:
-        role = measured_role(view.choice.pipeline, view.choice.layer, view.choice.head)
+        roles = head_roles(source(view.choice.pipeline))
     except WeightsError as error:
         session.name(error)
         return
-    if role is None:
+    if roles is None:
         say_absent("roles", view.choice.pipeline)
         return
+    role = roles.of(view.choice.layer, view.choice.head)
     said = role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
     how = "measured_other" if view.choice.pipeline in offered() else "measured"
     st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))

@@ -8,9 +8,8 @@ from model.search import Node, score
 from model.translator import Translation
 from pages.ui.figures import Branch, branches
 from pages.ui.link import select
-from pages.ui.memory import hold
 from pages.ui.numbers import written
-from pages.ui.pickers import either
+from pages.ui.pickers import bound, either
 from pages.ui.sections.writing import Writing, force, share
 from pages.ui.tables import markdown_table
 from pages.ui.text import literal, texts_of
@@ -127,13 +126,8 @@ def greedy_or_beam(view: Writing) -> str:
 
 def penalty(view: Writing) -> None:
     """A slider for the exponent of the length, and what it decides."""
-    widget = "translation.penalty"
-    hold(widget, view.choice.penalty / 100)
-
-    def changed() -> None:
-        select(penalty=round(100 * st.session_state[widget]))
-
-    st.slider(word("penalty"), 0.0, 2.0, step=0.05, key=widget, on_change=changed)
     alpha = view.choice.penalty / 100
+    look = bound("translation.penalty", alpha, lambda value: select(penalty=round(100 * value)))
+    st.slider(word("penalty"), 0.0, 2.0, step=0.05, **look)
     first = max(view.found.beams, key=lambda one: scored(one, alpha))
     st.markdown(text("read_penalty", alpha=f"{alpha:g}", first=first.text))

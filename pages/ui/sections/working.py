@@ -8,6 +8,7 @@ import streamlit as st
 from model.by_hand import Table, by_hand
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.formula import formula
+from pages.ui.numbers import written
 from pages.ui.text import class_label, plain
 from pages.ui.view import View
 
@@ -22,7 +23,7 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
     result = by_hand(view.pipeline.network, view.trace, key, cell, most)
     equations = view.in_words(result.equation).split(r", \quad ") if view.choice.at_least("formula") else []
     lines = (*equations, *(step.latex for step in result.steps))
-    recorded = f"{result.recorded:.4f}".replace("-", "−")
+    recorded = _number(result.recorded, 4)
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{recorded}</b>")
     with st.container(border=True, key=f"working.{view.name}"):
         arithmetic(
@@ -91,5 +92,5 @@ def _line(name: str, values: Sequence[float | None]) -> str:
     return f"<td>{name}</td>" + "".join(f"<td>{'' if v is None else _number(v)}</td>" for v in values)
 
 
-def _number(value: float) -> str:
-    return "−∞" if value == float("-inf") else f"{value:.5f}".replace("-", "−")
+def _number(value: float, decimals: int = 5) -> str:
+    return "−∞" if value == float("-inf") else written(f"{value:.{decimals}f}")

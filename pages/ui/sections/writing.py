@@ -17,7 +17,7 @@ from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import chosen, select
-from pages.ui.memory import hold
+from pages.ui.pickers import bound
 from pages.ui.sections.player import player
 from pages.ui.sidebar import AFRESH
 from pages.ui.text import LANGUAGES, literal, plain, texts_of
@@ -162,13 +162,8 @@ def share(p: float) -> str:
 def which(view: Writing) -> None:
     """Into which language, and which of the translations that were found."""
     now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
-    hold("translation.into", now)
-
-    def turn() -> None:
-        if st.session_state["translation.into"]:
-            select(into=st.session_state["translation.into"], **AFRESH)
-
-    look = {"required": True, "label_visibility": "collapsed", "on_change": turn, "key": "translation.into"}
+    look = bound("translation.into", now, lambda into: select(into=into, **AFRESH))
+    look |= {"required": True, "label_visibility": "collapsed"}
     words = {name: f"→ {language}" for name, language in LANGUAGES.items()}
     st.segmented_control(word("into"), list(LANGUAGES), format_func=words.__getitem__, **look)
     if view.choice.forced:
@@ -180,17 +175,9 @@ def which(view: Writing) -> None:
 def step_slider(view: Writing) -> None:
     """A slider over the steps, and a button that plays them."""
     if view.steps > 1:
-        hold("translation.step", view.step + 1)
-        st.slider(
-            word("step"),
-            1,
-            view.steps,
-            key="translation.step",
-            format=word("step_format", steps=view.steps),
-            label_visibility="collapsed",
-            width=240,
-            on_change=lambda: select(step=st.session_state["translation.step"] - 1),
-        )
+        look = bound("translation.step", view.step + 1, lambda step: select(step=step - 1))
+        look |= {"format": word("step_format", steps=view.steps), "label_visibility": "collapsed", "width": 240}
+        st.slider(word("step"), 1, view.steps, **look)
         player("translation", view.step, view.steps, lambda step: select(step=step), SECONDS)
 
 
