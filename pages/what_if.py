@@ -8,8 +8,9 @@ from model.sweep import effects
 from pages.ui.changes_bar import edit_in_words
 from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
-from pages.ui.laboratory.experiment import Experiment, signed, text, word
+from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.link import select
+from pages.ui.numbers import signed
 from pages.ui.sections.hidden_words import clickable_words, guesses, with_words_hidden
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.view import View

@@ -10,8 +10,9 @@ from model.analysis import cosine_similarity
 from model.edits import operations_at
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import Axis, lines, over_drawing
-from pages.ui.laboratory.experiment import Experiment, Where, effect_map, is_that_much, signed, text, word
+from pages.ui.laboratory.experiment import Experiment, Where, effect_map, is_that_much, text, word
 from pages.ui.link import select
+from pages.ui.numbers import signed
 from pages.ui.pickers import either
 from pages.ui.text import plain
 from pages.ui.view import View

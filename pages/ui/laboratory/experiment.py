@@ -18,7 +18,7 @@ from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.base import ACCENT, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
-from pages.ui.numbers import written
+from pages.ui.numbers import signed
 from pages.ui.sections.hidden_words import output_names, probabilities
 from pages.ui.text import texts_of
 from pages.ui.view import View
@@ -27,10 +27,6 @@ from pages.ui.view import View
 Where = Callable[[int, int], str]
 GREY = "#8a8f98"
 text, word = texts_of("what_if")
-
-
-def signed(value: float) -> str:
-    return written(f"{value:+.2f}")
 
 
 @dataclass(frozen=True)
