@@ -10,7 +10,6 @@ from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
 from model.heads import ClassifierNetwork
 from pages.ui import session
-from pages.ui.cost.tables import in_words
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
@@ -19,7 +18,7 @@ from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import class_label, plain, texts_of
-from pages.ui.text.formulas import plain_math
+from pages.ui.text.formulas import in_words, plain_math
 from pages.ui.view import View
 
 ATTENTION = "layers.0.attention."
@@ -54,10 +53,6 @@ ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{
 text, word = texts_of("flat")
 
 
-def number(value: float) -> str:
-    return written(f"{value:.2f}")
-
-
 def stages() -> None:
     """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
     columns = view.columns([1, 4])
@@ -75,10 +70,11 @@ def stages() -> None:
         rows = []
         for step in shape_walk(flat.config, len(flat.tokens)):
             values = flat[step.key] if step.traced else None
-            low_high = "" if values is None else f"{number(values.min())} … {number(values.max())}"
+            ends = () if values is None else (values.min(), values.max())
             sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
             before, after = sides if step.inputs else ("", *sides)
-            operation, equation = word(f"step_{step.operation}"), in_words(plain_math(step.equation))
+            operation, equation = word(f"step_{step.operation}"), plain_math(in_words(step.equation))
+            low_high = " … ".join(written(f"{end:.2f}") for end in ends)
             rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
         names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
         table = pd.DataFrame(rows, columns=names)
@@ -129,7 +125,7 @@ def of_one_token() -> None:
         every = {"q · k": scores[:, 0, 0], "÷ √d_k": scaled[:, 0, 0], "softmax": weights[:, 0, 0], "max |A V − V|": gap}
         six = st.column_config.NumberColumn(format="%.6f")
         draw_table(pd.DataFrame(every, index=names), "flat.heads", column_config=dict.fromkeys(every, six))
-        st.markdown(text("read_heads", low=number(scaled.min()), high=number(scaled.max()), gap=f"{gap.max():g}"))
+        st.markdown(text("read_heads", low=f"{scaled.min():.2f}", high=f"{scaled.max():.2f}", gap=f"{gap.max():g}"))
 
 
 def by_hand() -> None:
@@ -150,7 +146,7 @@ def answer() -> None:
     best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
     columns, look = view.columns([1, 1]), {"differs": view.differs, "font_size": view.font_size, "height": 170}
     with columns[0]:
-        said = text("read_logits", best=names[best], gap=number(abs(logits[0] - logits[1])))
+        said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
         drawn = view.shown("logits")
         there = view.marked(lambda run: run["logits"], ("class",))
         figure, still = bars(drawn, axis, "y", there=there, **look), there is not None
@@ -177,7 +173,7 @@ def why() -> None:
     learned = {name: weight.numel() for name, weight in view.pipeline.network.named_parameters()}
     idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
     share = f"{idle / sum(learned.values()):.0%}"
-    score = number(flat[ATTENTION + "scaled"][0, 0, 0])
+    score = f"{flat[ATTENTION + 'scaled'][0, 0, 0]:.2f}"
     calm, answers = np.array(flat.answer[0].probabilities), disturbed(ink)
     changes = np.abs(answers - calm).max(axis=1)
     names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]

@@ -25,13 +25,14 @@ from model.note_claims import NOTE_CLAIMS
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
 from pages.ui.cost.settings import either, encoder_settings
-from pages.ui.cost.tables import in_bytes, table, word, works
+from pages.ui.cost.tables import in_bytes, table, text, word, works
 from pages.ui.differences import Difference
 from pages.ui.figures import heatmap
 from pages.ui.link import select
+from pages.ui.numbers import written
 from pages.ui.pickers import pick
 from pages.ui.tables import column_widths, draw_table
-from pages.ui.text import literal, t
+from pages.ui.text import literal
 from pages.ui.text.formulas import plain_math
 from pages.ui.view import View
 
@@ -62,7 +63,7 @@ def paper_base() -> None:
         kwargs={"input": "sentence", "model": "trained" if on else "paper"},
         width="stretch",
     )
-    right.caption(t(f"shapes_and_cost.paper_{'is_on' if on else 'is_off'}"))
+    right.caption(text(f"paper_{'is_on' if on else 'is_off'}"))
 
 
 def show_walk() -> None:
@@ -86,13 +87,13 @@ def show_walk() -> None:
     with columns[0]:
         font_size = min(view.font_size, 15)  # as much as a box holds
         figure = cost_tables.walk_picture(*size, view.mode, font_size, view.choice.lang)
-        view.picture("walk", figure, t("shapes_and_cost.read_walk"), table=rows, still=True)
+        view.picture("walk", figure, text("read_walk"), table=rows, still=True)
     with columns[1]:
         shown = [word(f"column_{name}") for name in WALK[about]]
         show_table("steps", rows, hide_index=False, height=420, column_order=shown)
         st.markdown(
-            t(
-                "shapes_and_cost.read_steps",
+            text(
+                "read_steps",
                 steps=len(steps),
                 N=config.layers,
                 parameters=f"{sum(step.times * step.parameters.number for step in steps):,}",
@@ -120,18 +121,14 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
         "multiply_adds": str(step.multiply_adds),
         "bytes": str(step.bytes),
     }
-    st.markdown(
-        "\n".join(
-            "- " + t("shapes_and_cost.pair", name=word(f"column_{name}"), text=text) for name, text in sides.items()
-        )
-    )
+    st.markdown("\n".join("- " + text("pair", name=word(f"column_{name}"), text=side) for name, side in sides.items()))
     if work := step.multiply_adds.number:
         cells = step.output.size
-        st.markdown(t("shapes_and_cost.hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))
+        st.markdown(text("hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))
     else:
-        st.markdown(t(f"shapes_and_cost.hand_{'no_product' if step.bytes.number else 'view'}"))
+        st.markdown(text(f"hand_{'no_product' if step.bytes.number else 'view'}"))
     if step.key.startswith("layers."):
-        st.markdown(t("shapes_and_cost.hand_times", N=config.layers))
+        st.markdown(text("hand_times", N=config.layers))
 
 
 def show_parameters() -> None:
@@ -140,8 +137,8 @@ def show_parameters() -> None:
     whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
     columns = st.columns([2, 3], gap="medium")
     with columns[0]:
-        sentence = t(
-            "shapes_and_cost.read_parameters",
+        sentence = text(
+            "read_parameters",
             part=word(f"part_{largest}"),
             share=f"{parts[largest] / whole:.0%}",
             total=f"{whole:,}",
@@ -150,16 +147,16 @@ def show_parameters() -> None:
         figure = cost_tables.parameters_picture(config, view.font_size, view.choice.lang)
         view.picture("parameters", figure, sentence, still=True)
         verdict = "equal" if real == whole else "differs"
-        st.markdown(t(f"shapes_and_cost.check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
+        st.markdown(text(f"check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
     with columns[1]:
         layer = layer_parameters(config)
-        sums = [t("shapes_and_cost.pair", name=word(f"layer_{name}"), text=part) for name, part in layer.items()]
-        sums.append(t("shapes_and_cost.pair", name=word("in_all"), text=f"{total(layer).number:,}"))
+        sums = [text("pair", name=word(f"layer_{name}"), text=part) for name, part in layer.items()]
+        sums.append(text("pair", name=word("in_all"), text=f"{total(layer).number:,}"))
         st.markdown(f"**{word('one_layer')}**\n- " + "\n- ".join(sums))
         slip = next(claim for claim in NOTE_CLAIMS if claim.key == "004.ffn")
         if layer["ffn.weights"].number + layer["ffn.biases"].number == slip.ours:
             says, ours = f"{slip.says:,}", f"{slip.ours:,}"
-            st.info(t("shapes_and_cost.slip", says=says, ours=ours), icon=":material/edit_note:")
+            st.info(text("slip", says=says, ours=ours), icon=":material/edit_note:")
     st.markdown(f"**{word('parameters_table')}**")
     show_table("parts", cost_tables.parameters_table(config, view.choice.lang))
 
@@ -178,7 +175,7 @@ def show_cost() -> None:
         logarithmic = either(view, "scale", ("log", "linear")) == "log"
         asked = st.session_state.setdefault("cost.measured", set())
         if not measurable_lengths(layer):
-            st.caption(t("shapes_and_cost.too_large"))
+            st.caption(text("too_large"))
         else:
             st.button(
                 word("measure"),
@@ -193,11 +190,11 @@ def show_cost() -> None:
         with st.spinner(word("measuring")):
             times = cost_tables.times_of(layer)
     look = {"logarithmic": logarithmic, "font_size": view.font_size, "lang": view.choice.lang}
-    lines, here = cost_tables.curves(config, n, view.choice.lang), works(config, n)
+    lines, here = cost_tables.curves(config, n), works(config, n)
     columns = st.columns([3, 2], gap="medium")
     with columns[0]:
-        sentence = t(
-            f"shapes_and_cost.read_cost_{'attention' if here['attention'] > here['ffn'] else 'ffn'}",
+        sentence = text(
+            f"read_cost_{'attention' if here['attention'] > here['ffn'] else 'ffn'}",
             n=f"{n:,}",
             attention=f"{here['attention']:,}",
             ffn=f"{here['ffn']:,}",
@@ -211,8 +208,8 @@ def show_cost() -> None:
             read_times(times, config)
     with columns[1]:
         whole, memory = total(parameters(config)).number, attention_memory(config, n)
-        sentence = t(
-            "shapes_and_cost.read_memory",
+        sentence = text(
+            "read_memory",
             n=f"{n:,}",
             count=str(memory),
             memory=in_bytes(memory.number),
@@ -239,8 +236,8 @@ def read_times(times: LayerTimes, config: EncoderConfig) -> None:
     show_table("times", pd.DataFrame(milliseconds).round(3))
     first, last = works(config, times.lengths[0]), works(config, times.lengths[-1])
     st.markdown(
-        t(
-            "shapes_and_cost.read_times",
+        text(
+            "read_times",
             last=f"{times.lengths[-1]:,}",
             speed=short(int(cost_tables.pace(times, config))),
             first=f"{times.lengths[0]:,}",
@@ -259,8 +256,8 @@ def examine_statement(config: EncoderConfig, n: int) -> None:
     with st.container(border=True):
         st.markdown(f"**{word('statement_title')}**")
         st.markdown(
-            t(
-                "shapes_and_cost.statement",
+            text(
+                "statement",
                 d_model=f"{config.d_model:,}",
                 projections=f"{crossing['projections']:,}",
                 n=f"{n:,}",
@@ -269,8 +266,8 @@ def examine_statement(config: EncoderConfig, n: int) -> None:
             )
         )
         st.markdown(
-            t(
-                f"shapes_and_cost.statement_ffn_{'up_to' if crossing['attention_and_ffn'] > 0 else 'never'}",
+            text(
+                f"statement_ffn_{'up_to' if crossing['attention_and_ffn'] > 0 else 'never'}",
                 crossing=f"{crossing['attention_and_ffn']:,}",
                 ffn=f"{here['ffn']:,}",
                 all=f"{crossing['projections_and_ffn']:,}",
@@ -280,19 +277,19 @@ def examine_statement(config: EncoderConfig, n: int) -> None:
 
 def show_properties() -> None:
     """What lecture note 004 says of every encoder, checked on the run of this very input."""
-    st.markdown(t("shapes_and_cost.properties_intro"))
+    st.markdown(text("properties_intro"))
     trace, config, tokens = view.trace, view.trace.config, view.trace.tokens
     layers = [layer_properties(trace, layer) for layer in range(config.layers)]
     same = all(layer.shape_in == layer.shape_out for layer in layers)
     sentences = [
-        t(f"shapes_and_cost.property_shape{'' if same else '_not'}", shape=" × ".join(map(str, layers[0].shape_in))),
-        t(
-            "shapes_and_cost.property_rows",
+        text(f"property_shape{'' if same else '_not'}", shape=" × ".join(map(str, layers[0].shape_in))),
+        text(
+            "property_rows",
             rows=f"{config.layers * config.heads * len(tokens):,}",
             low=f"{min(layer.smallest_sum for layer in layers):.7f}",
             high=f"{max(layer.largest_sum for layer in layers):.7f}",
         ),
-        t("shapes_and_cost.property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
+        text("property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
     ]
     A = view.value("layers.{l}.attention.weights")[view.choice.head]
     gaps, key = A - A.T, view.key("layers.{l}.attention.weights")
@@ -311,9 +308,9 @@ def show_properties() -> None:
                 font_size=view.font_size,
                 height=440,
             ),
-            t("shapes_and_cost.read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values)
+            text("read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values)
             if len(tokens) > 1
-            else t("shapes_and_cost.read_symmetry_single"),
+            else text("read_symmetry_single"),
             equation=r"A_{ij} - A_{ji}",
             difference=Difference(drawn, axes),
         )
@@ -336,14 +333,14 @@ def show_claims() -> None:
     """Every number of the lecture notes beside ours; those that need care in full."""
     by_verdict = {verdict: [c for c in NOTE_CLAIMS if c.verdict == verdict] for verdict in ("right", "partly", "wrong")}
     counts = {verdict: len(claims) for verdict, claims in by_verdict.items()}
-    st.markdown(t("shapes_and_cost.claims_intro", all=len(NOTE_CLAIMS), **counts))
+    st.markdown(text("claims_intro", all=len(NOTE_CLAIMS), **counts))
     show_table("claims", cost_tables.claims_table(view.choice.lang), height=420)
     for verdict in ("wrong", "partly"):
         with st.expander(word(f"claims_{verdict}", n=counts[verdict])):
             lines = []
             for claim in by_verdict[verdict]:
                 quote, ours = cost_tables.as_read(claim.quote), cost_tables.written(claim.ours)
-                line = t("shapes_and_cost.claim", note=claim.note, quote=quote, ours=ours)
+                line = text("claim", note=claim.note, quote=quote, ours=ours)
                 lines.append(f"- {line} {literal(cost_tables.reason(claim))}")
             st.markdown("\n".join(lines))
 
@@ -351,22 +348,22 @@ def show_claims() -> None:
 def run_note() -> None:
     """The encoder of lecture note 002 as the note runs it: a batch of ids through the real modules, step by step."""
     note = PRESETS["002"]
-    st.markdown(t("shapes_and_cost.note_intro", batch=2, n=10))
+    st.markdown(text("note_intro", batch=2, n=10))
     st.code("encoder = Encoder(vocab_size=1000, d_model=512, N=6, h=8)\nencoder(torch.randint(0, 1000, (2, 10)))")
     rows = [
-        (plain_math(symbol), " × ".join(map(str, shape_out)), f"{low:.2f} … {high:.2f}".replace("-", "−"))
-        for symbol, shape_out, low, high in cost_tables.note_run()
+        (plain_math(symbol), " × ".join(map(str, shape_out)), " … ".join(written(f"{end:.2f}") for end in ends))
+        for symbol, shape_out, *ends in cost_tables.note_run()
     ]
     show_table("note", table(rows, "symbol out values"), height=420)
-    st.markdown(t("shapes_and_cost.read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))
+    st.markdown(text("read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))
 
 
 view = View("shapes_and_cost", chips=False, any_input=True)
 if view.story:
     base = PRESETS["004"]
     figure = cost_tables.parameters_picture(base, view.font_size, view.choice.lang)
-    view.picture("parameters", figure, t("shapes_and_cost.story_base", total=f"{total(parameters(base)).number:,}"))
-    view.tell(t("shapes_and_cost.story_cost"))
+    view.picture("parameters", figure, text("story_base", total=f"{total(parameters(base)).number:,}"))
+    view.tell(text("story_cost"))
 else:
     parts = {
         "walk": show_walk,

@@ -26,23 +26,13 @@ from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, go_to, page_link, url_path
 from pages.ui.glossary import open_glossary
 from pages.ui.link import chosen, select
-from pages.ui.memory import give_back, hold
-from pages.ui.pickers import told_apart
+from pages.ui.memory import give_back
+from pages.ui.pickers import bound, told_apart
 from pages.ui.runs import Runs, ways_to_show
 from pages.ui.sidebar import GLOSSARY
 from pages.ui.text import literal, plain, t, unmarked
+from pages.ui.text.formulas import in_words
 
-#: English words in equations, shown in the reader's language.
-EQUATION_WORDS = (
-    "may look at",
-    "otherwise",
-    "the first row of",
-    "the second row of",
-    "all pixels in one row",
-    "patches of",
-    "pixels",
-    "image",
-)
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
@@ -159,13 +149,9 @@ class View(Runs):
             return tokens.index("[MASK]")
         return min(first_place(self.choice.sentence) or 1, len(tokens) - 1)
 
-    def token_names(self) -> list[str]:
-        """The tokens as labels; where a token occurs twice the axes keep them apart by place."""
-        return list(self.trace.tokens)
-
     def tokens(self, title: str) -> figures.Axis:
         """An axis of tokens; `title` is a text key such as "axis.query"."""
-        return figures.Axis(plain(title), self.token_names())
+        return figures.Axis(plain(title), self.trace.tokens)
 
     def where(self) -> str:
         """ "layer 2, head 3" in the reader's language."""
@@ -177,16 +163,10 @@ class View(Runs):
         Their words are the texts "{page}.panel_{name}".
         """
         chosen = self.choice.panel if self.choice.panel in names else names[0]
-        widget = f"{self.name}.panel"
-        hold(widget, chosen)
-
-        def changed() -> None:
-            if st.session_state[widget]:
-                select(panel=st.session_state[widget])
-
         words = {name: plain(f"{self.name}.panel_{name}") for name in names}
-        look = {"label_visibility": "collapsed", "required": True, "wrap": True, "on_change": changed}
-        st.pills(plain("common.parts"), names, format_func=words.__getitem__, key=widget, **look)
+        look = bound(f"{self.name}.panel", chosen, lambda name: select(panel=name))
+        look |= {"label_visibility": "collapsed", "required": True, "wrap": True}
+        st.pills(plain("common.parts"), names, format_func=words.__getitem__, **look)
         return chosen
 
     def on_key(self, key: str, action: Callable[[], None]) -> None:
@@ -217,9 +197,7 @@ class View(Runs):
 
     def in_words(self, latex: str) -> str:
         """An equation with its words in the reader's language, and with Q, K and V in their colours."""
-        for words in EQUATION_WORDS:
-            latex = latex.replace(words, plain(f"equation.{words.replace(' ', '_')}"))
-        return figures.coloured(latex, self.mode)
+        return figures.coloured(in_words(latex), self.mode)
 
     def picture(
         self,
@@ -350,16 +328,11 @@ class View(Runs):
 
     def _chips(self) -> None:
         """The tokens, one of them selected: the same on every page."""
-        tokens, widget = self.trace.tokens, "chips"
+        tokens = self.trace.tokens
         if len(tokens) == 1:
             return
-        st.session_state[widget] = self.token
-
-        def changed() -> None:
-            if st.session_state[widget] is not None:
-                select(token=st.session_state[widget])
-
-        look = {"key": widget, "label_visibility": "collapsed", "on_change": changed}
+        look = bound("chips", self.token, lambda token: select(token=token), anew=True)
+        look |= {"label_visibility": "collapsed"}
         label = plain("common.selected_token")
         if len(tokens) <= MOST_CHIPS:
             st.pills(label, range(len(tokens)), format_func=told_apart(tokens).__getitem__, **look)

@@ -25,37 +25,16 @@ from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui.cost import figures as cost_figures
 from pages.ui.cost.figures import shape_text, short
 from pages.ui.figures import AFTER, Axis, Figure, bars
-from pages.ui.text import catalogue, plain
-from pages.ui.text.formulas import html_math, plain_math
+from pages.ui.text import catalogue, texts_of
+from pages.ui.text.formulas import html_math, in_words, plain_math
 
 POINTS = 72  # of a curve
-#: English words inside equations, and the texts that stand for them in the reader's language.
-PHRASES = {
-    "i may look at j": "may_look",
-    "otherwise": "otherwise",
-    "all pixels in one row": "one_row",
-    "patches of P × P pixels": "patches",
-    "the first row of Z": "first_row",
-    "the second row of Z": "second_row",
-    "= image": "image",
-}
-
-
-def word(name: str, **values: object) -> str:
-    """A text of this page, for tables and figures."""
-    return plain(f"shapes_and_cost.{name}", **values)
+text, word = texts_of("shapes_and_cost")
 
 
 def table(rows: list, columns: str, **options) -> pd.DataFrame:
     """A table whose headings are the texts "column_{name}". columns: the names, with spaces between."""
     return pd.DataFrame(rows, columns=[word(f"column_{name}") for name in columns.split()], **options)
-
-
-def in_words(text: str) -> str:
-    """An equation as text, with its English words in the reader's language."""
-    for english, name in PHRASES.items():
-        text = text.replace(english, word(f"phrase_{name}"))
-    return text
 
 
 def in_bytes(number: int) -> str:
@@ -88,7 +67,7 @@ def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool, lang: 
                 *(count.number if numbers else count.formula for count in counts),
                 step.times if numbers else "N" if step.key.startswith("layers.") else "1",
                 word(f"kind_{step.kind}"),
-                in_words(plain_math(step.equation)),
+                plain_math(in_words(step.equation)),
             ]
         )
     names = "symbol in out parameters multiply_adds bytes times kind equation"
@@ -103,7 +82,7 @@ def walk_picture(config: EncoderConfig, n: int, batch: int, mode: str, font_size
         words | {"times": word("times", N=config.layers)},
         mode,
         font_size=font_size,
-        mathematics=lambda latex: in_words(html_math(latex)),
+        mathematics=lambda latex: html_math(in_words(latex)),
     )
 
 
@@ -157,7 +136,7 @@ def works(config: EncoderConfig, n: int) -> dict[str, int]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def curves(config: EncoderConfig, here: int, lang: str) -> pd.DataFrame:
+def curves(config: EncoderConfig, here: int) -> pd.DataFrame:
     """Over lengths n that reach past every crossing and past `here`: each curve, and the bytes of all weights A."""
     last = max(here, 2 * max(crossing.number for crossing in crossings(config).values()), 1000)
     lengths = np.unique(np.geomspace(1, last, POINTS).round().astype(int)).tolist()
@@ -178,7 +157,7 @@ def cost_picture(
     config: EncoderConfig, here: int, times: LayerTimes | None, logarithmic: bool, font_size: int, lang: str
 ) -> Figure:
     """Multiply–adds of one layer over n, with the crossings, `here`, and what this machine took."""
-    lines = curves(config, here, lang)
+    lines = curves(config, here)
     marks = [
         (
             count.number,
@@ -210,7 +189,7 @@ def cost_picture(
 @st.cache_resource(max_entries=64, show_spinner=False)
 def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_size: int, lang: str) -> Figure:
     """Bytes of all n × n weights over n, and of all parameters, which do not grow."""
-    lines = curves(config, here, lang).set_index("n")[["memory"]].rename(columns={"memory": "memory_weights"})
+    lines = curves(config, here).set_index("n")[["memory"]].rename(columns={"memory": "memory_weights"})
     lines["memory_parameters"] = total(parameters(config)).number * BYTES["float32"]
     return cost_figures.cost_curves(
         lines,

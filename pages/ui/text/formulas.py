@@ -4,7 +4,19 @@ import re
 import unicodedata
 
 from pages.ui.figures import label
+from pages.ui.text import plain
 
+#: English words in equations, and the texts that stand for them in the reader's language.
+EQUATION_WORDS = {
+    "may look at": "may_look_at",
+    "otherwise": "otherwise",
+    r"\text{the first row of } Z": "first_row",
+    r"\text{the second row of } Z": "second_row",
+    "all pixels in one row": "one_row",
+    "patches of": "patches_of",
+    "pixels": "pixels",
+    "image": "image",
+}
 _SIGNS = {
     r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\mu": "μ", r"\sigma": "σ", r"\epsilon": "ε", r"\gamma": "γ",
     r"\beta": "β", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈", r"\approx": "≈",
@@ -12,6 +24,13 @@ _SIGNS = {
     r"-\infty": "−∞", " - ": " − ", "->": "→",
 }  # fmt: skip
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
+
+
+def in_words(latex: str) -> str:
+    """LaTeX with its words in the reader's language."""
+    for english, name in EQUATION_WORDS.items():
+        latex = latex.replace(english, plain(f"equation.{name}"))
+    return latex
 
 
 def plain_math(latex: str) -> str:
