@@ -11,7 +11,7 @@ from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
 from pages.ui.numbers import written
-from pages.ui.pickers import either
+from pages.ui.pickers import bound, either
 from pages.ui.sections.hidden_words import (
     all_probabilities,
     bars_with_numbers,
@@ -55,16 +55,14 @@ def part_of_word(hidden: dict[int, int | None]) -> None:
     (pieces,) = words
     whole = 0  # the place of [CLS], which is no piece of a word
     names = {whole: word("whole_word", pieces=len(pieces)), **{piece: literal(own[piece]) for piece in pieces}}
-    st.session_state["answer.part"] = whole if len(hidden) > 1 else next(iter(hidden))
 
-    def changed() -> None:
-        part = st.session_state["answer.part"]
+    def choose(part: int) -> None:
         select(hidden=(part,) if part else tuple(pieces), token=part or pieces[0], output=None)
 
     spelled = "".join(own[piece].removeprefix("##") for piece in pieces)
     label = text("part", word=spelled, pieces=len(pieces))
-    look = {"format_func": names.__getitem__, "required": True, "on_change": changed}
-    st.segmented_control(label, list(names), key="answer.part", **look)
+    look = bound("answer.part", whole if len(hidden) > 1 else next(iter(hidden)), choose, anew=True)
+    st.segmented_control(label, list(names), format_func=names.__getitem__, required=True, **look)
 
 
 def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]) -> None:

@@ -139,9 +139,7 @@ def figures_table() -> None:
         st.markdown(text("table_patches"))
     every = len(weights) > 1 and st.toggle(
         word("every_layer"),
-        value=view.choice.every_layer,
-        key="heads.every_layer",
-        on_change=lambda: select(every_layer=st.session_state["heads.every_layer"]),
+        **bound("heads.every_layer", view.choice.every_layer, lambda every: select(every_layer=every)),
     )
     shown = [place for place in name_of if every or place[0] == layer]
     columns = {name: [measures[name][place] for place in shown] for name in MEASURES}

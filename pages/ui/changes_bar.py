@@ -10,7 +10,7 @@ from model.sweep import align
 from pages.ui.choice import MOST_CHARACTERS, OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import select
-from pages.ui.memory import hold
+from pages.ui.pickers import bound
 from pages.ui.text import class_label, literal, plain, t
 
 
@@ -57,19 +57,12 @@ def compare_bar(own: Trace, rival: Trace) -> None:
 
 def shown_switch(ways: list[str], shown: str, *, compared: bool) -> None:
     """Buttons for the run that the pictures show, or by how much two differ. compared: with another input."""
-    hold("change.shown", shown)
     words = {way: plain(f"change.shown_{way}") for way in ways}
     if compared and "original" not in ways:
         words["changed"] = plain("change.shown_this")
-    st.segmented_control(
-        plain("change.shown"),
-        ways,
-        format_func=words.__getitem__,
-        key="change.shown",
-        required=True,
-        label_visibility="collapsed",
-        on_change=lambda: select(shown=st.session_state["change.shown"] or "changed"),
-    )
+    look = bound("change.shown", shown, lambda way: select(shown=way))
+    look |= {"format_func": words.__getitem__, "required": True, "label_visibility": "collapsed"}
+    st.segmented_control(plain("change.shown"), ways, **look)
     if shown in ("difference", "against"):
         st.caption(t("change.differs"))
 

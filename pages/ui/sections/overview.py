@@ -15,6 +15,7 @@ from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
 from pages.ui.figures.reads import INK
 from pages.ui.frame import go_to
 from pages.ui.link import select
+from pages.ui.pickers import bound
 from pages.ui.sections.hidden_words import output_names, probabilities, share
 from pages.ui.tables import markdown_table
 from pages.ui.text import class_label, literal, plain, t
@@ -51,9 +52,8 @@ def whole(view: View, place: int) -> None:
 
 def _decoder_switch(view: View) -> bool:
     """Whether the reader wants to see the decoder as well."""
-    widget = "home.decoder"
-    st.session_state[widget] = view.choice.decoder
-    st.toggle(plain(widget), key=widget, on_change=lambda: select(decoder=st.session_state[widget]))
+    look = bound("home.decoder", view.choice.decoder, lambda decoder: select(decoder=decoder))
+    st.toggle(plain("home.decoder"), **look)
     return view.choice.decoder
 
 
