@@ -151,16 +151,8 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     else:
         y = _target(rows, decoder)
         y = _layers(rows, decoder, y, "decoder.", ("Y", "Z"), memory=Z)
-        rows.add(
-            "logits",
-            "linear",
-            (y,),
-            "y",
-            rf"y = Y^{{({decoder.layers})}} E^{{\top}} + c",
-            ("target", "word"),
-            module="logits",
-            tied=True,
-        )
+        equation = rf"y = Y^{{({decoder.layers})}} E^{{\top}} + c"
+        rows.add("logits", "linear", (y,), "y", equation, ("target", "word"), module="logits", tied=True)
         rows.add("answer", "softmax", ("logits",), "p", SOFTMAX_Y, ("target", "word"), scale="share", traced=False)
     return Graph(config, decoder, rows.quantities, rows.sublayers, Z)
 
@@ -361,15 +353,8 @@ def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, toke
     rows.add(f"{here}hidden", "linear", (x,), "U", f"U = {reads} W_1 + b_1", (token, "d_ff"), module=f"{here}W_1")
     equation = f"H = {_ACTIVATIONS[config.activation]}(U)"
     rows.add(f"{here}activation", "activation", (f"{here}hidden",), "H", equation, (token, "d_ff"))
-    return rows.add(
-        f"{here}output",
-        "linear",
-        (f"{here}activation",),
-        "F",
-        "F = H W_2 + b_2",
-        (token, "d_model"),
-        module=f"{here}W_2",
-    )
+    H, equation = f"{here}activation", "F = H W_2 + b_2"
+    return rows.add(f"{here}output", "linear", (H,), "F", equation, (token, "d_model"), module=f"{here}W_2")
 
 
 # -- the answer --------------------------------------------------------------------------------------------------

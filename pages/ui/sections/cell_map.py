@@ -201,7 +201,7 @@ def draw_other(
 
     seen = np.where(np.isfinite(values), np.abs(values), 0)
     place = np.unravel_index(seen.argmax(), seen.shape)
-    largest = {"place": place_in_words((across, down), place), "value": f"{values[place]:.2f}"}
+    largest = {"place": place_in_words((across, down), place), "value": f"{values[place]:.2f}".replace("-", "−")}
     said, title = t("compare.read_there", **largest), plain("compare.there")
     view.picture(f"other_{_name(key)}", figure, said, values=values, title=title, on_pick=choose, still=True)
 
