@@ -196,6 +196,22 @@ def effects(
     return Effects(float(before), np.array(after, dtype=np.float32))
 
 
+def moved(
+    pipeline: Pipeline,
+    x: object,
+    edits: Sequence[Sequence[Edit]],
+    token: int | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> np.ndarray:
+    """(row,): how much of the probability each set of edits moves to other words or classes, from 0 to 1.
+
+    That is half the sum of |p′ − p|; `token` says which answer, where there is one for each token.
+    """
+    logits = sweep(pipeline, x, [(), *edits], token=token, progress=progress)["logits"]
+    before, *after = torch.as_tensor(logits).softmax(-1)
+    return np.array([float((p - before).abs().sum()) / 2 for p in after], dtype=np.float32)
+
+
 class Pair(NamedTuple):
     """A token of one input and the one that stands in its place in the other, by their places; None: there is none."""
 

@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import torch
 
-from model.analysis import softmax, whole_words
+from model.analysis import whole_words
 from model.cost import multiply_adds, total
 from model.edits import Edit
 from model.encoder import Encoder
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
-from model.sweep import sweep
+from model.sweep import moved
 from model.trace import Trace
 
 MOST_TOKENS = 256  # in the batch in which words are hidden in turn
@@ -45,8 +45,8 @@ def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int
     """The layer and the head, from 0, to watch at `token`: it reads other words, and without it the answer moves most.
 
     Of the heads that read most from words (or patches) that are neither `token` itself nor beside it, each is switched
-    off in turn; taken is the one that moves the probabilities furthest (half the sum of what they change by). Without a
-    head of the network to answer, it is the first of them.
+    off in turn; taken is the one without which most of the probability is `moved`. Without a head of the network to
+    answer, it is the first of them.
     """
     weights = trace.over_layers("attention.weights")[:, :, token]  # (layer, head, key)
     away = np.abs(np.arange(len(trace.tokens)) - token)
@@ -62,5 +62,4 @@ def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int
         return heads[0]
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer, head in heads]
     subject = tuple(trace.ids) or trace.subject
-    before, *after = softmax(sweep(pipeline, subject, [(), *off], token=token)["logits"].astype(np.float64))
-    return heads[int(np.abs(np.array(after) - before).sum(-1).argmax())]
+    return heads[int(moved(pipeline, subject, off, token).argmax())]

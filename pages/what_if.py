@@ -27,12 +27,13 @@ PANELS = {
 
 
 def answer(view: View, lab: Experiment, truth: int | None) -> None:
-    """The guesses now, with where each was before; a click on two of them chooses the number to watch."""
+    """The guesses now, with where each was before; but for a story, a click on two chooses the number to watch."""
 
     def watch(output: int) -> None:
         select(output=output, against=lab.against if output == lab.of else lab.of)
 
-    guesses(view, "guesses", lab.place, truth, most=5 if view.trace.picture is None else 10, on_pick=watch)
+    look = {"most": 5 if view.trace.picture is None else 10, "on_pick": None if view.story else watch}
+    guesses(view, "guesses", lab.place, truth, **look)
 
 
 def number(view: View, lab: Experiment) -> None:

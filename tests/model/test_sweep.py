@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from model import Edit, EditError, load
-from model.sweep import Pair, align, effects, number, sweep
+from model.analysis import softmax
+from model.sweep import Pair, align, effects, moved, number, sweep
 from tests.model.test_edits import pair_of
 from tests.networks import ALL, pipeline
 
@@ -133,6 +134,17 @@ def test_the_number_is_a_difference_of_logits_or_a_probability() -> None:
     np.testing.assert_allclose(number(logits, 1), [np.exp(2) / np.exp([1, 2, 4]).sum(), 1 / 3], rtol=1e-6)
     found = effects(load("flat"), pair_of("trained flat")[0], [(), (Edit("logits", "scale", 2.0),)], of=1, against=0)
     np.testing.assert_allclose(found.change, [0, found.before], atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "token"), [("trained text", 4), ("trained digits", None), ("trained flat", None)])
+def test_what_is_moved_is_what_some_answers_lose_and_others_gain(name: str, token: int | None) -> None:
+    whole, (subject, _), edits = pipeline(name), pair_of(name), rows_for(name)
+    found = moved(whole, subject, edits, token)
+    for share, row in zip(found, edits, strict=True):
+        p, q = (softmax(np.atleast_2d(run["logits"])[token or 0]) for run in (whole(subject), whole(subject, row)))
+        assert share == pytest.approx(np.maximum(q - p, 0).sum(), abs=1e-4)
+        assert share == pytest.approx(np.maximum(p - q, 0).sum(), abs=1e-4)
+    assert found[1] < 1e-6 < found.max() <= 1
 
 
 def test_words_are_aligned_and_differences_marked() -> None:

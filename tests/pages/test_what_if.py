@@ -6,6 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.edits import OPERATIONS
+from model.sweep import moved
+from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
 from pages.ui.choice import edit_code
@@ -50,6 +52,21 @@ def test_the_effect_of_each_head_is_that_of_the_run_without_it(layer: int, head:
     cut = text(SENTENCE, edits=[Edit(f"layers.{layer}.attention.heads", "zero", head=head)])
     effect = lead(cut, place, first, second) - lead(plain, place, first, second)
     assert shown[layer, head] == pytest.approx(effect, abs=1e-4)
+
+
+def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names_the_one_that_home_watches() -> None:
+    text, sentence = session.pipeline("text"), "the animal did not cross the street because it was too tired ."
+    plain = text(sentence)
+    place = telling_word(text, plain)
+    subject = text.reader.hide(plain.ids, [place])
+    off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
+    app = open_page("what_if", s=sentence, depth="story")
+    shown = map_of(app)
+    np.testing.assert_allclose(shown.ravel(), moved(text, subject, off, place), atol=1e-5)
+    most = divmod(int(shown.argmax()), shown.shape[1])
+    assert most == telling_head(text, text(subject), place)
+    named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
+    assert f"most without {named}, {shown.max():.2f}" in texts(app).replace("\\", "")
 
 
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:

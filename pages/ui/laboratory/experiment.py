@@ -11,7 +11,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace
-from model.sweep import effects
+from model.sweep import effects, moved
 from pages.ui.changes_bar import toggled
 from pages.ui.choice import MOST_EDITS
 from pages.ui.figures import Axis, Figure, heatmap
@@ -19,19 +19,24 @@ from pages.ui.figures.base import ACCENT, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.numbers import signed
-from pages.ui.sections.hidden_words import output_names, probabilities
+from pages.ui.sections.hidden_words import output_names, probabilities, share
 from pages.ui.text import texts_of
 from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]
+#: What is measured: by how much one output leads another at a place; or, by the place alone, the whole answer there.
+Number = tuple[int, int, int] | tuple[int]
 GREY = "#8a8f98"
 text, word = texts_of("what_if")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """How far the logit of `of` leads that of `against` at one place: the number that changes move."""
+    """How far the logit of `of` leads that of `against` at one place: the number that changes move.
+
+    A story, which does not speak of logits, looks at the whole answer there.
+    """
 
     view: View
     place: int  # the token at which the answer is read; 0 for a classifier
@@ -54,9 +59,9 @@ class Experiment:
         return names[self.of], names[self.against]
 
     @property
-    def number(self) -> tuple[int, int, int]:
+    def number(self) -> Number:
         """What says which number it is."""
-        return self.of, self.against, self.place
+        return (self.place,) if self.view.story else (self.of, self.against, self.place)
 
     def lead(self, trace: Trace) -> float:
         logits = np.atleast_2d(trace["logits"])[self.place]
@@ -70,7 +75,10 @@ class Experiment:
         return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
 
     def changes(self, edits: Sequence[Edit]) -> np.ndarray:
-        """By how much each edit alone moves the number of the unchanged run; NaN where it cannot be made there."""
+        """By how much each edit alone moves the number of the unchanged run, or how much of the probability.
+
+        NaN where it cannot be made there.
+        """
         bar = st.empty()
 
         def progress(share: float) -> None:
@@ -91,21 +99,33 @@ def _changes(
     pipeline: Pipeline,
     subject: Hashable,
     edits: tuple[Edit, ...],
-    number: tuple[int, int, int],
+    number: Number,
     progress: Callable[[float], None],
 ) -> np.ndarray:
     rows = [(edit,) for edit in edits]
     try:
-        return effects(pipeline, subject, rows, *number, progress=progress).change
+        return _measured(pipeline, subject, rows, number, progress)
     except EditError:  # one of them; which, the others do not tell
         return np.array([_change(pipeline, subject, row, number) for row in rows], np.float32)
 
 
-def _change(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: tuple[int, int, int]) -> float:
+def _change(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: Number) -> float:
     try:
-        return float(effects(pipeline, subject, [row], *number).change[0])
+        return float(_measured(pipeline, subject, [row], number)[0])
     except EditError:
         return np.nan
+
+
+def _measured(
+    pipeline: Pipeline,
+    subject: Hashable,
+    rows: Sequence[tuple[Edit, ...]],
+    number: Number,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    if len(number) == 1:
+        return moved(pipeline, subject, rows, *number, progress=progress)
+    return effects(pipeline, subject, rows, *number, progress=progress).change
 
 
 def effect_map(
@@ -119,8 +139,8 @@ def effect_map(
 ) -> None:
     """A cell for each change: what it alone does to the number. A click makes it (×), another takes it back.
 
-    Beside it, from Numbers on, the same effects as dots. edits: (row, column), None where there is none. where: the
-    name of a cell. places: what of the choice a click sets besides.
+    In a story it is what they do to the whole answer. Beside it, from Numbers on, the same effects as dots. edits:
+    (row, column), None where there is none. where: the name of a cell. places: what of the choice a click sets besides.
     """
     view = lab.view
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
@@ -152,13 +172,17 @@ def effect_map(
         figure.layout["annotations"] = [
             {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
         ]
-        read = "read_story" if view.story else "read_map"
-        said = text(read, where=where(*strongest), value=signed(values[strongest]))
+        if view.story:
+            title = word("without_heads")
+            said = text("read_story", where=where(*strongest), value=share(float(values[strongest])))
+        else:
+            title = None
+            said = text("read_map", where=where(*strongest), value=signed(values[strongest]))
         if waiting:
             said = text("read_not_yet")
         elif not np.isfinite(values).all():
             said += " " + text("read_blank")
-        view.picture(name, figure, said, values=values, on_pick=change, still=True)
+        view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
         if len(view.choice.edits) >= MOST_EDITS:
             st.caption(text("full", most=MOST_EDITS))
     if not view.story and not waiting:
