@@ -157,6 +157,21 @@ def test_the_lines_are_the_weights_of_the_head_that_can_be_switched_off() -> Non
     assert [weight for _, weight in lines(app)] == pytest.approx([weight for _, weight in read], abs=6e-3)
 
 
+@pytest.mark.parametrize("switched", ["", "off"])
+@pytest.mark.parametrize("sentence", ["hi", "yes", SENTENCE])
+def test_what_is_said_of_the_head_is_of_the_others_and_says_so(sentence: str, switched: str) -> None:
+    app = open_page("home", s=sentence, depth="story")
+    layer, head = head_on_screen(app)
+    if switched:
+        app.toggle(key="words.switch").set_value(True).run()
+    pipeline, place = load("text"), app.session_state["words"][0] + 1
+    trace = pipeline(pipeline.reader.hide(pipeline(sentence).ids, [place]))
+    weights = trace[f"layers.{layer}.attention.weights"][head, place].copy()
+    weights[place] = 0
+    other = re.escape(trace.tokens[weights.argmax()])
+    assert re.search(f"(?i)apart from itself, .*“{other}”.*{weights.max():.2f}", shown(app))
+
+
 def test_one_more_click_switches_the_head_off_and_the_guesses_move() -> None:
     app = open_page("home", s=SENTENCE, hidden="3", depth="story")
     layer, head = head_on_screen(app)
@@ -172,6 +187,8 @@ def test_one_more_click_switches_the_head_off_and_the_guesses_move() -> None:
     assert list(after)[:5] == list(before)[:5], "the bars stay in place"
     for name, value in after.items():
         assert value == pytest.approx(p[pipeline.reader.vocabulary.index(name)], rel=1e-3)
+    moved_most = max(before, key=lambda name: abs(after[name] - before[name]))
+    assert f"“{moved_most}” moved most" in shown(app)
     marks = [shape["x0"] for shape in figure(app)["layout"]["shapes"]]
     assert marks[:5] == pytest.approx(list(before.values())[:5], rel=1e-4)
     assert max(abs(after[name] - before[name]) for name in before) > 0.01
