@@ -358,12 +358,27 @@ def run_note() -> None:
     st.markdown(text("read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))
 
 
+def tell_story() -> None:
+    base = PRESETS["004"]
+    parts = {name: part.number for name, part in parameters(base).items()}
+    whole, largest = sum(parts.values()), max(parts, key=parts.get)
+    here = sum(weight.numel() for weight in view.pipeline.network.parameters())
+    said = text(
+        "story_base",
+        total=f"{whole:,}",
+        vocabulary=f"{base.vocab_size:,}",
+        part=word(f"part_{largest}"),
+        share=f"{parts[largest] / whole:.0%}",
+        here=f"{here:,}",
+    )
+    view.picture("parameters", cost_tables.parameters_picture(base, view.font_size, view.choice.lang), said)
+    from_here_on = crossings(base)["projections_and_ffn"].number
+    view.tell(text("story_cost", n=f"{from_here_on:,}"))
+
+
 view = View("shapes_and_cost", chips=False, any_input=True)
 if view.story:
-    base = PRESETS["004"]
-    figure = cost_tables.parameters_picture(base, view.font_size, view.choice.lang)
-    view.picture("parameters", figure, text("story_base", total=f"{total(parameters(base)).number:,}"))
-    view.tell(text("story_cost"))
+    tell_story()
 else:
     parts = {
         "walk": show_walk,

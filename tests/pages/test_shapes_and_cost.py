@@ -8,8 +8,19 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model import load
 from model.config import PRESETS
-from model.cost import count, crossings, letters, multiply_adds, shape_walk, total
+from model.cost import (
+    attention_cost,
+    count,
+    crossings,
+    ffn_cost,
+    letters,
+    multiply_adds,
+    parameters,
+    shape_walk,
+    total,
+)
 from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
@@ -354,6 +365,24 @@ def test_note_002_runs_to_the_shape_that_it_promises() -> None:
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("shapes_and_cost", depth="story", lang=lang)
     assert len(charts(app)) == 1
+
+
+def test_the_story_says_what_the_counts_say() -> None:
+    said = texts(open_page("shapes_and_cost", depth="story")).replace("\\", "")
+    base = PRESETS["004"]
+    parts = {name: part.number for name, part in parameters(base).items()}
+    whole = sum(parts.values())
+    assert f"{whole:,} learned numbers, {parts['ffn'] / whole:.0%} of them in “FFN, all layers”" in said
+    assert max(parts, key=parts.get) == "ffn" and f"{base.vocab_size:,} words" in said
+    here = sum(weight.numel() for weight in load("text").network.parameters())
+    assert f"on the other pages has {here:,}" in said
+    (n,) = (int(n.replace(",", "")) for n in re.findall(r"Beyond ([\d,]+) words", said))
+    once, twice = attention_cost(base, n), attention_cost(base, 2 * n)
+    pairs, later = (cost["scores"].number + cost["weighted_sum"].number for cost in (once, twice))
+    rest, rest_later = (
+        cost["projections"].number + ffn_cost(base, at).number for cost, at in ((once, n), (twice, 2 * n))
+    )
+    assert (later, rest_later) == (4 * pairs, 2 * rest) and pairs == rest
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
