@@ -65,6 +65,13 @@ def test_a_token_that_is_a_quotation_mark_stands_between_other_marks(token: str)
     assert "“it”" in said
 
 
+@pytest.mark.parametrize("token", ["1e5", "-3", "99 %"])
+def test_a_token_in_quotation_marks_is_no_number_to_be_typeset(token: str) -> None:
+    for fill in (plain, t):
+        said = fill("tokens.read_cut", word=token, n="-2", pieces="").replace("\\", "")
+        assert f"“{token}”" in said and "−2" in said
+
+
 def test_symbols_in_sentences_are_set_as_symbols() -> None:
     assert "$W_O$" in t("heads.read_output", token="it", value="1")
     assert "W_O" in plain("heads.read_output", token="it", value="1")

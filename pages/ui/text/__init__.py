@@ -43,15 +43,15 @@ def speak(language: str) -> None:
 def plain(name: str, /, **values: object) -> str:
     """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables.
 
-    Numbers are written as `numbers.written` has them; “{name}” gets other marks round a token that is such a mark.
+    Numbers are written as `numbers.written` has them. What stands in “{name}” is a token and stays as it is; it gets
+    other marks where it is such a mark.
     """
-    return _filled(_text(name), values)
+    return _filled(_text(name), values, str)
 
 
 def t(name: str, /, **values: object) -> str:
     """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
-    text = SYMBOL.sub(r"$\1$", _text(name))
-    return _filled(text, {place: literal(written(str(value))) for place, value in values.items()})
+    return _filled(SYMBOL.sub(r"$\1$", _text(name)), values, literal)
 
 
 def texts_of(table: str) -> tuple[Callable[..., str], Callable[..., str]]:
@@ -70,11 +70,13 @@ def _text(name: str) -> str:
     return catalogue(_spoken.get() or st.session_state.get("lang") or "en")[name]
 
 
-def _filled(text: str, values: Mapping[str, object]) -> str:
+def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
     def filled(hit: re.Match) -> str:
         opening, place, closing = hit.groups()
-        value = written(str(values[place])) if place in values else f"{{{place}}}"
-        return quoted(value) if opening and closing else opening + value + closing
+        if place not in values:
+            return hit[0]
+        value = str(values[place])
+        return quoted(shown(value)) if opening and closing else opening + shown(written(value)) + closing
 
     return re.sub(r"(“?)\{(\w+)\}(”?)", filled, text)
 
