@@ -30,7 +30,7 @@ def maps() -> None:
     spread = entered.std(axis=1)
     said = {
         sub.before: text("read_input", limit=f"{limit:.2f}"),
-        sub.output: text(f"read_output_{sub.name}", share=f"{push.sum() / max(1, (push > 0).sum()):.0%}"),
+        sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}"),
         sub.sum: text("read_add", token=tokens[token], component=cell[1] + 1, **added),
         sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}"),
     }
@@ -195,6 +195,7 @@ limit = float(np.quantile(np.abs([view.shown(key) for key in steps]), 0.995))
 lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
 #: What was found, as a multiple of what was there; 0 where nothing was: a token may have been taken away.
 push = np.divide(lengths["found"], lengths["in"], out=np.zeros_like(lengths["in"]), where=lengths["in"] > 0)
+typical = float(np.median(push[lengths["in"] > 0])) if lengths["in"].any() else 0.0
 low = int(min(230, 60 + 10 * len(tokens)) * view.font_size / 12)
 
 if view.choice.at_least("formula"):

@@ -110,7 +110,7 @@ def plane() -> None:
         still=True,
         equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
     )
-    st.markdown(text("about_plane"))
+    st.markdown(text("about_plane", d_k=config.d_k))
 
 
 if view.kind == "single" and not view.story:

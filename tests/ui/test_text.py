@@ -22,6 +22,7 @@ NOT_CHINESE = {
     "按回答的分量": "权重",
     "取走相应": "取来",
     "给学的人": "供学生和教师使用",
+    "同一个词：": "同一个词元（一个字常常不是一个词）",
 }
 
 
@@ -97,6 +98,12 @@ def test_chinese_says_it_as_a_teacher_does() -> None:
             assert wrong not in words, f"{name}: {right}, not {wrong}"
         assert not re.search(r"张(小?图(?!片))", words), f"{name}: 图 takes 幅 everywhere"
     assert (catalogue("zh")["sidebar.input_digit"], catalogue("zh")["sidebar.depth_numbers"]) == ("手写数字", "数值")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_reader_is_sent_to_a_side_that_a_narrow_screen_does_not_have(language: str) -> None:
+    for name, words in catalogue(language).items():
+        assert not re.search(r"(at|on|to) the side\b|在[侧旁]边", words), name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
