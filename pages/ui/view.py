@@ -272,10 +272,13 @@ class View(Runs):
             self._way_on("question")
 
     def _way_on(self, name: str) -> None:
-        """The link to the page that comes next in the story, if there is one, by its `name` or question."""
+        """The link to the page that comes next in the story, if there is one, by its `name` or question.
+
+        Whoever has come to the end goes on to the laboratory.
+        """
         stages = [row.name for row in PAGES if row.group == "stage" and row.reads(self.trace)]
-        if self.name in stages[:-1]:
-            following = stages[stages.index(self.name) + 1]
+        if self.name in stages:
+            following = [*stages, "what_if"][stages.index(self.name) + 1]
             label = plain("common.next", question=plain(f"{following}.{name}"))
             page_link(following, f"**{label}**", ":material/arrow_forward:")
 

@@ -75,6 +75,15 @@ def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_o
     assert way > picture and label == words["common.next"].format(question=words["heads.question"])
 
 
+@pytest.mark.parametrize(("name", "link"), [("translation", {}), ("answer", {"input": "digit"}), ("what_if", {})])
+def test_the_story_leads_on_to_the_laboratory_and_ends_there(name: str, link: dict[str, str]) -> None:
+    app = open_page(name, depth="story", **link)
+    ways = [part.proto for part in _within(app.main) if part.type == "page_link" and "arrow" in part.proto.icon]
+    labels = [way.label.strip("*") for way in ways]
+    words = catalogue("en")
+    assert labels == [words["common.next"].format(question=words["what_if.question"])] * (name != "what_if")
+
+
 def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
     rules = assets.STYLE.read_text("utf-8").split("}")
     asking = [rule for rule in rules if "var(--st-" in rule]
