@@ -38,6 +38,7 @@ class PageRow:
     group: str = "stage"
     shape_of: str | None = None  # the row of the graph whose shape stands under its name in the strip
     words_only: bool = False
+    attention: bool = False  # where heads look is shown there
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -45,18 +46,18 @@ class PageRow:
 
 
 PAGES: tuple[PageRow, ...] = (
-    PageRow("home", ":material/home:"),
+    PageRow("home", ":material/home:", attention=True),
     PageRow("tokens", ":material/abc:", shape_of="embedding.sum"),
     PageRow("queries_keys_values", ":material/key:", shape_of="layers.{l}.attention.Q"),
-    PageRow("attention", ":material/grid_on:", shape_of="layers.{l}.attention.weights"),
-    PageRow("heads", ":material/apps:", shape_of="layers.{l}.attention.concat"),
+    PageRow("attention", ":material/grid_on:", shape_of="layers.{l}.attention.weights", attention=True),
+    PageRow("heads", ":material/apps:", shape_of="layers.{l}.attention.concat", attention=True),
     PageRow("add_and_norm", ":material/add:", shape_of="layers.{l}.attention.output"),
     PageRow("feed_forward", ":material/bolt:", shape_of="layers.{l}.ffn.hidden"),
-    PageRow("layers", ":material/layers:", shape_of="layers.{l}.ffn.output"),
+    PageRow("layers", ":material/layers:", shape_of="layers.{l}.ffn.output", attention=True),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
-    PageRow("translation", ":material/translate:", words_only=True),
+    PageRow("translation", ":material/translate:", words_only=True, attention=True),
     PageRow("what_if", ":material/science:", "try"),
-    PageRow("flat", ":material/horizontal_rule:", "try"),
+    PageRow("flat", ":material/horizontal_rule:", "try", attention=True),
     PageRow("shapes_and_cost", ":material/straighten:", "learn"),
 )
 
@@ -186,7 +187,8 @@ def frame() -> None:
             assert context is not None  # a page is running
             with context.run_with_active_hash(context.page_script_hash):  # as page.run() does, which runs but once
                 st.fragment(_run)(page.url_path or "home")
-        st.caption(t("common.not_explanation"))
+        if any(row.attention for row in PAGES if url_path(row.name) == page.url_path):
+            st.caption(t("common.not_explanation"))
 
 
 def _run(name: str) -> None:

@@ -84,6 +84,15 @@ def test_the_story_leads_on_to_the_laboratory_and_ends_there(name: str, link: di
     assert labels == [words["common.next"].format(question=words["what_if.question"])] * (name != "what_if")
 
 
+@pytest.mark.parametrize(
+    ("name", "shows"),
+    [("home", True), ("attention", True), ("translation", True), ("tokens", False), ("shapes_and_cost", False)],
+)
+def test_that_attention_is_no_explanation_is_said_where_attention_is_shown(name: str, shows: bool) -> None:
+    said = catalogue("en")["common.not_explanation"]
+    assert (said in [caption.value for caption in open_page(name).caption]) == shows
+
+
 def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
     rules = assets.STYLE.read_text("utf-8").split("}")
     asking = [rule for rule in rules if "var(--st-" in rule]
