@@ -66,7 +66,7 @@ def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names
     most = divmod(int(shown.argmax()), shown.shape[1])
     assert most == telling_head(text, text(subject), place)
     named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
-    assert f"most without {named}, {shown.max():.2f}" in texts(app).replace("\\", "")
+    assert f"most, {shown.max():.2f}, without {named}" in texts(app).replace("\\", "")
 
 
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:

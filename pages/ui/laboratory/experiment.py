@@ -15,7 +15,7 @@ from model.sweep import effects, moved
 from pages.ui.changes_bar import toggled
 from pages.ui.choice import MOST_EDITS
 from pages.ui.figures import Axis, Figure, heatmap
-from pages.ui.figures.base import ACCENT, figure_of, look
+from pages.ui.figures.base import ACCENT, INK, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.numbers import signed
@@ -165,13 +165,15 @@ def effect_map(
     left, right = [st.container()] * 2 if view.story else view.columns([3, 2], gap="medium")
     with left:
         drawn = {"square": False, "font_size": view.font_size, "limit": 1.0 if waiting else None}
-        figure = heatmap(values, rows, columns, cell=lit, clickable=True, **drawn)
+        scale = "positive" if view.story else "signed"
+        figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
         if waiting:  # cells to click, that say nothing yet
             grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
             figure.data[0] |= grey | {"showscale": False}
-        figure.layout["annotations"] = [
-            {"x": column, "y": row, "text": "×", "showarrow": False, "font": {"size": 26}} for row, column in on
-        ]
+        # On a light ground, so that it is seen on every colour.
+        cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
+        cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
+        figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
         if view.story:
             title = word("without_heads")
             said = text("read_story", where=where(*strongest), value=share(float(values[strongest])))
