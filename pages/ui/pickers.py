@@ -5,9 +5,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from pages.ui.choice import MOST_CHARACTERS
 from pages.ui.link import select
 from pages.ui.memory import hold
-from pages.ui.text import literal
+from pages.ui.text import literal, t
 
 Option = TypeVar("Option", bound=Hashable)
 
@@ -36,6 +37,23 @@ def bound(widget: str, value: object, choose: Callable[[Any], object], *, anew: 
             choose(st.session_state[widget])
 
     return {"key": widget, "on_change": changed}
+
+
+def sentence_box(label: str, widget: str, choose: Callable[[str], object], **look: Any) -> None:
+    """A box for a sentence. Of one that is too long the beginning is read, and it is said."""
+
+    def typed() -> None:
+        if (
+            len(st.session_state[widget]) > MOST_CHARACTERS
+        ):  # a limit in the box would swallow it, without a word
+            st.session_state[widget] = st.session_state[widget][:MOST_CHARACTERS]
+            st.session_state["cut"] = widget
+        choose(st.session_state[widget])
+
+    st.text_input(label, key=widget, on_change=typed, **look)
+    if st.session_state.get("cut") == widget:
+        del st.session_state["cut"]
+        st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
 
 def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: str = "") -> int:

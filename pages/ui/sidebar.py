@@ -5,12 +5,13 @@ import streamlit as st
 from model.config import DECODER
 from pages.ui import link, session
 from pages.ui.changes_bar import compare_box
-from pages.ui.choice import DEPTHS, MODELS, MOST_CHARACTERS, PICTURE, PIPELINES, Choice
+from pages.ui.choice import DEPTHS, MODELS, PICTURE, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.drawing import pictures, sketch
 from pages.ui.drawing.doubt import verdict
 from pages.ui.first_sight import first_picture
 from pages.ui.offered import of_pictures, offered
+from pages.ui.pickers import sentence_box
 from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another sentence, and in its translation, mean nothing in this one.
@@ -135,14 +136,8 @@ def _number(name: str, most: int) -> None:
 
 
 def _sentence() -> None:
-    st.text_input(
-        plain("sidebar.sentence"),
-        key="s",
-        max_chars=MOST_CHARACTERS,
-        help=plain("sidebar.sentence_help"),
-        on_change=lambda: link.select(**AFRESH),
-        persist_state="session",
-    )
+    look = {"help": plain("sidebar.sentence_help"), "persist_state": "session"}
+    sentence_box(plain("sidebar.sentence"), "s", lambda _: link.select(**AFRESH), **look)
     here = st.session_state["lang"]
     st.selectbox(
         plain("sidebar.example"),

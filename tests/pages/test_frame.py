@@ -15,8 +15,9 @@ from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
 from pages.ui import assets, session
+from pages.ui.choice import MOST_CHARACTERS
 from pages.ui.frame import PAGES
-from pages.ui.sidebar import EXAMPLES, MOST_CHARACTERS
+from pages.ui.sidebar import EXAMPLES
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts
 
@@ -312,6 +313,16 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> 
     expected = catalogue(language)["error.link_long"].format(most=MOST_CHARACTERS)
     assert expected in [warning.value for warning in app.warning]
     assert len(app.sidebar.text_input(key="s").value) == MOST_CHARACTERS
+
+
+def test_of_a_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said() -> None:
+    app = open_page("attention")
+    app.sidebar.text_input(key="s").set_value("word " * 200).run()
+    assert_fine(app)
+    assert app.sidebar.text_input(key="s").value == ("word " * 200)[:MOST_CHARACTERS]
+    said = catalogue("en")["error.sentence_long"].format(most=MOST_CHARACTERS)
+    assert said in [warning.value for warning in app.warning]
+    assert said not in [warning.value for warning in app.run().warning]
 
 
 @pytest.mark.parametrize("name", NAMES)
