@@ -43,9 +43,7 @@ def sentence_box(label: str, widget: str, choose: Callable[[str], object], **loo
     """A box for a sentence. Of one that is too long the beginning is read, and it is said."""
 
     def typed() -> None:
-        if (
-            len(st.session_state[widget]) > MOST_CHARACTERS
-        ):  # a limit in the box would swallow it, without a word
+        if len(st.session_state[widget]) > MOST_CHARACTERS:  # a limit in the box would swallow it, without a word
             st.session_state[widget] = st.session_state[widget][:MOST_CHARACTERS]
             st.session_state["cut"] = widget
         choose(st.session_state[widget])

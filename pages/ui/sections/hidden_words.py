@@ -141,7 +141,7 @@ def guesses(
     there = there if there is None else np.atleast_2d(there)[place][shown]
     colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
     drawn = [names[i] for i in shown]
-    figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there)
+    figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0)
     sentence += view.which_is_which() if there is not None else ""
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": "#8a8f98"}}
@@ -201,10 +201,12 @@ def bars_with_numbers(
     colours: Sequence[str] | str = BLUE,
     room: np.ndarray | None = None,
     there: np.ndarray | None = None,
+    most: float = 0.0,
 ) -> Figure:
     """Bars, each with its number behind it; of differences in the colours of their signs.
 
-    room: how far to the right something else is drawn. there: as for `bars`.
+    room: how far to the right something else is drawn. there: as for `bars`. most: what could be, for which there is
+    room as well, so that bars of different runs can be compared.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     figure = bars(
@@ -218,7 +220,7 @@ def bars_with_numbers(
         font_size=view.font_size + 3,
         height=int((TALL if len(names) <= 6 else 26 * len(names)) * view.font_size / 12),
     )
-    every = [0.0, *values, *ends, *(() if there is None else there)]
+    every = [0.0, most, *values, *ends, *(() if there is None else there)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
     figure.layout["showlegend"] = False
