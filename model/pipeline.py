@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -218,7 +219,7 @@ class Pipeline:
 
     @cached_property
     def means(self) -> dict[str, Tensor]:
-        """The mean of each quantity over the reader's examples, with the batch in front.
+        """The mean of each quantity over those of the reader's examples that can be read, with the batch in front.
 
         Sentences differ in length, so theirs is also the mean over their tokens, and has one row for all of them (and
         there is none of scores and weights); pictures have all their tokens in the same places, and so their mean.
@@ -227,20 +228,22 @@ class Pipeline:
         counts: dict[str, int] = {}
         for values in self._examples():
             for key, value in values.items():
-                axes = self.graph[key].axes
+                axes, many = self.graph[key].axes, 1
                 if self.config.input == "words":
                     if "key" in axes:
                         continue
-                    token = 1 + [PARTS.get(axis) for axis in axes].index("token")
-                    counts[key] = counts.get(key, 0) + value.size(token)
-                    value = value.sum(token, keepdim=True)
-                else:
-                    counts[key] = counts.get(key, 0) + 1
+                    parts = ["batch", *map(PARTS.get, axes)]
+                    if "token" in parts:  # a classifier's answer has none
+                        token = parts.index("token")
+                        many, value = value.size(token), value.sum(token, keepdim=True)
+                counts[key] = counts.get(key, 0) + many
                 sums[key] = sums.get(key, 0) + value
         return {key: total / counts[key] for key, total in sums.items()}
 
     def _examples(self) -> Iterator[Mapping[str, Tensor]]:
-        return map(self.run_of, self.reader.examples())
+        for x in self.reader.examples():
+            with suppress(InputError):  # a vocabulary may have no word of it
+                yield self.run_of(x)
 
     def _run(self, changes: list[Change], *inputs: Tensor | None) -> tuple[Tensor, Recording, dict[Edit, str]]:
         """The output, all values, and which edits could change nothing. Raises EditError for a number out of bounds."""

@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, InputError, Pipeline, Trace, load
+from model import Edit, EditError, InputError, Pipeline, Trace, load
 from model.examples import SENTENCES
 from model.hugging_face import CheckpointError
 
@@ -151,6 +152,31 @@ def test_a_head_off_is_its_rows_of_W_O_at_zero(name: str) -> None:
     off = whole(given, [Edit("layers.1.attention.heads", "zero", head=1)])
     close(off[last], expected)
     assert not np.allclose(off[last], whole(given)[last], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "BertForSequenceClassification"])
+def test_a_mean_is_over_the_sentences_that_the_checkpoint_can_read(name: str) -> None:
+    pipeline, runs = ours(name), []
+    for sentence in (sentence for pair in SENTENCES for sentence in pair):
+        with suppress(InputError):
+            runs.append(pipeline(sentence))
+    assert 0 < len(runs) < 2 * len(SENTENCES)
+    heads = np.concatenate([run["layers.1.attention.heads"] for run in runs], axis=1)  # (head, token, d_k)
+    held = pipeline(ONE, [Edit("layers.1.attention.heads", "mean", head=2)])["layers.1.attention.heads"]
+    close(held[2], np.broadcast_to(heads[2].mean(0), held[2].shape))
+    if pipeline.config.head == "classifier":
+        close(pipeline(ONE, [Edit("logits", "mean")])["logits"], np.mean([run["logits"] for run in runs], axis=0))
+
+
+def test_where_no_sentence_can_be_read_there_is_no_mean(tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path / "bert")
+    tokenizer = json.loads((tmp_path / "bert" / "tokenizer.json").read_text())
+    vocabulary = tokenizer["model"]["vocab"]
+    tokenizer["model"]["vocab"] = {word + "x" * (word in WORDS): i for word, i in vocabulary.items()}
+    (tmp_path / "bert" / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(EditError) as raised:
+        load(str(tmp_path / "bert"))("thex catx", [Edit("layers.0.ffn.activation", "mean")])
+    assert raised.value.reason == "no_corpus"
 
 
 @pytest.mark.parametrize("size", [(32, 32), (50, 41)])
