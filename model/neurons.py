@@ -57,8 +57,8 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     """How far a neuron's output vector points to each word or class: w · E[word], w the neuron's row of W₂.
 
     For words E is the embedding matrix, which is also the last matrix of the masked-word head; where its rows are
-    narrow, E W_E. For images it is the classifier's matrix, or the mean of two. Later layers and the head transform
-    what is written, so this is a tendency, not an effect.
+    narrow, E W_E. For images it is the classifier's matrix, or the mean of two; they need one. Later layers and the
+    head transform what is written, so this is a tendency, not an effect.
 
     Returns:
         `(word or class,)` float32.

@@ -214,9 +214,9 @@ def fires() -> None:
 
 
 def outputs() -> tuple[Sequence[str], bool]:
-    """What the network can answer: classes, or words; and whether they are classes."""
-    answer, reader = view.trace.graph.get("logits"), view.pipeline.reader
-    if answer and "class" in answer.axes:
+    """What `pushes` has a score for: the classes of a picture, or words; and whether they are classes."""
+    reader = view.pipeline.reader
+    if view.trace.picture is not None:
         return [class_label(label) for label in reader.labels], True
     return reader.vocabulary, False
 
@@ -241,8 +241,8 @@ def writes() -> None:
         push_picture("classes", "axis_class", labels, scores, text(kind, neuron=neuron + 1, **said))
     else:
         words_pushed(scores, labels)
-    if "logits" not in view.trace:
-        st.markdown(text("untrained"))
+    if not classes and (answer is None or "class" in answer.axes):
+        st.markdown(text("no_words" if view.choice.checkpoint else "untrained"))
     st.markdown(text("memory", neuron=neuron + 1))
 
 
@@ -321,13 +321,15 @@ tokens, token, prefix = view.trace.tokens, view.token, view.key("layers.{l}.ffn.
 d_ff, bend = view.trace.config.d_ff, view.trace.config.activation
 hidden, active = view.trace[prefix + "hidden"], view.trace[prefix + "activation"]
 neuron = int(active[token].argmax()) if view.choice.neuron is None else view.choice.neuron
+answer = view.trace.graph.get("logits")
+points = answer is not None or view.trace.picture is None  # whether there is anything that a neuron can point to
 
 if view.story:
     most_active()
     view.tell(text("story_alone"), text("story_neurons", many=d_ff))
 else:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        panel = view.panel("maps", "curve", "neuron", "writes", "output", "alone")
+        panel = view.panel("maps", "curve", "neuron", *["writes"] * points, "output", "alone")
         if panel in ("curve", "neuron", "writes"):
             pick_number("neuron", word("neuron", d_ff=d_ff), d_ff, neuron)
     match panel:
@@ -346,7 +348,8 @@ else:
             with columns[1]:
                 fires()
             show_contexts(view, neuron)
-            writes_towards()
+            if points:
+                writes_towards()
         case "writes":
             writes()
         case "output":

@@ -132,6 +132,25 @@ def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatc
             assert best in str([figure(app, i) for i in range(len(charts(app)))])
 
 
+@pytest.mark.parametrize(
+    ("kind", "page", "panel", "said"),
+    [
+        ("BertForSequenceClassification", "feed_forward", "neuron", "neuron.writes"),
+        ("BertForSequenceClassification", "feed_forward", "writes", "feed_forward.no_words"),
+        ("BertForSequenceClassification", "what_if", "residuals", "what_if.read_map"),
+        ("ViTModel", "feed_forward", "neuron", "feed_forward.fires_title"),
+        ("ViTModel", "feed_forward", "writes", "feed_forward.read_hidden"),  # pictures without classes: no such part
+    ],
+)
+def test_who_answers_with_no_words_has_every_part_that_can_be(
+    kind: str, page: str, panel: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, theirs(kind)[1])
+    link = {"input": "picture", "picture": "card"} if kind == "ViTModel" else {"s": "the cat sat on a mat"}
+    app = open_page(page, model=name, panel=panel, depth="numbers", **link)
+    assert catalogue("en")[said].split("{")[0] in said_on(app)
+
+
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     names = offer(
         monkeypatch, Path("a/model"), Path("b/model"), Path("text"), Path("hub/models--org--bert/snapshots/1f")
