@@ -136,7 +136,7 @@ PRESETS: dict[str, EncoderConfig] = {
     ),
     "bert-base": EncoderConfig(
         d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu", norm_eps=1e-12,
-        vocab_size=30_522, max_len=512, positions="learned", scale_embedding=False,
+        vocab_size=30_522, max_len=512, positions="learned", scale_embedding=False, segments=2, embedding_norm=True,
     ),
     "vit-b-16": EncoderConfig(
         d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu", norm_eps=1e-6, norm_first=True,

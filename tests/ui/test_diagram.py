@@ -29,6 +29,11 @@ def into(drawing: Diagram, box: str) -> list[Arrow]:
     return [arrow for arrow in drawing.arrows if arrow.end == box]
 
 
+def embedded(name: str) -> str:
+    """The box that X⁰ leaves."""
+    return "embedding_norm" if trace_of(name).config.embedding_norm else "sum"
+
+
 def sides(name: str) -> list[str]:
     return ["", "decoder."] if name == "translation" else [""]
 
@@ -94,7 +99,7 @@ def test_attention_reads_q_and_k_from_the_scores_and_v_from_the_weighted_sum(nam
 @pytest.mark.parametrize("name", ENCODERS)
 def test_norm_stands_before_the_sublayer_or_after_the_sum(name: str) -> None:
     config, drawing = trace_of(name).config, drawn(name)
-    source = "attention.norm" if config.norm_first else "sum"
+    source = "attention.norm" if config.norm_first else embedded(name)
     assert {arrow.start for role in "QKV" for arrow in into(drawing, f"attention.{role}")} == {source}
     y = {box.name: box.y for box in drawing.boxes}
     if config.norm_first:
@@ -111,7 +116,7 @@ def test_one_layer_stands_for_all(name: str, layer: int) -> None:
     graph, drawing = trace_of(name).graph, drawn(name, layer)
     layer = min(layer, graph.layers() - 1)
     into_layer = [arrow for arrow in drawing.arrows if arrow.key == graph.stream(layer)[0] and not arrow.residual]
-    assert into_layer and {arrow.start for arrow in into_layer} == {"sum"}
+    assert into_layer and {arrow.start for arrow in into_layer} == {embedded(name)}
     out = [arrow for arrow in drawing.arrows if arrow.key == graph.stream(graph.layers() - 1)[-1]]
     assert {arrow.start for arrow in out} == ({"ffn.add"} if "norm" in graph or "logits" in graph else set())
 

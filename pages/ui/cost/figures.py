@@ -43,7 +43,7 @@ def _column(step: Step) -> int:
     name = step.key.rpartition(".")[2]
     if name == "positions" or name in ("W_V", "V"):
         return 2
-    return 0 if name in ("W_Q", "Q") else 1
+    return 0 if name in ("segments", "W_Q", "Q") else 1
 
 
 def _levels(steps: Sequence[Step]) -> dict[str, int]:
@@ -82,7 +82,8 @@ def walk_diagram(
             route, tip = _route(place[read], (x, y))
             lines += [*route, BREAK]
             tips.append(tip)
-        if (note := _note(step, words)) and not re.search(r"W_[QKV]$", step.key):  # those stand too close together
+        # What is left out stands too close to its like, or to a line.
+        if (note := _note(step, words)) and not re.search(r"W_[QKV]$|segments$", step.key):
             if _column(step) == 1:  # on its left; for a norm above the residual line
                 notes.append((x - _WIDTH / 2 - 0.04, y, note, "top left" if step.kind == "norm" else "middle left"))
             else:
