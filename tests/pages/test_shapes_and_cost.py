@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -25,9 +26,10 @@ from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
 from pages.ui import session
-from pages.ui.choice import SIZES
+from pages.ui.choice import SIZES, CostSettings
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import walk_diagram
+from pages.ui.cost.settings import settings_of
 from pages.ui.frame import PAGES
 from pages.ui.tables import MOST, column_widths
 from pages.ui.text import LANGUAGES, catalogue
@@ -154,6 +156,23 @@ def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
     assert "512 places" in app.warning[0].value
     app.selectbox(key="cost.preset").set_value("004").run()  # a table of sines has no end
     assert not app.warning
+
+
+def test_an_input_too_long_for_the_first_preset_of_a_visit_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PRESETS, "bert-base", replace(PRESETS["bert-base"], max_len=N - 1))
+    app = open_part("walk", base="bert-base")
+    assert f"{N - 1} places" in app.warning[0].value
+    assert steps(app)["Out"].iloc[-1] == f"{N - 1} × 768"
+
+
+@pytest.mark.parametrize("base", ["004", "002", "vit-b-16"])
+def test_an_encoder_of_ones_own_ends_with_layer_norm_where_its_norms_stand_before(base: str) -> None:
+    preset, here = PRESETS[base], PRESETS[base].max_tokens
+    before, after = (settings_of(CostSettings(base, norm=norm), here).config for norm in ("before", "after"))
+    assert before.final_norm and after.final_norm == (preset.final_norm and not preset.norm_first)
+    walk, d_model = shape_walk(before, here), before.d_model
+    assert next(step.key for step in walk if not step.key.startswith(("layers.", "embedding", "input"))) == "norm"
+    assert real_parameters(before) - real_parameters(replace(before, final_norm=False)) == 2 * d_model
 
 
 def test_the_largest_and_the_smallest_settings_open() -> None:

@@ -31,12 +31,9 @@ def settings_of(cost: CostSettings, tokens: int) -> Settings:
     """What the choice asks for; `tokens` is how many the present input has. Raises ConfigError for the impossible."""
     base = PRESETS[cost.base]
     sizes = {name: getattr(cost, name) for name in SIZES if getattr(cost, name) is not None}
-    config = replace(
-        base,
-        **sizes,
-        activation=cost.activation or base.activation,
-        norm_first=base.norm_first if cost.norm is None else cost.norm == "before",
-    )
+    config = replace(base, **sizes, activation=cost.activation or base.activation)
+    if cost.norm and (before := cost.norm == "before") != base.norm_first:
+        config = replace(config, norm_first=before, final_norm=before)
     n = base.max_tokens
     if base.input == "words":
         n = cost.n or tokens if cost.length == "any" else tokens
@@ -56,7 +53,7 @@ def encoder_settings(view: View) -> Settings:
         problem = None
     except ConfigError as error:
         problem = error
-        now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), tokens)
+        now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), min(tokens, base.max_tokens))
     columns = st.columns([7, 5, 3, 3, 4], vertical_alignment="bottom")
     with columns[0]:
         options = [*PRESETS, OWN]
