@@ -83,10 +83,14 @@ class TextReader:
         if isinstance(x, tuple):
             return self.reading(x)
         text = str(x)[:MOST_CHARACTERS]
-        encoding = self.encode(text)
+        sentences, encoding = self.sentences(text), self.encode(text)
         ids = encoding.ids
         pieces = range(1, len(ids) - 1)
-        unknown = [text[slice(*encoding.offsets[i])] for i in pieces if self.vocabulary[ids[i]] == "[UNK]"]
+        unknown = [
+            sentences[encoding.sequence_ids[i] or 0][slice(*encoding.offsets[i])]
+            for i in pieces
+            if self.vocabulary[ids[i]] == "[UNK]"
+        ]
         if not pieces:
             raise InputError("empty")
         if len(unknown) == len(pieces):
@@ -96,8 +100,9 @@ class TextReader:
             notes.append(Note("unknown", {"symbols": unknown}))
         if len(ids) > self.max_len or len(str(x)) > MOST_CHARACTERS:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
+            cut = [self.vocabulary[i] for i in ids[self.max_len - 1 :]]
             ids = [*ids[: self.max_len - 1], ids[-1]]
-            if lost := str(x).count("[MASK]") - [self.vocabulary[i] for i in ids].count("[MASK]"):
+            if lost := cut.count("[MASK]") + str(x)[MOST_CHARACTERS:].count("[MASK]"):
                 notes.append(Note("mask_cut", {"count": lost}))
         return replace(self.reading(ids), notes=tuple(notes))
 
@@ -114,9 +119,14 @@ class TextReader:
         read = {word: normalizer.normalize_str(word).strip(" ▁").replace(" ", "") for word in words}
         return [(word, plain) for word, plain in read.items() if plain != word]
 
+    def sentences(self, text: str) -> tuple[str, ...]:
+        """A text as the tokenizer is given it."""
+        return (text,)
+
     def encode(self, text: str) -> Encoding:
         """The pieces of a text."""
-        return self.tokenizer.encode(text)
+        first, *second = self.sentences(text)
+        return self.tokenizer.encode(first, second[0] if second else None)
 
     def reading(self, ids: Sequence[int]) -> Reading:
         """Pieces by their ids, with their names."""

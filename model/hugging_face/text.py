@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.config import EncoderConfig
@@ -34,11 +34,11 @@ class CheckpointTextReader(TextReader):
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
 
-    def encode(self, text: str) -> Encoding:
-        first, between, second = text.partition(BETWEEN)
+    def sentences(self, text: str) -> tuple[str, ...]:
+        first, _, second = text.partition(BETWEEN)
         for ours, theirs in self.typed.items():
             first, second = first.replace(ours, theirs), second.replace(ours, theirs)
-        return self.tokenizer.encode(first, second if between and second.strip() else None)
+        return (first, second) if second.strip() else (first,)
 
     def reading(self, ids: Sequence[int]) -> Reading:
         reading = super().reading(ids)

@@ -216,6 +216,19 @@ def test_special_tokens_have_our_names_whatever_theirs_are() -> None:
     assert reader.hide(reader.read("the cat").ids, [1]) == (0, 4, len(ROUND) + 1, 2)
 
 
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "RobertaForMaskedLM"])
+def test_unknown_words_are_named_in_both_sentences_and_behind_a_mask(name: str) -> None:
+    (note,) = ours(name).reader.read("[MASK] zebra sat [SEP] [MASK] lion rained").notes
+    assert note.values["symbols"] == ["zebra", "lion"]
+
+
+@pytest.mark.parametrize("mask", ["[MASK]", "<mask>"])
+@pytest.mark.parametrize("cut", [0, 2])
+def test_masks_beyond_the_cut_are_counted_by_either_name(mask: str, cut: int) -> None:
+    notes = ours("RobertaForMaskedLM").reader.read(f"{mask} " + "the cat sat " * 20 + f"{mask} " * cut).notes
+    assert [note.values["count"] for note in notes if note.reason == "mask_cut"] == [2] * (cut == 2)
+
+
 @cache
 def minilm() -> transformers.PreTrainedModel:
     return transformers.BertModel.from_pretrained(MINILM, attn_implementation="eager").eval()
