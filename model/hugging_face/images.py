@@ -1,6 +1,7 @@
 """Pictures for a checkpoint: brought to its size, and normalised, as its preprocessor_config.json says."""
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,8 +33,9 @@ class CheckpointImageReader:
     def __init__(self, config: EncoderConfig, settings: Mapping[str, Any], labels: Sequence[str] = ()) -> None:
         self.config, self.labels = config, tuple(labels)
         normalised = settings.get("do_normalize", True)
-        self.mean = _of_channels(settings.get("image_mean"), config.channels, 0.5) if normalised else 0.0
-        self.deviation = _of_channels(settings.get("image_std"), config.channels, 0.5) if normalised else 1.0
+        white = _white(settings)  # mean and deviation are of numbers up to that; ours go up to 1
+        self.mean = _of_channels(settings.get("image_mean"), config.channels) / white if normalised else 0.0
+        self.deviation = (_of_channels(settings.get("image_std"), config.channels, 0.0) if normalised else 1.0) / white
         self.resample = settings["resample"] if settings.get("resample") in RESAMPLING else Image.Resampling.BILINEAR
         self.size, self.cut = _sides(settings.get("size")), None
         if settings.get("do_center_crop"):
@@ -72,6 +74,8 @@ class CheckpointImageReader:
         width, height = picture.size
         if isinstance(self.size, int):
             scale = self.size / min(width, height)
+            if scale * max(width, height) > MOST_SIDE:
+                raise InputError("not_an_image", shape=picture.size)
             picture = picture.resize((max(1, int(width * scale)), max(1, int(height * scale))), self.resample)
         elif self.size:
             picture = picture.resize(self.size, self.resample)
@@ -94,21 +98,24 @@ class CheckpointImageReader:
         return ()
 
 
-def _of_channels(values: object, channels: int, usual: float) -> np.ndarray:
-    """One number for each channel; what is usual where the file says nothing of use."""
-    if (
-        isinstance(values, list)
-        and len(values) == channels
-        and all(isinstance(v, int | float) and v > 0 for v in values)
-    ):
-        return np.array(values, np.float32)
-    return np.full(channels, usual, np.float32)
+def _of_channels(values: object, channels: int, above: float = -math.inf) -> np.ndarray:
+    """One number for each channel, or one for all; 0.5 where the file says nothing of use."""
+    each = values if isinstance(values, list) else [values] * channels
+    if len(each) != channels or not all(isinstance(v, int | float) and above < v < math.inf for v in each):
+        each = [0.5] * channels
+    return np.array(each, np.float32)
+
+
+def _white(settings: Mapping[str, Any]) -> float:
+    """What becomes of a file's 255 before it is normalised: 1, unless the settings have another factor, or none."""
+    factor = settings.get("rescale_factor") if settings.get("do_rescale", True) else 1
+    return 255 * factor if isinstance(factor, int | float) and 0 < factor < math.inf else 1.0
 
 
 def _sides(size: object) -> tuple[int, int] | int | None:
-    """(width, height) of a size in these files, or its shorter side where it is one number; None: it says nothing."""
+    """(width, height) of a size in these files, or its shorter side where it says that; None: it says nothing."""
     if not isinstance(size, dict):
-        return _side(size)
+        size = {"width": size, "height": size}
     width, height = _side(size.get("width")), _side(size.get("height"))
     return (width, height) if width and height else _side(size.get("shortest_edge"))
 

@@ -22,6 +22,12 @@ SETTINGS = {
     "the middle by the shorter side": {
         "size": {"shortest_edge": 36}, "do_center_crop": True, "crop_size": {"height": 32, "width": 32},
     },
+    "one number for both sides": {"size": 41, "do_center_crop": True, "crop_size": 32},
+    "a mean of zero": {"size": 32, "image_mean": [0.0, 0.0, 0.4]},
+    "one mean for all channels": {"size": 32, "image_mean": 0.3, "image_std": 0.2},
+    "numbers up to 255": {"size": 32, "do_rescale": False, "image_mean": [120.0, 110.0, 99.0], "image_std": [60.0] * 3},
+    "numbers up to 2": {"size": 32, "rescale_factor": 2 / 255},
+    "not normalised": {"size": 32, "rescale_factor": 2 / 255, "do_normalize": False},
 }  # fmt: skip
 
 
@@ -36,10 +42,10 @@ def picture(width: int, height: int) -> tuple[Image.Image, bytes]:
 def with_settings(folder: Path, **settings: object) -> Path:
     """A small DeiT whose preprocessor_config.json says this."""
     shutil.copytree(theirs("DeiTModel")[1], folder, dirs_exist_ok=True)
-    means, deviations = [0.5, 0.4, 0.3], [0.2, 0.3, 0.4]
-    transformers.DeiTImageProcessorPil(
-        **({"do_center_crop": False} | settings), image_mean=means, image_std=deviations
-    ).save_pretrained(folder)
+    usual = {"do_center_crop": False, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.2, 0.3, 0.4]}
+    transformers.DeiTImageProcessorPil(**usual | settings).save_pretrained(folder)
+    written = json.loads((folder / "preprocessor_config.json").read_text()) | settings  # as somebody may have put it
+    (folder / "preprocessor_config.json").write_text(json.dumps(written))
     return folder
 
 
@@ -49,7 +55,17 @@ def test_a_file_is_read_as_their_library_reads_it(what: str, size: tuple[int, in
     folder = with_settings(tmp_path, **SETTINGS[what])
     seen, file = picture(*size)
     expected = transformers.DeiTImageProcessorPil.from_pretrained(folder)(seen, return_tensors="pt")["pixel_values"]
-    close(load(str(folder))(file).picture, expected[0])
+    pipeline = load(str(folder))
+    close(pipeline(file).picture, expected[0])
+    if SETTINGS[what]["size"] == 32:
+        looks = np.asarray(seen.resize((32, 32), 3), np.float32) / 255
+        close(pipeline.reader.shown(pipeline(file).picture), looks)
+
+
+def test_a_thread_of_a_picture_is_not_spread_out(tmp_path: Path) -> None:
+    folder = with_settings(tmp_path, size={"shortest_edge": 256})
+    with pytest.raises(InputError):
+        load(str(folder))(picture(1, 3000)[1])
 
 
 @pytest.mark.parametrize("size", [None, 32, -5, 10**9, [32], {"height": "a"}, {"height": 32}, {"shortest_edge": True}])
