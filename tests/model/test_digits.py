@@ -1,12 +1,13 @@
 """The laws of `prepare`: whatever paper, place and pen, the same digit comes out; what is no digit is refused."""
 
+import time
 import tracemalloc
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from model.digits import SIZE, DigitError, Steps, prepare, steps
+from model.digits import SIZE, DigitError, Steps, pieces, prepare, steps
 
 # Strokes as (x, y) in a square from 0 to 1, as a person would draw them.
 STROKES = {
@@ -188,3 +189,19 @@ def test_a_huge_picture_needs_little_memory() -> None:
     tracemalloc.stop()
     assert most < huge.nbytes / 2
     assert np.abs(image - prepare(drawing("2", size=250, pen=18))).mean() < 0.02
+
+
+def test_pieces_are_what_the_eye_calls_one_in_reading_order_of_their_ends() -> None:
+    picture = ["##...#", "..#..#", ".....#", "#.#.#."]
+    named = pieces(np.array([[sign == "#" for sign in row] for row in picture]))
+    assert named.tolist() == [[1, 1, 0, 0, 0, 4], [0, 0, 1, 0, 0, 4], [0, 0, 0, 0, 0, 4], [2, 0, 3, 0, 4, 0]]
+
+
+def test_a_stroke_of_any_length_is_followed_at_once() -> None:
+    snake = np.zeros((400, 400), bool)
+    snake[::4] = True  # lines, joined by turns at the right and the left
+    for row in range(0, 396, 4):
+        snake[row : row + 4, -1 if row % 8 else 0] = True
+    start = time.thread_time()
+    assert pieces(snake).max() == 1
+    assert time.thread_time() - start < 2
