@@ -4,11 +4,13 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
 import torch
+from cachetools import LRUCache, cached
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
@@ -19,7 +21,7 @@ from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
 from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
-MOST_SOURCES = 4  # runs of other inputs that are kept for patches: about 10 MB each at 64 tokens
+MOST_SOURCES = 64_000_000  # bytes of other inputs' runs, kept for patches: of ours four of 64 tokens
 MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
 WORD = re.compile(r"[\w\u0300-\u036f]+")  # letters, digits, and accents that stand by themselves
@@ -192,7 +194,10 @@ class Pipeline:
         self.reader = reader
         self.measured = measured or {}
         #: What is recorded of another input, which a patch comes from: people change many things with the same source.
-        self.source = lru_cache(MOST_SOURCES)(lambda x: self.run_of(x))
+        #: The latest is kept whatever its size.
+        most = MOST_SOURCES
+        kept: LRUCache[Hashable, Recording] = LRUCache(most, getsizeof=lambda run: min(run.nbytes, most))
+        self.source = cached(kept, lock=Lock())(lambda x: self.run_of(x))
 
     def __call__(self, x: object, edits: Sequence[Edit] = ()) -> Trace:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
@@ -223,7 +228,7 @@ class Pipeline:
         reading = self.reader.read(x.subject if isinstance(x, Trace) else x)
         return reading, reading.inputs
 
-    def run_of(self, x: object) -> Mapping[str, Tensor]:
+    def run_of(self, x: object) -> Recording:
         """All that the network records of an input, as tensors with the batch in front."""
         return record(self.network, *self.reader.read(x).inputs, most=MOST_INSIDE)[1]
 

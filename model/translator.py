@@ -15,7 +15,7 @@ from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.edits import PARTS, Edit, grows
 from model.pipeline import Pipeline, Reading, TextReader
 from model.search import Hypothesis, Search, beam_search
-from model.trace import Trace, record
+from model.trace import Recording, Trace, record
 
 Language = Literal["en", "zh"]
 CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -133,7 +133,7 @@ class Translator(Pipeline):
         reading, source = super().inputs(trace)
         return reading, (*source, torch.tensor([trace.target_ids]))
 
-    def run_of(self, x: object) -> Mapping[str, Tensor]:
+    def run_of(self, x: object) -> Recording:
         """All that is recorded while a sentence is encoded."""
         return record(self.network, self.reader.read(x).tensor, run=self.network.encode)[1]
 

@@ -8,6 +8,7 @@ import torch
 
 from model import Edit, EditError, load
 from model.encoder import Encoder
+from model.pipeline import Pipeline
 from model.trace import places, record
 from tests.networks import TRAINED, example, pipeline, trace_of
 
@@ -217,6 +218,20 @@ def test_patch_puts_in_what_another_run_had() -> None:
     one = text("i love you .", edits=[Edit(key, "patch", token=2, source="you love me .")])
     np.testing.assert_array_equal(one[key][2], other[key][2])
     np.testing.assert_array_equal(one[key][1], text("i love you .")[key][1])
+
+
+def test_the_runs_kept_for_patches_stay_within_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, sources = load("text"), ["you love me .", "she gave him a book .", "it rained ."]
+    sizes = [text(source).nbytes for source in sources]
+    monkeypatch.setattr("model.pipeline.MOST_SOURCES", sizes[0] + sizes[2])
+    small, runs = Pipeline("small", text.network, text.reader), []
+    monkeypatch.setattr(small, "run_of", lambda x: runs.append(x) or text.run_of(x))
+    for source in (sources[0], sources[2], sources[0], sources[1], sources[1], sources[0]):
+        small("i love you .", [Edit("layers.0.norm_1", "patch", token=1, from_token=1, source=source)])
+    assert runs == [sources[0], sources[2], sources[1], sources[0]]
+    monkeypatch.setattr("model.pipeline.MOST_SOURCES", sizes[0] // 2)  # one, however large
+    tiny = Pipeline("tiny", text.network, text.reader)
+    assert tiny.source(sources[0]) is tiny.source(sources[0])
 
 
 @pytest.mark.parametrize(
