@@ -34,7 +34,8 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
+        self.table = nn.Parameter(torch.empty(max_len, d_model))
+        nn.init.normal_(self.table, std=0.02)
 
     def forward(self, n: int) -> Tensor:
         """The first n positions: (1, n, d_model)."""
@@ -110,8 +111,10 @@ class PatchEmbedding(Embedding):
         super().__init__(config)
         self.patch_size = config.patch_size
         self.W_E = nn.Linear(config.channels * config.patch_size**2, config.d_model)
-        self.cls = nn.Parameter(torch.randn(config.d_model) * 0.02)
-        self.distillation = nn.Parameter(torch.randn(config.d_model) * 0.02) if config.distillation_token else None
+        self.cls = nn.Parameter(torch.empty(config.d_model))
+        self.distillation = nn.Parameter(torch.empty(config.d_model)) if config.distillation_token else None
+        for token in self.parameters(recurse=False):
+            nn.init.normal_(token, std=0.02)
 
     def look(self, x: Tensor) -> Tensor:
         patches = self.W_E(patchify(x, self.patch_size))

@@ -13,6 +13,7 @@ from model.loading import load, untrained
 from model.measure import (
     MOST_WEIGHTS,
     LayerTimes,
+    WithoutNumbers,
     layer_properties,
     layer_times,
     measurable_lengths,
@@ -37,6 +38,13 @@ def test_counting_without_numbers_equals_counting_with_them(name: str) -> None:
 def test_the_largest_network_is_counted_without_memory() -> None:
     huge = EncoderConfig(16_384, 128, 96, 65_536, vocab_size=500_000, max_len=1_000_000)  # 1.3 TB of weights
     assert real_parameters(huge) == total(parameters(huge)).number > 3e11
+
+
+@presets
+def test_no_weight_has_numbers_where_none_are_wanted(config: EncoderConfig) -> None:
+    with WithoutNumbers():
+        network = network_for(config)
+    assert {parameter.device.type for parameter in network.parameters()} == {"meta"}
 
 
 @presets
