@@ -53,9 +53,10 @@ class TranslationTrace(Trace):
 
     `tokens` are the source's. `target_tokens` are what the decoder read, one row each in its keys, beginning with the
     language; the row of each is the step that wrote the next one, so `written` holds one piece and `answer` one Guess
-    for each. No row looks at what comes later, so each is what it was when it wrote. `greedy` and `beams` are the
-    translations found, `search` all that the beams considered; the trace is of the first beam. Where the target was
-    given, nothing was searched.
+    for each. No row looks at what comes later, so each is what it was when it wrote; but with the edit "unmasked" they
+    do, and look here at words that were not there yet when they wrote. `greedy` and `beams` are the translations found,
+    `search` all that the beams considered; the trace is of the first beam. Where the target was given, nothing was
+    searched.
     """
 
     target_tokens: list[str]
