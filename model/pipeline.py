@@ -87,11 +87,10 @@ class TextReader:
         text = str(x)[:MOST_CHARACTERS]
         sentences, encoding = self.sentences(text), self.encode(text)
         ids = encoding.ids
-        pieces = range(1, len(ids) - 1)
+        names = [self.vocabulary[i] for i in ids]
+        pieces = [i for i, name in enumerate(names[: self.max_len - 1]) if name not in ("[CLS]", "[SEP]")]
         unknown = [
-            sentences[encoding.sequence_ids[i] or 0][slice(*encoding.offsets[i])]
-            for i in pieces
-            if self.vocabulary[ids[i]] == "[UNK]"
+            sentences[encoding.sequence_ids[i] or 0][slice(*encoding.offsets[i])] for i in pieces if names[i] == "[UNK]"
         ]
         if not pieces:
             raise InputError("empty")

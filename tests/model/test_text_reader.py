@@ -2,7 +2,7 @@
 
 import pytest
 
-from model import load
+from model import InputError, load
 from model.pipeline import TextReader
 
 SENTENCES = [
@@ -57,6 +57,12 @@ def test_full_width_letters_and_digits_are_read_as_plain_ones(reader: TextReader
 def test_signs_with_a_piece_of_their_own_stay_themselves(reader: TextReader) -> None:
     signs = "，！？：；（）…"
     assert reader.read(signs).tokens[1:-1] == list(signs)
+
+
+@pytest.mark.parametrize("typed", ["", " ", "[CLS]", "[SEP] [CLS]", "[SEP] " * 70 + "cat"])
+def test_a_sentence_without_a_word_that_is_read_is_empty(reader: TextReader, typed: str) -> None:
+    with pytest.raises(InputError, match="empty"):
+        reader.read(typed)
 
 
 def test_what_nfkc_knows_is_no_longer_unknown(reader: TextReader) -> None:
