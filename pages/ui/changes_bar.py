@@ -115,7 +115,8 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
         said["source"] = edit.source if isinstance(edit.source, str) else plain("change.another")
     operation = plain(f"change.{edit.operation}", **said)
     where = plain("compare.and").join(filter(None, places))
-    return plain("change.sentence", where=where, what=quantity_in_words(edit, graph), done=operation)
+    words = plain("change.sentence", where=where, what=quantity_in_words(edit, graph), done=operation)
+    return words.removeprefix(" · ")  # outside the layers there may be no place to name
 
 
 def side_in_words(edit: Edit) -> list[str]:
@@ -145,6 +146,8 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
         return edit.key
     if quantity.operation in ("add", "norm") and quantity.layer is not None:
         return plain(f"change.quantity_{quantity.operation}")
+    if quantity.key == "norm":
+        return plain("change.quantity_norm_final")
     part, _, name = quantity.key.rpartition(".")
     owner = part.rpartition(".")[2]
     return plain(f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}")

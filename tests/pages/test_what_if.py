@@ -5,13 +5,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
+from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS
+from model.graph import Graph
+from model.graph import graph as graph_of
 from model.sweep import moved
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
 from pages.ui.choice import edit_code
 from pages.ui.text import LANGUAGES, catalogue
+from tests.networks import CONFIGS
 from tests.pages.opening import APP, assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
 
 SENTENCE = "the cat sat on the [MASK] ."
@@ -265,8 +269,9 @@ def test_every_operation_has_words_in_both_languages() -> None:
         assert {f"change.{operation}" for operation in OPERATIONS} <= catalogue(language).keys()
 
 
-def test_every_place_has_words() -> None:
-    trace = session.run("text", SENTENCE)
-    for quantity in trace.graph:
-        if quantity.traced:
-            assert "change." not in edit_in_words(Edit(quantity.key, "zero"), trace.graph, trace.tokens)
+@pytest.mark.parametrize("graph", [*map(graph_of, CONFIGS.values()), graph_of(PRESETS["text"], DECODER)])
+def test_every_place_has_words_and_around_the_layers_its_own(graph: Graph) -> None:
+    places = [quantity for quantity in graph if quantity.traced]
+    words = [edit_in_words(Edit(quantity.key, "zero"), graph, []) for quantity in places]
+    around = [said for said, quantity in zip(words, places, strict=True) if quantity.layer is None]
+    assert len(set(around)) == len(around) and all(said[0].isalpha() for said in around)
