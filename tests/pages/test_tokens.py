@@ -8,7 +8,8 @@ from model.order import likeness, same_words
 from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.sections.order import PAIRS
-from pages.ui.text import LANGUAGES
+from pages.ui.text import LANGUAGES, catalogue
+from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -147,3 +148,25 @@ def test_a_pair_is_put_on_every_page_to_be_compared() -> None:
     assert_fine(app)
     choice = app.session_state["choice"]
     assert (choice.sentence, choice.other, choice.shown) == (*PAIRS["en"][0], "against")
+
+
+@pytest.mark.parametrize(("own", "other"), [("😀", SENTENCE), (SENTENCE, "😀")])
+def test_an_example_stands_where_a_sentence_cannot_be_read(own: str, other: str) -> None:
+    app = open_part("order", s=own, other=other, forced="100.200", step="3", beam="2")
+    assert app.button(key="order.2").proto.type == "primary"
+    app.button(key="order.3").click().run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.other) == PAIRS["en"][1]
+    assert (choice.forced, choice.step, choice.beam) == ((), None, 1)  # of the sentence before
+
+
+def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder_of(byte_level)
+    monkeypatch.setenv("MODELS", str(folder))
+    link = {"model": folder.name, "lang": "zh", "s": "the cats sat"}
+    labels = [button.label for button in open_part("order", **link).button if button.key.startswith("order.")]
+    assert [label.partition(" ↔ ")[0] for label in labels[:-1]] == ["我吃苹果", *(one[:-2] for one, _ in PAIRS["en"])]
+    for language, pairs in {"zh": PAIRS["zh"][:1], "en": ()}.items():
+        monkeypatch.setitem(PAIRS, language, pairs)
+    assert catalogue("zh")["order.none"] in [note.value for note in open_part("order", **link).info]

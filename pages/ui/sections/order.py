@@ -1,15 +1,18 @@
 """Two sentences of the same words: what differs on each page, and that without positions nothing does."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace
+from model import InputError, Trace
 from model.order import WITHOUT_POSITIONS, difference, likeness, same_words
 from pages.ui import session
 from pages.ui.figures import Axis, lines
 from pages.ui.link import select
 from pages.ui.numbers import written
+from pages.ui.sidebar import AFRESH
 from pages.ui.tables import draw_table
 from pages.ui.text import plain, t
 from pages.ui.text.formulas import plain_math
@@ -36,9 +39,14 @@ PAGES = {
 
 def order_matters(view: View) -> None:
     """The reader's sentence and the one it is compared with, if they hold the same words; else an example."""
-    one, other = chosen_pair(view)
+    ready = [pair for pair in PAIRS["zh"] + PAIRS["en"] if words_are_the_same(view, *pair)]
+    pair = chosen_pair(view, ready)
+    if pair is None:
+        st.info(t("order.none"), icon=":material/shuffle:")
+        return
+    one, other = pair
     with st.container(horizontal=True, vertical_alignment="center"):
-        for number, pair in enumerate(PAIRS["zh"] + PAIRS["en"]):
+        for number, pair in enumerate(ready):
             label = f"{pair[0].rstrip('。. ')} ↔ {pair[1].rstrip('。. ')}"
             kind = "primary" if pair == (one, other) else "secondary"
             st.button(label, key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
@@ -46,6 +54,7 @@ def order_matters(view: View) -> None:
     here, there = session.run(name, one), session.run(name, other)
     bare = session.run(name, one, (WITHOUT_POSITIONS,)), session.run(name, other, (WITHOUT_POSITIONS,))
     pairs = same_words(here.tokens, there.tokens)
+    assert pairs  # such were chosen
     left, right = view.columns([3, 2], gap="medium")
     with left:
         draw(view, here, likeness(here, there, pairs), likeness(*bare, pairs))
@@ -69,17 +78,25 @@ def order_matters(view: View) -> None:
         )
 
 
-def chosen_pair(view: View) -> tuple[str, str]:
-    own, other = view.choice.sentence, view.choice.other
-    if own and other and own != other:
-        tokens = [view.pipeline.reader.read(sentence).tokens for sentence in (own, other)]
-        if same_words(*tokens):
-            return own, other
-    return PAIRS[view.choice.lang][0]
+def chosen_pair(view: View, ready: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    """The reader's two sentences, if they hold the same words; else an example, if there is one."""
+    own, other = view.choice.sentence, view.choice.other or ""
+    if own != other and words_are_the_same(view, own, other):
+        return own, other
+    return next((pair for pair in ready if pair in PAIRS[view.choice.lang]), ready[0] if ready else None)
+
+
+def words_are_the_same(view: View, one: str, other: str) -> bool:
+    """Whether two sentences are read as the same tokens: not every tokenizer cuts a word alike wherever it stands."""
+    try:
+        tokens = [view.pipeline.reader.read(sentence).tokens for sentence in (one, other)]
+    except InputError:
+        return False
+    return same_words(*tokens) is not None
 
 
 def show_pair(one: str, other: str, shown: str = "changed") -> None:
-    select(sentence=one, other=other, shown=shown, token=None, key=None, hidden=None)
+    select(sentence=one, other=other, shown=shown, token=None, key=None, **AFRESH)
 
 
 def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None:
