@@ -2,7 +2,8 @@
 
 import gc
 from collections.abc import Hashable
-from typing import Literal, overload
+from functools import partial
+from typing import Any, Literal, overload
 
 import streamlit as st
 import torch
@@ -11,7 +12,7 @@ from cachetools.keys import hashkey
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
 from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
-from model.pipeline import Reading
+from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace
 from pages.ui.cache import traces_up_to
 from pages.ui.choice import Choice
@@ -90,19 +91,35 @@ def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
 
 def read(choice: Choice) -> tuple[Hashable, Reading]:
     """The reader's input, and what it is read as; for one that cannot be read, says why and keeps the last good one."""
-    reader, subject = pipeline(choice.pipeline).reader, choice.subject
-    last_good = st.session_state.setdefault("last_good", {})
-    try:
-        reading = reader.read(subject)
-    except InputError as error:
-        st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
-        subject = last_good.get(choice.pipeline, FIRST_SENTENCE)
-        reading = reader.read(subject)
-    last_good[choice.pipeline] = subject
+    subject, reading = read_by(choice.pipeline, choice.subject)
     for note in reading.notes:
         values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
     return subject, reading
+
+
+def read_by(name: str, subject: Hashable) -> tuple[Any, Reading]:
+    """An input, or, and it says why, the last one that this pipeline could read; and what it is read as.
+
+    Who reads the sentence and who translates it may have different tokenizers.
+    """
+    reader, last_good = pipeline(name).reader, st.session_state.setdefault("last_good", {})
+    try:
+        reading = reader.read(subject)
+    except InputError as error:
+        st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
+        subject = last_good.get(name) or next(filter(partial(_reads, reader), (FIRST_SENTENCE, *reader.vocabulary)))
+        reading = reader.read(subject)
+    last_good[name] = subject
+    return subject, reading
+
+
+def _reads(reader: Reader, subject: Hashable) -> bool:
+    try:
+        reader.read(subject)
+    except InputError:
+        return False
+    return True
 
 
 @overload

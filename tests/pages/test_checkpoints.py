@@ -13,6 +13,7 @@ from pages.ui.frame import PAGES
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoints import MINILM, theirs
+from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, texts
 
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
@@ -182,3 +183,21 @@ def test_every_reason_has_a_sentence_in_both_languages() -> None:
         for reason, sentence in SENTENCES.items():
             said = catalogue(language)[f"error.checkpoint_{reason}"]
             assert set(re.findall(r"\{(\w+)\}", said)) <= set(re.findall(r"\{(\w+)\}", sentence))
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [("translation", {}), ("home", {"panel": "whole", "decoder": "true"}), ("home", {"panel": "shapes"})],
+)
+def test_what_only_the_checkpoint_can_read_our_own_networks_say_they_cannot(
+    page: str, link: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, folder_of(byte_level))
+    app = open_page(page, model=name, depth="numbers", s="สวัสดี", **link)
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_unknown_only"]]
+
+
+def test_something_is_read_by_who_knows_none_of_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, theirs("BertForMaskedLM")[1])
+    app = open_page("attention", model=name, s="zzz")
+    assert charts(app) and [warning.value for warning in app.warning] == [catalogue("en")["error.input_unknown_only"]]

@@ -29,7 +29,7 @@ def whole(view: View, place: int) -> None:
     """The network as a drawing; a box that is clicked opens its page. A sentence may have the decoder beside it."""
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
-        sentence = st.session_state["last_good"].get(view.choice.pipeline, session.FIRST_SENTENCE)  # nothing hidden
+        sentence, _ = session.read_by("translation", st.session_state["last_good"][view.choice.pipeline])  # none hidden
         translated = session.run("translation", Task(sentence, view.choice.into))
         trace, guess = translated, translated.translation
     else:
@@ -119,6 +119,7 @@ def side_by_side(view: View) -> None:
     sentence = given.get(kind if view.trace.ids else "text", session.FIRST_SENTENCE)
     ink = given.get("digits") or given.get("flat") or sketch.ink(sketch.example())
     try:
+        sentence, _ = session.read_by("text", sentence)
         words, digit = session.run("text", sentence), session.run("digits", ink)
     except WeightsError as error:
         st.warning(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")

@@ -48,19 +48,21 @@ class Writing(View):
         if self.translates:
             self._translate()
 
-    def _task(self) -> Task:
+    @cached_property
+    def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
+        sentence, _ = session.read_by("translation", self.trace.subject)
         vocabulary = session.pipeline("translation").config.vocab_size
         forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
-        return Task(self.trace.subject, self.choice.into, forced)
+        return Task(sentence, self.choice.into, forced)
 
     def _explained(self) -> Trace:
-        return self.trace if self.trace.picture is not None else session.run("translation", self._task())
+        return self.trace if self.trace.picture is not None else session.run("translation", self.task)
 
     def _translate(self) -> None:
         translator = session.pipeline("translation")
         assert isinstance(translator, Translator)
-        self.pipeline, self.task, choice = translator, self._task(), self.choice
+        self.pipeline, choice = translator, self.choice
         sentence = self.task.sentence
         self.before = session.run("translation", self.task)
         self.found = session.changed("translation", self.task, choice.edits) if choice.edits else self.before
