@@ -53,7 +53,7 @@ def bind(edits: Iterable[Edit], run: Surroundings) -> list[Change]:
 
 
 def _bind(edit: Edit, run: Surroundings) -> list[Change]:
-    _check(edit, run.graph)
+    check(edit, run.graph)
     changes = [_change(edit, quantity, run, edit) for quantity in quantities_at(run.graph, edit.key)]
     if edit.operation == "remove":
         changes += _hide_everywhere(edit, run)
@@ -67,7 +67,7 @@ def _hide_everywhere(edit: Edit, run: Surroundings) -> list[Change]:
     return [_change(Edit(quantity.key, "hide", looked_at=edit.token), quantity, run, edit) for quantity in masks]
 
 
-def _check(edit: Edit, graph: Graph) -> None:
+def check(edit: Edit, graph: Graph) -> None:
     """Raises EditError for whatever can be seen to be wrong without running anything."""
     if edit.operation not in OPERATIONS:
         raise EditError("operation", operation=edit.operation)

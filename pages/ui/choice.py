@@ -15,7 +15,9 @@ from typing import Any, Self, get_type_hints
 from urllib.parse import unquote
 
 from model import Edit
-from model.config import PRESETS, EncoderConfig
+from model.changes import check
+from model.config import DECODER, PRESETS, EncoderConfig
+from model.graph import graph
 from model.translator import Language
 from pages.ui.drawing import pictures, sketch
 from pages.ui.offered import of_pictures, offered, reads_pictures, sizes
@@ -370,7 +372,10 @@ def edit_code(edit: Edit) -> str:
 
 
 def edit_from_code(code: str) -> Edit:
-    """The way back. Raises ValueError for what `edit_code` does not write."""
+    """The way back. Raises ValueError for what `edit_code` does not write, and for what fits into no decoder.
+
+    What fits into an encoder is seen when it runs: they differ, while the decoder is one, and waits for its page.
+    """
     key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
     if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):
         raise LinkError
@@ -379,7 +384,10 @@ def edit_from_code(code: str) -> Edit:
         if name not in EDIT_TYPES or name in ("key", "operation", *values):
             raise LinkError
         values[name] = _part_from_code(EDIT_TYPES[name], text)
-    return Edit(key, operation, **values)
+    edit = Edit(key, operation, **values)
+    if key.startswith("decoder."):
+        check(edit, graph(PRESETS["text"], DECODER))
+    return edit
 
 
 def _part_code(kind: object, value: Any) -> str:

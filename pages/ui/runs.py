@@ -55,12 +55,15 @@ class Runs:
     def _read(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> Trace:
         """The run of the reader's input, or of what is hidden in it, with the reader's edits.
 
-        Those of a decoder wait for the page on which there is one.
+        Those of a decoder wait for the page on which there is one; those that do not fit are no longer in the choice.
         """
         subject, self.typed = session.read(self.choice)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
         subject = (hides and hides(self.choice, self.typed)) or subject
-        return session.changed(self.choice.pipeline, subject, edits)
+        trace = session.changed(self.choice.pipeline, subject, edits)
+        kept = tuple(edit for edit in self.choice.edits if edit not in edits or edit in trace.edits)
+        self.choice = self.choice.with_(edits=kept)
+        return trace
 
     @property
     def story(self) -> bool:

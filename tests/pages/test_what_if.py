@@ -235,17 +235,26 @@ HOSTILE = {
     "layers.2.norm_1~scale~value.20000": "edits",
     "layers.2.norm_1~patch~source.ink.AAAA": "link",
     "layers.2.norm_1~patch~source.text.%F0%9F%98%80": "edits",
+    "layers.2.norm_1~zero~~decoder.layers~zero": "link",
+    "layers.2.norm_1~zero~~decoder.layers.0.norm_1~explode": "link",
+    "decoder.layers.0.norm_1~zero~~foo~bar": "edits",
 }
 
 
 @pytest.mark.parametrize(("code", "reason"), HOSTILE.items(), ids=[code[:50] for code in HOSTILE])
 def test_changes_that_cannot_be_made_get_one_clear_sentence(code: str, reason: str) -> None:
     app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "s": SENTENCE, "edits": code})
+    app.query_params.update({"lang": "en", "s": SENTENCE, "edits": code, "other": "a dog ran ."})
     assert_fine(app.run())
+    assert "foo" not in "".join(button.label for button in app.button), "what is not made is not named as a change"
     assert len(app.warning) == 1, [warning.value for warning in app.warning]
     said = catalogue("en")[f"error.{reason}"].split("{")[0]
     assert said in app.warning[0].value and len(app.warning[0].value) < 200
+
+
+def test_patches_that_are_not_there_are_not_swapped_in_the_picture() -> None:
+    code = edit_code(Edit("embedding.tokens", "swap", token=2, from_token=400))
+    open_part("tokens", input="digit", stage="remove", edits=code)
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
