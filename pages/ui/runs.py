@@ -17,10 +17,11 @@ from pages.ui.text import t
 class Runs:
     """The runs of one page: `trace` is on the screen; some pictures set `original` or `other` against it.
 
-    `choice` is what the reader chose, fitted to `trace`.
+    `choice` is what the reader chose, fitted to `trace`; `given` is the input on the screen, with nothing hidden in it.
     """
 
     choice: Choice
+    given: Hashable
 
     def _open(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> tuple[Trace, Trace | None]:
         """Put the run that the reader wants on the screen; returns the own run, and that of the other input, if any.
@@ -48,7 +49,8 @@ class Runs:
         if self.shows == "original":
             self.trace = session.run(*self._run)
         elif self.shows == "other" and self._rival and rival:
-            self.typed = self.pipeline.reader.read(self.choice.other_subject)
+            self.given = self.choice.other_subject
+            self.typed = self.pipeline.reader.read(self.given)
             self._show(self._rival, rival)
         return own, rival
 
@@ -57,9 +59,9 @@ class Runs:
 
         Those of a decoder wait for the page on which there is one; those that do not fit are no longer in the choice.
         """
-        subject, self.typed = session.read(self.choice)
+        self.given, self.typed = session.read(self.choice)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
-        subject = (hides and hides(self.choice, self.typed)) or subject
+        subject = (hides and hides(self.choice, self.typed)) or self.given
         trace = session.changed(self.choice.pipeline, subject, edits)
         kept = tuple(edit for edit in self.choice.edits if edit not in edits or edit in trace.edits)
         self.choice = self.choice.with_(edits=kept)

@@ -367,7 +367,7 @@ class View(Runs):
 
     def about(self) -> tuple[str, str]:
         """What a file of this page is about: "layer 2, head 3" and "i love you ."."""
-        return self.where(), self.choice.sentence if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
+        return self.where(), str(self.given) if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
 
     def file_name(self, title: str) -> str:
         return exports.file_name(self.name, title, *self.about())

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pages.ui import session
+from pages.ui.choice import DRAWING
 from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
-from tests.pages.opening import assert_fine, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
 
 STAGES = [row.name for row in PAGES if row.group == "stage"]
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
@@ -83,3 +84,26 @@ def test_two_digits_differ_by_their_numbers() -> None:
     app = attention(input="digit", **link)
     one, other = (session.run("digits", sketch.ink(drawing))[SCORES][0] for drawing in (five, three))
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), one - other, atol=1e-5)
+
+
+def test_every_picture_of_two_inputs_has_a_name_of_its_own() -> None:
+    app = open_page("queries_keys_values", depth="numbers", s=DOG, other=CAT, shown="beside")
+    assert len({chart["file"] for chart in charts(app)}) == 6
+    app.session_state["queries_keys_values.downloads"] = True  # the box is opened
+    assert len(app.run().selectbox(key="queries_keys_values.download").options) == 6
+
+
+@pytest.mark.parametrize("page", ["attention", "answer", "translation"])
+def test_files_are_named_for_the_input_on_the_screen(page: str) -> None:
+    app = open_page(page, depth="numbers", s=RIVER, other=MONEY, shown="other")
+    assert charts(app) and all("he-put-the-money" in chart["file"] for chart in charts(app))
+
+
+def test_the_other_drawing_is_prepared_in_every_step() -> None:
+    one, other = (DRAWING.write(sketch.example(digit)) for digit in (1, 8))
+    link = {"input": "digit", "depth": "numbers", "panel": "prepared"}
+    there = open_page("tokens", **link, ink=one, other_ink=other, shown="other")
+    alone = open_page("tokens", **link, ink=other)
+    for step in range(3):  # as drawn, made smaller, centred
+        z = [numbers(figure(app, step)["data"][0]["z"]) for app in (there, alone)]
+        np.testing.assert_array_equal(*z)

@@ -106,7 +106,7 @@ class Pair(Sheet):
 def test_a_click_on_the_other_inputs_map_chooses_what_stands_in_that_place_here(selected: dict, row: str) -> None:
     key, name = f"layers.0.{row}", f"other_{row.split('.')[1]}"
     view = Pair("she sat by the big river .", "she sat by the river .", head=1)
-    cell_map.draw_other(view, key, cell_map.chosen_cell(view, key))
+    cell_map.draw_other(view, key, cell_map.chosen_cell(view, key), title="here")
     figure, rest = view.pictures[name]
     marks, there = figure.checked().data[1], view.other[key][1] if row != "ffn.hidden" else view.other[key]
     for mark in range(0, len(marks.x), 17):
@@ -118,13 +118,13 @@ def test_a_click_on_the_other_inputs_map_chooses_what_stands_in_that_place_here(
         assert there[view.order[token], column] == pytest.approx(float(marks.customdata[mark]))
     outlined = Pair("she sat by the big river .", "she sat by the river .", token=5)
     assert outlined.trace.tokens[5] == "big"
-    cell_map.draw_other(outlined, key, (0, 5, 1)[-len(view.trace.axes(key)) :])
+    cell_map.draw_other(outlined, key, (0, 5, 1)[-len(view.trace.axes(key)) :], title="here")
     assert not outlined.pictures[name][0].checked().layout.shapes  # nothing stands there
 
 
 def test_the_other_map_has_the_same_neurons_as_the_first() -> None:
     view = Pair("she sat by the big river .", "she sat by the river .")
-    cell_map.draw_other(view, "layers.0.ffn.hidden", columns=[7, 3])
+    cell_map.draw_other(view, "layers.0.ffn.hidden", columns=[7, 3], title="here")
     figure, _ = view.pictures["other_hidden"]
     np.testing.assert_array_equal(figure.checked().data[0].z, view.other["layers.0.ffn.hidden"][:, [7, 3]])
     assert list(figure.checked().layout.xaxis.ticktext) == ["8", "4"]

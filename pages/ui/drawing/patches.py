@@ -35,7 +35,7 @@ def how_it_is_prepared(view: View) -> None:
         return
     config = view.trace.config
     size, side = config.patch_size, config.patches_per_side
-    steps = sketch.steps(view.choice.drawing)
+    steps = sketch.steps(view.choice.other_drawing if view.shows == "other" else view.choice.drawing)
     raw, cropped, scaled = steps.raw, steps.cropped, steps.scaled
     top, left = np.flatnonzero(raw.any(1))[0], np.flatnonzero(raw.any(0))[0]
     box = (top, left, top + cropped.shape[0], left + cropped.shape[1])

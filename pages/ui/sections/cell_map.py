@@ -151,12 +151,13 @@ def draw_other(
     columns: Sequence[int] | None = None,
     strongest: float | None = None,
     height: int | None = None,
+    title: str | None = None,
     **_: object,
 ) -> None:
     """The same map of the other input's run, in the same colours, to stand beside this one.
 
     A click chooses what stands in that place here. cell: outlined where it has a counterpart. columns, strongest,
-    height: as for `draw_map`, of which the rest is for the first map only; of tokens all are shown.
+    height, title: as for `draw_map`, of which the rest is for the first map only; of tokens all are shown.
     """
     other = view.other
     assert other is not None  # it stands beside this one
@@ -202,7 +203,8 @@ def draw_other(
     seen = np.where(np.isfinite(values), np.abs(values), 0)
     place = np.unravel_index(seen.argmax(), seen.shape)
     largest = {"place": place_in_words((across, down), place), "value": f"{values[place]:.2f}".replace("-", "−")}
-    said, title = t("compare.read_there", **largest), plain("compare.there")
+    said = t("compare.read_there", **largest)
+    title = plain("compare.there", title=title or plain(f"{view.name}.{_name(key)}"))
     view.picture(f"other_{_name(key)}", figure, said, values=values, title=title, on_pick=choose, still=True)
 
 

@@ -77,7 +77,7 @@ class Writing(View):
         edits = () if self.shows == "original" else found.edits
         self.trace = found if best else session.run("translation", held, edits)
         # Original and changed run are compared on the same words, or their rows would not belong together.
-        self._run, self._rival, self.subject = ("translation", held), None, sentence
+        self._run, self._rival, self.subject, self.given = ("translation", held), None, sentence, sentence
         self.__dict__.pop("original", None)
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
