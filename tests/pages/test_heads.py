@@ -95,6 +95,9 @@ def test_the_figures_are_those_of_the_analysis() -> None:
         np.testing.assert_allclose(table[column], measures[name][1], atol=1e-6)
     app.toggle(key="heads.every_layer").set_value(True).run()
     assert len(app.dataframe[0].value) == 48
+    app.session_state["at"] = app.session_state["at"] | {"every_layer": False}  # as after a step back
+    app.run()
+    assert not app.toggle(key="heads.every_layer").value and len(app.dataframe[0].value) == 8
 
 
 def test_what_the_heads_write_adds_up_to_the_output() -> None:
