@@ -45,7 +45,6 @@ def whole(view: View, place: int) -> None:
             select(sublayer=box.sublayer)
         if box.page == "translation":
             select(panel="inside", block=block_of(box))
-        # Without query_params=, Streamlit refuses to go while widgets are bound to the URL; there they write it again.
         go_to(box.page)
     st.caption(t("home.diagram_help", **words))
 
