@@ -219,4 +219,5 @@ match panel:
     case "values":
         values_pictures()
 
+before = found = total = entered = normed = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(EncoderLayer)

@@ -358,4 +358,5 @@ else:
         case "alone":
             for_itself()
 
+hidden = active = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(FeedForward)

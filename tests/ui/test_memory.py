@@ -33,7 +33,16 @@ def test_a_callback_still_answers_after_many_runs() -> None:
     assert app.sidebar.text_input(key="s").value != "the cat sat ."
 
 
-@pytest.mark.parametrize(("name", "panel"), [("heads", "all"), ("layers", "alike"), ("layers", "origin")])
+@pytest.mark.parametrize(
+    ("name", "panel"),
+    [
+        ("heads", "all"),
+        ("layers", "alike"),
+        ("layers", "origin"),
+        ("feed_forward", "neuron"),
+        ("add_and_norm", "ways"),
+    ],
+)
 def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
     name: str, panel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +58,7 @@ def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
 
     monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
     session.run.cache_clear()
-    for method in ("over_layers", "states"):
+    for method in ("over_layers", "states", "__getitem__"):
         monkeypatch.setattr(Trace, method, watched(getattr(Trace, method)))
     app = open_page(name, s="the cat sat .", panel=panel, depth="numbers")
     session.run.cache_clear()
