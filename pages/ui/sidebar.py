@@ -10,6 +10,7 @@ from pages.ui.components.digit_pad import digit_pad
 from pages.ui.drawing import pictures, sketch
 from pages.ui.drawing.doubt import verdict
 from pages.ui.first_sight import first_picture
+from pages.ui.memory import hold
 from pages.ui.offered import of_pictures, offered
 from pages.ui.pickers import sentence_box
 from pages.ui.text import LANGUAGES, plain, t
@@ -84,10 +85,13 @@ def to_see() -> bytes | None:
 
 def places(page: str) -> None:
     """Layer and head: a page draws them, since its arrow keys move them, too. page: its name."""
-    config = DECODER if _writes(page) else session.config(st.session_state["choice"].pipeline)
+    config = session.config(st.session_state["choice"].pipeline)
     with st.session_state[PLACES]:
-        _number("layer", config.layers)
-        _number("head", config.heads)
+        for name in ("layer", "head"):
+            if _writes(page):
+                _number_in_decoder(name, getattr(DECODER, f"{name}s"))
+            else:
+                _number(name, getattr(config, f"{name}s"))
 
 
 def aids(page: str, choice: Choice) -> None:
@@ -133,6 +137,17 @@ def _number(name: str, most: int) -> None:
         st.caption(t(f"sidebar.only_{name}"))
     else:
         st.slider(plain(f"sidebar.{name}"), 1, most, key=name, persist_state="session")
+
+
+def _number_in_decoder(name: str, most: int) -> None:
+    """The same for a decoder, which may have fewer: the reader's place in the encoder is kept until it is moved."""
+    widget = f"decoder.{name}"
+    hold(widget, min(st.session_state[name], most))
+
+    def moved() -> None:
+        st.session_state[name] = st.session_state[widget]
+
+    st.slider(plain(f"sidebar.{name}"), 1, most, key=widget, on_change=moved)
 
 
 def _sentence() -> None:

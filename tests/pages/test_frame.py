@@ -287,9 +287,10 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
     runs = []
     original = model_pipeline.record
     monkeypatch.setattr(model_pipeline, "record", lambda *a, **k: runs.append(1) or original(*a, **k))
-    for layer, head in [(3, 1), (5, 8), (1, 2)]:
-        app.sidebar.slider(key="layer").set_value(layer)
-        app.sidebar.slider(key="head").set_value(head).run()
+    side, last = ("decoder.", 3) if name == "translation" else ("", 5)
+    for layer, head in [(2, 1), (last, 8), (1, 2)]:
+        app.sidebar.slider(key=f"{side}layer").set_value(layer)
+        app.sidebar.slider(key=f"{side}head").set_value(head).run()
         assert_fine(app)
     assert not runs
     app.sidebar.text_input(key="s").set_value(f"a sentence that nobody typed on {name} before .").run()

@@ -349,6 +349,19 @@ def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(ty
     assert run_of(CHINESE).translation in said(app)
 
 
+def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
+    app = open_page("attention", s=ENGLISH, depth="numbers", layer="6", head="2")
+    app.switch_page("pages/translation.py").run()
+    assert app.slider(key="decoder.layer").value == 3
+    app.switch_page("pages/layers.py").run()
+    assert app.slider(key="layer").value == 6
+    app.switch_page("pages/translation.py").run()
+    app.slider(key="decoder.layer").set_value(2).run()
+    assert app.session_state["choice"].layer == 1
+    app.switch_page("pages/layers.py").run()
+    assert app.slider(key="layer").value == 2
+
+
 def test_another_sentence_begins_afresh() -> None:
     app = opened(forced="77.78", step="3", beam="2")
     app.sidebar.text_input(key="s").set_value(CHINESE).run()

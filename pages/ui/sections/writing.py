@@ -127,7 +127,8 @@ class Writing(View):
 def _go_on(field: str, by: int, count: int, usual: int) -> None:
     """Go on from where the reader is by now: keys are faster than pages."""
     now = getattr(chosen(), field)
-    select(**{field: min(max((usual if now is None else now) + by, 0), count - 1)})
+    now = usual if now is None else min(now, count - 1)
+    select(**{field: min(max(now + by, 0), count - 1)})
 
 
 # -- what decides on the picture -----------------------------------------------------------------------------------
