@@ -395,7 +395,9 @@ def _part_code(kind: object, value: Any) -> str:
         return PLACE.write(value)
     if kind in (int, float):
         return str(value)
-    if isinstance(value, bytes):  # the ink of another drawing
+    if isinstance(value, bytes):  # another picture: a ready one by its name, else the file, or the ink of a drawing
+        if (name := next((name for name in pictures.READY if pictures.ready(name) == value), None)) is not None:
+            return f"picture.{name}"
         return "ink." + base64.urlsafe_b64encode(zlib.compress(value, 9)).decode().rstrip("=")
     return f"text.{value}"
 
@@ -412,6 +414,8 @@ def _part_from_code(kind: object, text: str) -> Any:
     written_as, _, text = text.partition(".")
     if written_as == "text":
         return read_sentence(text)
+    if written_as == "picture" and text in pictures.READY:
+        return pictures.ready(text)
     if written_as != "ink":
         raise LinkError
     try:

@@ -16,6 +16,7 @@ from pages.ui.choice import (
     LANGUAGES,
     MODELS,
     MOST_CHARACTERS,
+    MOST_EDITS,
     PIPELINES,
     SHOWN,
     SIZES,
@@ -25,7 +26,7 @@ from pages.ui.choice import (
     edit_from_code,
     moved,
 )
-from pages.ui.drawing import sketch
+from pages.ui.drawing import pictures, sketch
 
 CONFIG = PRESETS["text"]
 KEYS = [quantity.key for quantity in graph(CONFIG) if quantity.traced]
@@ -199,6 +200,13 @@ def test_no_link_breaks_anything(link: dict[str, str]) -> None:
     choice, problems = Choice.from_link(link)
     assert {problem.name for problem in problems} <= link.keys()
     assert Choice.from_link(choice.to_link()) == (choice, ())  # what it understood can be passed on
+
+
+@pytest.mark.parametrize("name", pictures.READY)
+def test_as_many_patches_from_a_ready_picture_as_there_may_be_stand_in_one_link(name: str) -> None:
+    source = pictures.ready(name)
+    patches = tuple(Edit(KEYS[-1], "patch", token=token, source=source) for token in range(MOST_EDITS))
+    assert Choice.from_link(Choice(edits=patches).to_link()) == (Choice(edits=patches), ())
 
 
 @settings(deadline=None)
