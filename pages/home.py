@@ -32,6 +32,8 @@ def live(view: View) -> int:
         layer, head = head_to_watch(view, place)
         what_it_reads(view, layer, head, place)
         head_switch(view, layer, head)
+        if not view.story:
+            st.caption(t("home.which_head"))
     return place
 
 

@@ -94,6 +94,8 @@ class View(Runs):
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
             self._chips()
+            if self.choice.hidden and not hides and self.kind == "words":
+                st.caption(t("common.all_seen"))
         if own.edits or rival:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 changes_bar(self.choice, own)
