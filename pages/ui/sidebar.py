@@ -10,9 +10,8 @@ from pages.ui.components.digit_pad import digit_pad
 from pages.ui.drawing import pictures, sketch
 from pages.ui.drawing.doubt import verdict
 from pages.ui.first_sight import first_picture
-from pages.ui.memory import hold
 from pages.ui.offered import of_pictures, offered
-from pages.ui.pickers import sentence_box
+from pages.ui.pickers import bound, sentence_box
 from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another sentence, and in its translation, mean nothing in this one.
@@ -141,13 +140,9 @@ def _number(name: str, most: int) -> None:
 
 def _number_in_decoder(name: str, most: int) -> None:
     """The same for a decoder, which may have fewer: the reader's place in the encoder is kept until it is moved."""
-    widget = f"decoder.{name}"
-    hold(widget, min(st.session_state[name], most))
-
-    def moved() -> None:
-        st.session_state[name] = st.session_state[widget]
-
-    st.slider(plain(f"sidebar.{name}"), 1, most, key=widget, on_change=moved)
+    now = min(st.session_state[name], most)
+    moves = bound(f"decoder.{name}", now, lambda place: st.session_state.update({name: place}))
+    st.slider(plain(f"sidebar.{name}"), 1, most, **moves)
 
 
 def _sentence() -> None:
