@@ -1,5 +1,6 @@
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
+const SLIM = 320  // px
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
@@ -40,6 +41,13 @@ function thin(place) {
   }
 }
 
+/* In a slim picture the colour bar takes the whole width, or its numbers would lie on each other; names take less. */
+const widen = trace => trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, len: 1 } } : trace
+function slim({ xaxis, yaxis, margin }) {
+  const below = { ...xaxis?.title, font: { size: 12 } }, beside = { text: '', standoff: 0 }
+  return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l: 6 } }
+}
+
 /* In a presentation, a picture of square cells is as large as the screen and its column let it be. */
 function fill(place, layout) {
   const { top } = place.getBoundingClientRect(), above = top + place.closest('[data-testid=stMain]').scrollTop
@@ -47,7 +55,7 @@ function fill(place, layout) {
   const [across, down] = ['xaxis', 'yaxis'].map(axis => Math.abs(layout[axis].range[1] - layout[axis].range[0]))
   const most = Math.max(layout.height, layout.width * down / across)
   layout.height = Math.max(layout.height, Math.min(room, most))
-  layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly makes its own, and would add these to them twice
+  layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
 }
 
 function draw(place) {
@@ -58,15 +66,17 @@ function draw(place) {
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
   else if (layout.yaxis?.scaleanchor && document.documentElement.matches('.big')) fill(place, layout)
+  if (layout.width < SLIM) Object.assign(layout, slim(layout))
+  const data = layout.width < SLIM ? figure.data.map(widen) : figure.data
   place.width = width
   place.style.height = `${layout.height}px`
-  if (place.look === look) Plotly.react(place, figure.data, layout)
+  if (place.look === look) Plotly.react(place, data, layout)
   else {  // the first time, or in other colours
     place.look = look
     const click = () => Plotly.downloadImage(place, { format: 'png', scale: 3, filename: place.wanted.file })
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]
-    Plotly.newPlot(place, figure.data, layout, { ...QUIET, modeBarButtons })
+    Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
     place.on('plotly_click', ({ points }) => {
       const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata })
       if (performance.now() - place.moved > LOOKS) pick(points)
