@@ -3,15 +3,24 @@
 window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
 document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
 
+/* What a page writes into its address before anybody has touched it is no step of the reader's. */
+{
+  const push = history.pushState
+  history.pushState = function (...step) {
+    const untouched = navigator.userActivation?.hasBeenActive === false
+    return (untouched ? history.replaceState : push).apply(history, step)
+  }
+}
+
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
    server answers; all that is chosen is in its address. */
 {
   const health = new URL('_stcore/health', window.__streamlit.BACKEND_BASE_URL)
-  const patience = performance.getEntriesByType('navigation')[0]?.type === 'reload' ? 10_000 : 0  // ms, from one time to the next
+  const patience = performance.getEntriesByType('navigation')[0]?.type === 'reload' ? 60_000 : 0  // ms, from one time to the next
   let asking
   function ask() {
-    const opened = ({ ok }) => { if (ok && performance.now() > patience) location.reload() }
-    fetch(health).then(opened, () => 'ask again')
+    const again = ({ ok }) => { if (ok && performance.now() > patience) location.reload() }
+    fetch(health).then(again, () => 'the line is still broken')
   }
   function missing({ type, target }) {
     if (type === 'error' && !target.matches?.('script, [rel=stylesheet]')) return  // what goes wrong in a script, or a picture

@@ -19,6 +19,18 @@ def test_a_step_back_from_a_page_is_one_step_with_what_was_chosen(page: Page, ap
     assert asked(page.url)["head"] == "4"
 
 
+def test_the_first_step_back_leaves_no_page_that_nobody_opened(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/")
+    title(page, "home")
+    page.wait_for_url(lambda url: "layer" in asked(url))
+    link_to(page, "tokens").click()
+    title(page, "tokens")
+    page.go_back()
+    title(page, "home")
+    page.go_back()
+    assert page.url == "about:blank"
+
+
 def test_a_link_opened_in_another_tab_shows_what_is_chosen_by_now(page: Page, app_url: str) -> None:
     one_head_on(page, app_url)
     with page.context.expect_page() as other:
