@@ -6,10 +6,9 @@ document.documentElement.classList.toggle('big', new URLSearchParams(location.se
 /* What a page writes into its address before anybody has touched it is no step of the reader's. */
 {
   const push = history.pushState
-  history.pushState = function (...step) {
-    const untouched = navigator.userActivation?.hasBeenActive === false
-    return (untouched ? history.replaceState : push).apply(history, step)
-  }
+  let touched = false
+  for (const kind of ['pointerdown', 'keydown']) addEventListener(kind, () => { touched = true }, { capture: true, once: true })
+  history.pushState = function (...step) { return (touched ? push : history.replaceState).apply(history, step) }
 }
 
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the

@@ -61,7 +61,8 @@ PAINTED = """() => new MutationObserver((_, observer) => {
 
 def along(page: Page, turn: int) -> None:
     """The layer, by keyboard: there and back."""
-    page.locator(".st-key-layer input[type=range]").press("ArrowLeft" if turn % 2 else "ArrowRight")
+    layer = page.locator(":is(.st-key-layer, .st-key-decoder-layer) input[type=range]")
+    layer.press("ArrowLeft" if turn % 2 else "ArrowRight")
 
 
 def word(keys: str) -> Callable[[Page, int], None]:

@@ -48,7 +48,8 @@ def sentence_box(page: Page) -> Locator:
 
 
 def slider(page: Page, name: str) -> Locator:
-    return page.locator(f".st-key-{name} input[type=range]")
+    """Of the encoder, or on Translation of the decoder."""
+    return page.locator(f":is(.st-key-{name}, .st-key-decoder-{name}) input[type=range]")
 
 
 def write(page: Page, sentence: str) -> None:

@@ -92,7 +92,7 @@ def test_a_head_off_and_no_root_d_k_change_the_answer_and_the_link_holds_it(
     expect_lead(page, before, lead(text(hidden, edits), did, words))
     moved = softmax(plain["logits"][did].astype(float)), softmax(text(hidden, edits)["logits"][did].astype(float))
     most = int(np.abs(moved[1] - moved[0]).argmax())
-    said = f"{text.reader.vocabulary[most]} moved most, from {moved[0][most]:.2f} to {moved[1][most]:.2f}"
+    said = f"“{text.reader.vocabulary[most]}” moved most, from {moved[0][most]:.2f} to {moved[1][most]:.2f}"
     assert said in main_text(page)
 
     page.locator(".st-key-what_if-panel").get_by_text(catalogue("en")["what_if.panel_inside"]).click()

@@ -102,6 +102,7 @@ def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there
     phone.goto(f"{app_url}/{there}")
     part = phone.locator(touched).first
     part.wait_for()
+    phone.locator(".chart .main-svg").nth(1).wait_for()
     settle(phone)
     part.evaluate("part => part.scrollIntoView({ block: 'end' })")
     phone.wait_for_function(AT_REST)

@@ -43,9 +43,10 @@ function thin(place) {
 
 /* In a slim picture the colour bar takes the whole width, or its numbers would lie on each other; names take less. */
 const widen = trace => trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, len: 1 } } : trace
-function slim({ xaxis, yaxis, margin }) {
+function slim({ xaxis, yaxis, margin, font }) {
   const below = { ...xaxis?.title, font: { size: 12 } }, beside = { text: '', standoff: 0 }
-  return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l: 6 } }
+  const l = margin.l - (yaxis?.title?.text ? 2.5 * font.size : 0)
+  return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
 /* In a presentation, a picture of square cells is as large as the screen and its column let it be. */
