@@ -7,10 +7,10 @@ from model.config import DECODER, PRESETS
 from model.graph import Graph
 from model.graph import graph as graph_of
 from model.sweep import align
-from pages.ui.choice import MOST_CHARACTERS, OTHER, Choice
+from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import select
-from pages.ui.pickers import bound
+from pages.ui.pickers import bound, sentence_box
 from pages.ui.text import class_label, literal, plain, t
 
 
@@ -78,12 +78,11 @@ def other_input(choice: Choice, name: str) -> None:
     widget, field = f"{name}.other", OTHER[choice.input]
     if field == "other":
         st.session_state[widget] = choice.other or ""
-        st.text_input(
+        sentence_box(
             plain("compare.sentence"),
-            key=widget,
-            max_chars=MOST_CHARACTERS,
+            widget,
+            lambda sentence: select(other=sentence or None),
             placeholder=plain("compare.hint"),
-            on_change=lambda: select(other=st.session_state[widget] or None),
         )
         return
     words: dict[str | bytes, str]

@@ -316,11 +316,12 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> 
     assert len(app.sidebar.text_input(key="s").value) == MOST_CHARACTERS
 
 
-def test_of_a_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said() -> None:
+@pytest.mark.parametrize("box", ["s", "compare.other"])
+def test_of_a_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said(box: str) -> None:
     app = open_page("attention")
-    app.sidebar.text_input(key="s").set_value("word " * 200).run()
+    app.text_input(key=box).set_value("word " * 200).run()
     assert_fine(app)
-    assert app.sidebar.text_input(key="s").value == ("word " * 200)[:MOST_CHARACTERS]
+    assert app.text_input(key=box).value == ("word " * 200)[:MOST_CHARACTERS]
     said = catalogue("en")["error.sentence_long"].format(most=MOST_CHARACTERS)
     assert said in [warning.value for warning in app.warning]
     assert said not in [warning.value for warning in app.run().warning]
