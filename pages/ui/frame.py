@@ -17,8 +17,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import CheckpointError, Trace, WeightsError
 from pages.ui import link, session
-from pages.ui.choice import MOST_CHARACTERS, Choice, Problem
+from pages.ui.choice import Choice, Problem
 from pages.ui.components.surroundings import surroundings
+from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.memory import forget_old_widgets
 from pages.ui.sidebar import aids, places, sidebar, to_see
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t

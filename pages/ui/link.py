@@ -15,8 +15,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.ui.choice import FIELDS, OTHER, Choice, Field, Problem, built, moved
+from pages.ui.choice import FIELDS, OTHER, Choice, Field, Problem, built
 from pages.ui.drawing import pictures
+from pages.ui.link_values import moved
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold.
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {

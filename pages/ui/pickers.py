@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.ui.choice import MOST_CHARACTERS
 from pages.ui.link import select
+from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.memory import hold
 from pages.ui.text import literal, t
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pages.ui import session
-from pages.ui.choice import edit_from_code
+from pages.ui.link_values import edit_from_code
 from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."

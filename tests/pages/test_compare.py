@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pages.ui import session
-from pages.ui.choice import DRAWING
 from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
+from pages.ui.link_values import DRAWING
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
 
 STAGES = [row.name for row in PAGES if row.group == "stage"]

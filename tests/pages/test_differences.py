@@ -13,9 +13,9 @@ from model.analysis import cosine_similarity, head_table, pca, rollout, softmax,
 from model.sweep import align
 from model.translator import Task
 from pages.ui import exports, session
-from pages.ui.choice import edit_code
 from pages.ui.drawing import sketch
 from pages.ui.figures.base import LESS, MORE
+from pages.ui.link_values import edit_code
 from pages.ui.text import catalogue
 from pages.ui.view import View
 from tests.pages.opening import charts, numbers, open_page, texts

@@ -15,8 +15,8 @@ from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
 from pages.ui import assets, session
-from pages.ui.choice import MOST_CHARACTERS
 from pages.ui.frame import PAGES
+from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.sidebar import EXAMPLES
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts

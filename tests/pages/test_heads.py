@@ -6,7 +6,7 @@ import pytest
 from model import Edit
 from model.analysis import head_table, write_contributions
 from pages.ui import session
-from pages.ui.choice import edit_code
+from pages.ui.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 

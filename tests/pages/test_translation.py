@@ -14,7 +14,8 @@ from model.analysis import softmax
 from model.tables import head_roles
 from model.translator import Task, Translator
 from pages.ui import exports, session, view
-from pages.ui.choice import Choice, edit_code
+from pages.ui.choice import Choice
+from pages.ui.link_values import edit_code
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import untrained_translator

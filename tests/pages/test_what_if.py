@@ -13,7 +13,7 @@ from model.sweep import moved
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
-from pages.ui.choice import edit_code
+from pages.ui.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
 from tests.pages.opening import APP, assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network

@@ -15,18 +15,14 @@ from pages.ui.choice import (
     FIELDS,
     LANGUAGES,
     MODELS,
-    MOST_CHARACTERS,
-    MOST_EDITS,
     PIPELINES,
     SHOWN,
     SIZES,
     Choice,
     CostSettings,
-    edit_code,
-    edit_from_code,
-    moved,
 )
 from pages.ui.drawing import pictures, sketch
+from pages.ui.link_values import MOST_CHARACTERS, MOST_EDITS, edit_code, edit_from_code, moved
 
 CONFIG = PRESETS["text"]
 KEYS = [quantity.key for quantity in graph(CONFIG) if quantity.traced]

@@ -13,11 +13,11 @@ from cachetools.keys import hashkey
 from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects, moved
 from pages.ui.changes_bar import toggled
-from pages.ui.choice import MOST_EDITS
 from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.base import ACCENT, INK, figure_of, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
+from pages.ui.link_values import MOST_EDITS
 from pages.ui.numbers import signed
 from pages.ui.sections.hidden_words import output_names, probabilities, share
 from pages.ui.text import texts_of
