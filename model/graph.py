@@ -132,6 +132,11 @@ class Graph:
         """The sub-layers of one layer, in order."""
         return self.sublayers_of[side, layer]
 
+    @property
+    def norms(self) -> list[str]:
+        """The keys of the LayerNorms inside the encoder's layers."""
+        return [sublayer.norm for layer in range(self.config.layers) for sublayer in self.sublayers(layer)]
+
     def stream(self, layer: int, side: str = "") -> tuple[str, ...]:
         """The residual stream of one layer: into it, after each sub-layer; the last is what the layer hands on."""
         sublayers = self.sublayers(layer, side)

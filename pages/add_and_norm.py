@@ -51,6 +51,7 @@ def bars_of_each(
     kinds: Sequence[str],
     colours: Sequence[str],
     sentence: str,
+    law_of: Sequence[str] = (),
     **look: object,
 ) -> None:
     """Bars for each token: what `of` makes of a run, (kind, token); of two runs both, or by how much they differ."""
@@ -64,6 +65,7 @@ def bars_of_each(
         on_pick=lambda _, place: select(token=place),
         still=there is not None,
         difference=Difference(drawn, (Axis("", names), axis), upwards=True),
+        law_of=law_of,
     )
 
 
@@ -77,7 +79,7 @@ def lengths_picture() -> None:
         sum=f"{lengths['sum'][moved]:.2f}",
     )
     kinds = [f"length_{name}" for name in lengths]
-    bars_of_each("lengths", "axis_length", three_lengths, kinds, (BEFORE, ADDED, AFTER), said)
+    bars_of_each("lengths", "axis_length", three_lengths, kinds, (BEFORE, ADDED, AFTER), said, law_of=[sub.sum])
 
 
 def two_cosines(run: Trace) -> np.ndarray:
@@ -151,6 +153,7 @@ def values_pictures() -> None:
                 pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
             ),
             still=True,
+            law_of=[sub.norm],
         )
     with view.more():
         moments()

@@ -107,6 +107,7 @@ def curve() -> None:
         )
         + view.which_is_which(),
         still=True,
+        law_of=[prefix + "activation"],
         table=of_both(*(None if run is None else as_table(*run) for run in ((hidden[token], active[token]), other))),
     )
 
@@ -287,6 +288,7 @@ def for_itself() -> None:
                 font_size=view.font_size,
             ),
             text("read_shuffled" if many else "read_shuffled_one", **said),
+            law_of=[prefix + name for name in ("hidden", "activation", "output")],
         )
         st.button(
             word("again"),

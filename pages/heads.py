@@ -17,7 +17,7 @@ from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.tables import draw_table
-from pages.ui.text import texts_of
+from pages.ui.text import t, texts_of
 from pages.ui.view import View
 
 EQUATION = (
@@ -239,6 +239,7 @@ def written() -> None:
             output=f"{np.linalg.norm(output[token]):.4f}",
             difference=f"{np.abs(total - output[token]).max():.1e}",
         )
+        + (" " + t("change.no_law") if view.touched(prefix + "output") else "")
     )
 
 

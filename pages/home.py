@@ -33,7 +33,7 @@ def live(view: View) -> int:
         what_it_reads(view, layer, head, place)
         head_switch(view, layer, head)
         if not view.story:
-            st.caption(t("home.which_head"))
+            st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
     return place
 
 

@@ -234,6 +234,7 @@ def lengths() -> None:
     there = view.marked(lengths_on_the_way, ("", "", "token"))
     there = there if there is None else there[..., token]
     names = [word(f"line_{name}") for name in ("state", *written)]
+    told = "norms_before" if view.trace.graph.sublayers(0)[0].norm_first else "norms_after"
     view.picture(
         "norms",
         lines(series, names, numbered, word("axis_length"), there=there, font_size=view.font_size, height=420),
@@ -249,6 +250,7 @@ def lengths() -> None:
             ffn=f"{written['ffn'][loudest['ffn']]:.1f}",
             ffn_layer=loudest["ffn"],
         )
+        + ("" if view.touched(*view.trace.graph.norms) else " " + text(told))
         + view.which_is_which(),
         still=there is not None,
         table=partial(pd.DataFrame, series.T, index=steps, columns=names),
@@ -323,6 +325,7 @@ def origin() -> None:
                 values=values,
                 on_pick=lambda row, column: select(token=row, key=column),
                 difference=Difference(values, axes),
+                law_of=["layers.{l}.attention.weights"],
             )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
     with columns[2]:
@@ -359,7 +362,7 @@ def handed_on() -> None:
         "read_out_last" if last else "read_out", layer=layer + 1, next=layer + 2, token=tokens[token], length=length
     )
     final = view.trace.graph.stream(len(states) - 2)[-1] != view.trace.graph.Z
-    if not final:
+    if not final and not view.touched(*view.trace.graph.norms):
         sentence += " " + text("no_final", layers=len(states) - 1)
     keys = [key, *[view.trace.graph.Z] * final]
     titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]

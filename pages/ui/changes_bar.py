@@ -9,26 +9,31 @@ from model.graph import graph as graph_of
 from model.sweep import align
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import pictures, sketch
-from pages.ui.link import select
+from pages.ui.link import chosen, select
 from pages.ui.pickers import bound, sentence_box
 from pages.ui.text import class_label, literal, plain, t
 
 
-def changes_bar(choice: Choice, own: Trace) -> None:
-    """A badge, and each change with a button to take it back. Nothing where nothing is changed."""
-    if not choice.edits:
+def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> None:
+    """A badge, and each change with a button to take it back. Nothing where nothing is changed.
+
+    waiting: those that do not fit here, in grey.
+    """
+    if not choice.edits and not waiting:
         return
-    st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
-    for number, edit in enumerate(choice.edits):
+    if choice.edits:
+        st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
+    for number, edit in enumerate((*choice.edits, *waiting)):
+        words = literal(edit_in_words(edit, own.graph, own.tokens))
         st.button(
-            literal(edit_in_words(edit, own.graph, own.tokens)),
+            f":gray[{words}]" if edit in waiting else words,
             icon=":material/close:",
             key=f"change.{number}",
             on_click=select,
-            kwargs={"edits": toggled(choice, edit)},
-            help=plain("change.take_back"),
+            kwargs={"edits": toggled(edit)},
+            help=plain("change.waits" if edit in waiting else "change.take_back"),
         )
-    if len(choice.edits) > 1:
+    if len(choice.edits) + len(waiting) > 1:
         st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
 
 
@@ -152,8 +157,9 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
     return plain(f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}")
 
 
-def toggled(choice: Choice, edit: Edit) -> tuple[Edit, ...]:
-    """The reader's changes with this one taken back, or added."""
-    if edit in choice.edits:
-        return tuple(other for other in choice.edits if other != edit)
-    return (*choice.edits, edit)
+def toggled(edit: Edit) -> tuple[Edit, ...]:
+    """The reader's changes, those that wait among them, with this one taken back, or added."""
+    edits = chosen().edits
+    if edit in edits:
+        return tuple(other for other in edits if other != edit)
+    return (*edits, edit)

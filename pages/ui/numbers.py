@@ -11,7 +11,7 @@ def written(text: str) -> str:
     if not (parts := NUMBER.fullmatch(text)):
         return text
     sign, digits, below, power, share = (part or "" for part in parts.groups())
-    if power:
+    if power.strip("0"):
         digits += f" × 10{below.replace('-', '⁻').replace('+', '')}{power.translate(RAISED)}"
     return sign.replace("-", "−") + digits + share.strip()
 

@@ -7,11 +7,15 @@ import numpy as np
 import streamlit as st
 
 from model import Trace
+from model.edits import OPERATIONS
 from model.pipeline import Reading
 from model.sweep import Pair, align, in_place_of
 from pages.ui import session
 from pages.ui.choice import Choice
 from pages.ui.text import t
+
+#: Changes after which a mask is still a mask, and weights are still shares that sum to 1.
+LAWFUL = ("causal", "window", "special", "hide", "unmasked", "hard", "even")
 
 
 class Runs:
@@ -57,13 +61,15 @@ class Runs:
     def _read(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> Trace:
         """The run of the reader's input, or of what is hidden in it, with the reader's edits.
 
-        Those of a decoder wait for the page on which there is one; those that do not fit are no longer in the choice.
+        Those of a decoder wait for the page on which there is one. Those that do not fit are `waiting`, and no longer
+        in this page's choice.
         """
         self.given, self.typed = session.read(self.choice)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
         subject = (hides and hides(self.choice, self.typed)) or self.given
         trace = session.changed(self.choice.pipeline, subject, edits)
         kept = tuple(edit for edit in self.choice.edits if edit not in edits or edit in trace.edits)
+        self.waiting = tuple(edit for edit in self.choice.edits if edit not in kept and edit.operation in OPERATIONS)
         self.choice = self.choice.with_(edits=kept)
         return trace
 
@@ -79,6 +85,19 @@ class Runs:
     def value(self, row: str) -> np.ndarray:
         """The recorded value of a row of the graph in the chosen layer (all heads)."""
         return self.trace[self.key(row)]
+
+    def touched(self, *keys: str) -> bool:
+        """Whether a change sits on one of these quantities, so that what its equation promises is not there.
+
+        keys: of the trace, or rows of the graph, which stand for all layers. A change of another head alone is none.
+        """
+        wanted = [quantity for quantity in self.trace.graph if {quantity.key, quantity.row} & set(keys)]
+        return any(
+            edit.key in (quantity.key, quantity.row) and edit.head in (None, self.choice.head)
+            for edit in self.trace.edits
+            if edit.operation not in LAWFUL
+            for quantity in wanted
+        )
 
     # -- two runs ----------------------------------------------------------------------------------
 

@@ -127,12 +127,19 @@ def changed(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...]
 @overload
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace: ...
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:
-    """The run of an input with these edits; without them, and it says so, where they do not fit."""
+    """The run of an input with these edits; without those that do not fit, and it says so."""
     try:
         return run(name, subject, edits)
     except (EditError, InputError):
         st.warning(t("error.edits"), icon=":material/healing:")
-        return run(name, subject)
+    fit: tuple[Edit, ...] = ()
+    for edit in edits:
+        try:
+            run(name, subject, (*fit, edit))
+        except (EditError, InputError):
+            continue
+        fit = (*fit, edit)
+    return run(name, subject, fit)
 
 
 def other(choice: Choice) -> Trace | None:

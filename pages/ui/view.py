@@ -96,12 +96,13 @@ class View(Runs):
             self._chips()
             if self.choice.hidden and not hides and self.kind == "words":
                 st.caption(t("common.all_seen"))
-        if own.edits or rival:
+        if own.edits or self.waiting or rival:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
-                changes_bar(self.choice, own)
+                changes_bar(self.choice, own, self.waiting)
                 if rival:
                     compare_bar(own, rival)
-                shown_switch(ways_to_show(own, rival), self.shows, compared=rival is not None)
+                if own.edits or rival:
+                    shown_switch(ways_to_show(own, rival), self.shows, compared=rival is not None)
         if rows:
             equation = r" \qquad ".join(self.trace.graph[self.key(row)].equation for row in rows)
         self._equation = equation or ""
@@ -215,6 +216,7 @@ class View(Runs):
         equation: str | None = None,
         difference: Difference | None = None,
         still: bool = False,
+        law_of: Sequence[str] = (),
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
 
@@ -225,8 +227,11 @@ class View(Runs):
         on_pick(row, column): called when a cell or a bar is clicked; where the marks are no cells but carry numbers
         (customdata lists), it gets those. difference: what is drawn, of a picture that shows the difference of two runs
         when the reader wants that; its sentence then says so. still: no change moves this picture, or it shows both
-        runs; of any other it is said which one it shows.
+        runs; of any other it is said which one it shows. law_of: the keys of quantities, beside `quantity`, of whose
+        equations the sentence speaks: where the reader changed one of them, it would not be true.
         """
+        if self.touched(*law_of, *([quantity.key] if quantity else [])):
+            sentence = t("change.no_law")
         title = title or plain(f"{self.name}.{name}")
         if self.differs and difference:
             title, sentence = plain("change.title", title=title), difference.in_words(self.shows)

@@ -264,7 +264,7 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
 
     def change(token: int) -> None:
         if token in possible:
-            select(edits=toggled(chosen, possible[token]))
+            select(edits=toggled(possible[token]))
 
     left, right = view.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)

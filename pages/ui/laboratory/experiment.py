@@ -156,11 +156,10 @@ def effect_map(
     size = np.where(np.isfinite(values), np.abs(values), -1)
     strongest = tuple(int(i) for i in np.unravel_index(size.argmax(), values.shape))
     lit = on[-1] if on else None if waiting else strongest
-    chosen = view.choice
 
     def change(row: int, column: int) -> None:
         if (edit := edits[row][column]) is not None:
-            select(edits=toggled(chosen, edit), **places(row, column))
+            select(edits=toggled(edit), **places(row, column))
 
     left, right = [st.container()] * 2 if view.story else view.columns([3, 2], gap="medium")
     with left:
@@ -185,7 +184,7 @@ def effect_map(
         elif not np.isfinite(values).all():
             said += " " + text("read_blank")
         view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
-        if len(view.choice.edits) >= MOST_EDITS:
+        if len(view.choice.edits) + len(view.waiting) >= MOST_EDITS:
             st.caption(text("full", most=MOST_EDITS))
     if not view.story and not waiting:
         with right:

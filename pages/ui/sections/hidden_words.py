@@ -20,7 +20,7 @@ from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import Axis, Figure, bars, drawing, over_drawing, reads
 from pages.ui.figures.base import words_at
 from pages.ui.figures.reads import INK
-from pages.ui.link import select
+from pages.ui.link import chosen, select
 from pages.ui.numbers import signed
 from pages.ui.pickers import told_apart
 from pages.ui.sections.working import names_along
@@ -324,7 +324,8 @@ def head_switch(view: View, layer: int, head: int) -> None:
     st.session_state[widget] = on
 
     def switched() -> None:
-        select(edits=edits if st.session_state[widget] == on else toggled(view.choice, edit))
+        if st.session_state[widget] != (edit in chosen().edits):
+            select(edits=toggled(edit))
 
     st.toggle(plain(widget, layer=layer + 1, head=head + 1), key=widget, on_change=switched)
     if others := len(edits) - on:

@@ -151,6 +151,7 @@ def over_layers(view: View) -> None:
             values=rows,
             table=pd.DataFrame(rows, index=steps, columns=tokens),
             difference=Difference(rows, (Axis("", steps), Axis("", tokens))),
+            law_of=["layers.{l}.attention.weights"],
         )
 
 

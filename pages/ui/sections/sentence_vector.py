@@ -65,11 +65,10 @@ def head_laboratory(view: View) -> None:
     moved = _moved(view, pooling)
     layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
     axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
-    choice = view.choice
 
     def change(row: int, column: int) -> None:
         off = Edit(f"layers.{row}.attention.heads", "zero", head=column)
-        select(edits=toggled(choice, off), layer=row, head=column)
+        select(edits=toggled(off), layer=row, head=column)
 
     where = plain("common.where", layer=layer + 1, head=head + 1)
     look = {"scale": "positive", "cell": (layer, head), "clickable": True, "font_size": view.font_size}

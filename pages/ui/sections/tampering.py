@@ -53,7 +53,7 @@ def switches(view: Writing) -> None:
         for number, (label, edit) in enumerate(offered(view)):
             on = edit in view.choice.edits
             look = {"icon": ":material/check:" if on else None, "type": "primary" if on else "secondary"}
-            edits = {"edits": toggled(view.choice, edit)}
+            edits = {"edits": toggled(edit)}
             st.button(literal(label), key=f"translation.do.{number}", on_click=select, kwargs=edits, **look)
     st.caption(text("do_help"))
 
