@@ -91,12 +91,11 @@ class Runs:
 
         keys: of the trace, or rows of the graph, which stand for all layers. A change of another head alone is none.
         """
-        wanted = [quantity for quantity in self.trace.graph if {quantity.key, quantity.row} & set(keys)]
         return any(
-            edit.key in (quantity.key, quantity.row) and edit.head in (None, self.choice.head)
+            edit.key in (quantity.key, quantity.row) and {quantity.key, quantity.row} & set(keys)
             for edit in self.trace.edits
-            if edit.operation not in LAWFUL
-            for quantity in wanted
+            if edit.operation not in LAWFUL and edit.head in (None, self.choice.head)
+            for quantity in self.trace.graph
         )
 
     # -- two runs ----------------------------------------------------------------------------------
