@@ -27,6 +27,8 @@ EQUATION = (
 )
 HEADS = ("layer", "head", "query", "key")  # the axes of all weights
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
+#: What stays free below the tiles in a presentation, in pixels: for the reading sentence, and for those of a story.
+BELOW, BELOW_STORY = 60, 200
 MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 text, word = texts_of("heads")
 
@@ -60,19 +62,21 @@ def all_heads() -> None:
     block = block_of(shown.shape)
     strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
     sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
+    figure = tiles(
+        shown,
+        *map(Axis.counted, titles, weights.shape),
+        scale="signed" if view.differs else "share",
+        chosen=(layer, head),
+        limit=strongest,
+        hover=[f"{name_of[place]} · {roles[place]}" for place in name_of],
+        words=[in_short(found[place]) for place in name_of] if len(weights) <= MOST_WORDED else (),
+        font_size=view.font_size,
+        height=on_screen((66 + len(weights) * 78) * view.font_size / 12, view.font_size),
+    )
+    figure.layout["meta"] = {"below": BELOW_STORY if view.story else BELOW}
     view.picture(
         "all",
-        tiles(
-            shown,
-            *map(Axis.counted, titles, weights.shape),
-            scale="signed" if view.differs else "share",
-            chosen=(layer, head),
-            limit=strongest,
-            hover=[f"{name_of[place]} · {roles[place]}" for place in name_of],
-            words=[in_short(found[place]) for place in name_of] if len(weights) <= MOST_WORDED else (),
-            font_size=view.font_size,
-            height=on_screen((66 + len(weights) * 78) * view.font_size / 12, view.font_size),
-        ),
+        figure,
         sentence + (" " + text("read_blocks", block=block) if block > 1 else ""),
         values=shown,
         table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),

@@ -67,7 +67,10 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
+PROJECTORS = pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
+
+
+@PROJECTORS
 def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
     page: Page, app_url: str, width: int, height: int
 ) -> None:
@@ -82,3 +85,16 @@ def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
     assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.45 * height
     expect(chart.locator(".ytick text", has_text="did")).to_be_visible()
     expect(chart.locator(".xtick text", has_text="cross")).to_be_visible()
+
+
+@PROJECTORS
+def test_a_presentation_fills_the_screen_with_the_tiles_of_all_heads(
+    page: Page, app_url: str, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{app_url}/heads?lang=en&depth=numbers&big=true")
+    chart = page.locator(".chart").first
+    chart.locator(".ytick").first.wait_for()
+    settle(page)
+    outside, inside = chart.bounding_box(), chart.locator(".nsewdrag").bounding_box()
+    assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.45 * height

@@ -49,12 +49,13 @@ function slim({ xaxis, yaxis, margin, font }) {
   return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
-/* In a presentation, a picture of square cells is as large as the screen and its column let it be. */
+/* In a presentation, a picture of square cells is as large as the screen and its column let it be; one that says how
+   much it leaves below itself, in pixels, is as high as that. */
 function fill(place, layout) {
   const { top } = place.getBoundingClientRect(), above = top + place.closest('[data-testid=stMain]').scrollTop
-  const room = innerHeight - (above < innerHeight / 2 ? above : 0) - BELOW
+  const room = innerHeight - (above < innerHeight / 2 ? above : 0) - (layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => Math.abs(layout[axis].range[1] - layout[axis].range[0]))
-  const most = Math.max(layout.height, layout.width * down / across)
+  const most = layout.yaxis.scaleanchor ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.height, Math.min(room, most))
   layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
 }
@@ -66,7 +67,8 @@ function draw(place) {
   const layout = { ...figure.layout, template }
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
-  else if (layout.yaxis?.scaleanchor && document.documentElement.matches('.big')) fill(place, layout)
+  else if ((layout.yaxis?.scaleanchor || layout.meta?.below) && document.documentElement.matches('.big'))
+    fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
   const data = layout.width < SLIM ? figure.data.map(widen) : figure.data
   place.width = width
