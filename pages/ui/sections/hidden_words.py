@@ -218,7 +218,7 @@ def bars_with_numbers(
         differs=view.differs,
         there=there,
         font_size=view.font_size + 3,
-        height=int((TALL if len(names) <= 6 else 26 * len(names)) * view.font_size / 12),
+        height=TALL if len(names) <= 6 else int(26 * len(names) * view.font_size / 12),
     )
     every = [0.0, most, *values, *ends, *(() if there is None else there)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
