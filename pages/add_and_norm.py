@@ -102,7 +102,7 @@ def values_pictures() -> None:
     mean, deviation = entered.mean(axis=1), entered.std(axis=1)
     drawn = [view.shown(key) for key in (sub.norm_reads, sub.norm)]
     both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
-    columns = view.columns([1, 1])
+    columns = st.columns([1, 1])
     with columns[0]:
         view.picture(
             "spreads",
@@ -214,7 +214,7 @@ match panel:
     case "maps":
         maps()
     case "ways":
-        columns = view.columns([1, 1])
+        columns = st.columns([1, 1])
         with columns[0]:
             lengths_picture()
         with columns[1]:

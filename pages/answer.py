@@ -150,7 +150,7 @@ if view.story:
     guesses(view, "guesses", place, hidden.get(place))
     view.tell(text("story" if words else "story_class", n=f"{len(output_names(view)):,}"))
 else:
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         shown = list(hidden)[:MOST_CHARTS] or [place]
         columns = st.columns(min(2, len(shown)))

@@ -250,7 +250,7 @@ def writes() -> None:
 def words_pushed(scores: np.ndarray, vocabulary: Sequence[str]) -> None:
     """The words that the chosen neuron pushes up most, and those that it pushes down most. scores: (word,)."""
     ranked = np.argsort(-scores, kind="stable")
-    for column, name, places in zip(view.columns([1, 1]), ("up", "down"), (ranked, ranked[::-1]), strict=True):
+    for column, name, places in zip(st.columns([1, 1]), ("up", "down"), (ranked, ranked[::-1]), strict=True):
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
         names = [vocabulary[place] for place in first]
         said = {"words": word("comma").join(names[:3]), "value": f"{scores[first[0]]:.2f}"}
@@ -274,7 +274,7 @@ def for_itself() -> None:
     test = proof(view.choice.pipeline, view.choice.layer, view.trace[attends.reads], view.trace[thinks.reads], turn)
     st.markdown(text("positionwise"))
     many = len(tokens) > 1
-    columns = view.columns([1, 1])
+    columns = st.columns([1, 1])
     with columns[0]:
         gap = f"{test.shuffle_gap:.1e}" if test.shuffle_gap else "0"
         said = {"token": tokens[test.order[0]], "place": test.order[0] + 1, "gap": gap}
@@ -338,13 +338,13 @@ else:
         case "maps":
             maps()
         case "curve":
-            columns = view.columns([1, 1])
+            columns = st.columns([1, 1])
             with columns[0]:
                 curve()
             with columns[1]:
                 shares()
         case "neuron":
-            columns = view.columns([1, 1])
+            columns = st.columns([1, 1])
             with columns[0]:
                 most_active()
             with columns[1]:

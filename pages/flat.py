@@ -55,7 +55,7 @@ text, word = texts_of("flat")
 
 def stages() -> None:
     """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
-    columns = view.columns([1, 4])
+    columns = st.columns([1, 4])
     with columns[0]:
         image = flat.picture
         assert image is not None  # it reads drawings only
@@ -108,7 +108,7 @@ def of_one_token() -> None:
         ],
     ]
     components = Axis.counted("A V", heads.shape[-1])
-    columns = [st.container()] if view.story else view.columns([3, 2])
+    columns = [st.container()] if view.story else st.columns([3, 2])
     with columns[0]:
         view.picture(
             "attention",
@@ -144,7 +144,7 @@ def answer() -> None:
     logits, names = flat["logits"], [class_label(label) for label in flat.answer[0].labels]
     probabilities = np.array(flat.answer[0].probabilities, dtype=np.float32)
     best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
-    columns, look = view.columns([1, 1]), {"differs": view.differs, "font_size": view.font_size, "height": 170}
+    columns, look = st.columns([1, 1]), {"differs": view.differs, "font_size": view.font_size, "height": 170}
     with columns[0]:
         said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
         drawn = view.shown("logits")
@@ -210,7 +210,7 @@ def beside() -> None:
         "even": (f"{probabilities[0]:.4f}", f"{even:.4f}"),
         "measured": (measured("flat"), measured("digits")),
     }
-    columns = view.columns([3, 2])
+    columns = st.columns([3, 2])
     with columns[0]:
         comparison = pd.DataFrame(
             [tuple(map(str, values)) for values in lines.values()],

@@ -48,7 +48,7 @@ else:
     match view.panel("whole", "shapes", "start"):
         case "whole":
             wide = view.choice.decoder and view.trace.picture is None  # encoder and decoder side by side
-            columns = [st.container(), st.container()] if wide else view.columns([5, 6], gap="large")
+            columns = [st.container(), st.container()] if wide else st.columns([5, 6], gap="large")
             with columns[0]:
                 whole(view, place)
             with columns[1]:

@@ -160,7 +160,7 @@ def similarity() -> None:
     pairs = ~np.eye(n, dtype=bool)
     nearest = int(np.where(pairs[token], now[token], -2).argmax()) if n > 1 else token
     other = nearest if view.choice.key is None else view.choice.key
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         said = {"layer": layer + 1, "token": tokens[token], "other": tokens[nearest]}
         view.picture(
@@ -283,7 +283,7 @@ def origin() -> None:
     others = np.where(np.arange(n) == token, -1, reached[layer, token])
     source = int(others.argmax()) if n > 1 else token
     key = source if view.choice.key is None else view.choice.key
-    columns = view.columns([2, 2, 2], gap="small")
+    columns = st.columns([2, 2, 2], gap="small")
     pictures = (
         (
             "rollout",

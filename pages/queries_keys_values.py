@@ -53,7 +53,7 @@ def matrices() -> None:
     d_model, d_k = config.d_model, config.d_k
     st.markdown(text("about_weights", head=head + 1, heads=config.heads, d_model=d_model, d_k=d_k))
     attention = view.pipeline.network.layers[view.choice.layer].attention
-    for column, role in zip(view.columns([1, 1, 1]), ROLES, strict=True):
+    for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
         weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), config.heads, head)
         look = {"square": False, "gaps": False, "line_colour": ROLE_COLOURS[view.mode][role], "height": 400}
         axes = Axis(word("axis_input")), Axis(word("axis_component"))

@@ -94,7 +94,7 @@ def patches() -> None:
     side, size = math.isqrt(len(pixels)), math.isqrt(pixels.shape[1] // config.channels)
     chosen = max(token - first, 0) if token >= first else int(pixels.sum(axis=1).argmax())
     draw, seen = (colour_tiles, pieces_of(view)) if colour else (tiles, pixels.reshape(-1, size, size))
-    columns = view.columns([2, 3])
+    columns = st.columns([2, 3])
     with columns[0]:
         many = side > 1
         view.picture(
@@ -282,7 +282,7 @@ def whole_table(name: str, place: str, dimension: str, font_size: int) -> tuple[
 def two_ways() -> None:
     """Sinusoidal and learned positions side by side, and how alike their places are."""
     st.markdown(text("about_compare"))
-    for column, name in zip(view.columns([1, 1]), ("sinusoidal", "learned"), strict=True):
+    for column, name in zip(st.columns([1, 1]), ("sinusoidal", "learned"), strict=True):
         with column:
             try:
                 drawn = whole_table(name, word("axis_place"), word("axis_dimension"), view.font_size)

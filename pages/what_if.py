@@ -63,7 +63,7 @@ if view.story:
         changes.heads(lab)
     view.tell(text("story"))
 else:
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         answer(view, lab, hidden.get(place))
     with right:

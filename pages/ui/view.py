@@ -182,10 +182,6 @@ class View(Runs):
             going = zip(place, by, sizes, strict=True)
             self.on_key(f"Shift+{arrow}", partial(choose, *(min(max(at + step, 0), n - 1) for at, step, n in going)))
 
-    def columns(self, widths: Sequence[int], **look: object) -> list:
-        """Columns side by side; one below the other where everything is large."""
-        return [st.container() for _ in widths] if self.choice.big else st.columns(widths, **look)
-
     # -- parts of a page ---------------------------------------------------------------------------
 
     def equation(self, latex: str, **look: object) -> None:

@@ -98,3 +98,19 @@ def test_a_presentation_fills_the_screen_with_the_tiles_of_all_heads(
     settle(page)
     outside, inside = chart.bounding_box(), chart.locator(".nsewdrag").bounding_box()
     assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.45 * height
+
+
+@pytest.mark.parametrize("name", ["queries_keys_values", "add_and_norm"])
+def test_in_a_presentation_the_arithmetic_is_seen_beside_every_map(page: Page, app_url: str, name: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/{name}?lang=en&depth=numbers&big=true")
+    page.locator(".chart .ytick").first.wait_for()
+    settle(page)
+    sums = page.locator(f".st-key-working-{name} .formula").last
+    for place in range(page.locator(".chart").count()):
+        chart = page.locator(".chart").nth(place)
+        chart.scroll_into_view_if_needed()
+        expect(chart).to_be_in_viewport(ratio=0.9)
+        expect(sums).to_be_in_viewport(ratio=0.9)
+        map_, sum_ = chart.bounding_box(), sums.bounding_box()
+        assert map_["x"] + map_["width"] <= sum_["x"]

@@ -266,7 +266,7 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
         if token in possible:
             select(edits=toggled(possible[token]))
 
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
     with left:
         figure = over_drawing(picture, size, names, view.token, word("axis_size"), font_size=view.font_size)

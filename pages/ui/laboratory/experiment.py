@@ -161,7 +161,7 @@ def effect_map(
         if (edit := edits[row][column]) is not None:
             select(edits=toggled(edit), **places(row, column))
 
-    left, right = [st.container()] * 2 if view.story else view.columns([3, 2], gap="medium")
+    left, right = [st.container()] * 2 if view.story else st.columns([3, 2], gap="medium")
     with left:
         drawn = {"square": False, "font_size": view.font_size, "limit": 1.0 if waiting else None}
         scale = "positive" if view.story else "signed"

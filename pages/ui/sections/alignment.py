@@ -20,7 +20,7 @@ def alignment(view: Writing) -> None:
     """The map of the chosen head, the sources of the chosen word, and all heads as they were measured."""
     lit_words(view)
     key = view.key(CROSS)
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence(view), cell=chosen_cell(view, key), title=plain("translation.map"))
     with right:

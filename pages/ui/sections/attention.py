@@ -93,7 +93,7 @@ def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None
     """One step as a picture, and beside it the arithmetic of the chosen cell. way: "map"; weights as "row", "lines"."""
     key = prefix + step
     if way != "map":
-        left, right = view.columns([3, 2], gap="medium")
+        left, right = st.columns([3, 2], gap="medium")
         with left:
             weights_picture(view, key, way)
         with right:

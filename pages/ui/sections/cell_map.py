@@ -214,9 +214,7 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
     if view.story:
         draw_map(view, key, sentence, cell=cell, **look)
         return
-    # A square map leaves room beside it, even where everything is large.
-    square = view.trace.axes(key)[-1] == "key"
-    left, right = (st.columns if square else view.columns)([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
     with right:
@@ -237,10 +235,10 @@ def cell_maps(
     focused = named.get(view.choice.stage or "", keys[-1] if stacked else keys[0])
     cell = chosen_cell(view, focused)
     if stacked:
-        left, *rest = view.columns([3, 2] if not view.story else [1], gap="medium")
+        left, *rest = st.columns([3, 2] if not view.story else [1], gap="medium")
         places = [left] * len(keys) + rest
     else:
-        places = view.columns([2] * len(keys) + [3] * (not view.story), gap="small")
+        places = st.columns([2] * len(keys) + [3] * (not view.story), gap="small")
     for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
         with place:
             draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)

@@ -70,7 +70,7 @@ def next_word(view: Writing) -> None:
     look = {"label_visibility": "collapsed", "key": "stage.next"}
     stage = either("stage", plain("translation.quantity"), stages, words, view.choice.stage, **look)
     piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         next_words(view, lambda number: select(output=number), t("translation.read_logits"))
         st.caption(t("translation.tied"))

@@ -55,7 +55,7 @@ def order_matters(view: View) -> None:
     bare = session.run(name, one, (WITHOUT_POSITIONS,)), session.run(name, other, (WITHOUT_POSITIONS,))
     pairs = same_words(here.tokens, there.tokens)
     assert pairs  # such were chosen
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         draw(view, here, likeness(here, there, pairs), likeness(*bare, pairs))
     with right:

@@ -124,7 +124,7 @@ def side_by_side(view: View) -> None:
         st.warning(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
         return
     n, m = len(words.tokens), len(digit.tokens)
-    left, right = view.columns([1, 1], gap="large")
+    left, right = st.columns([1, 1], gap="large")
     with left:
         st.markdown(f"**{plain('home.words', n=n)}**")
         st.markdown(" ".join(f":gray-background[{literal(token)}]" for token in words.tokens))

@@ -21,7 +21,7 @@ text, word = texts_of("translation")
 def search(view: Writing) -> None:
     """The tree, and below it the translations that came of it."""
     tree(view)
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         found(view)
     with right:

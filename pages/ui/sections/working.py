@@ -13,14 +13,15 @@ from pages.ui.text import class_label, plain
 from pages.ui.view import View
 
 TALL = 20  # rows; a longer table scrolls
+FEW = 5
 
 
 def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None:
     """What the cell was computed from, line by line with its own numbers, and what the run recorded.
 
-    most: rows of a long table.
+    most: rows of a long table; in a presentation it has no more than FEW.
     """
-    result = by_hand(view.pipeline.network, view.trace, key, cell, most)
+    result = by_hand(view.pipeline.network, view.trace, key, cell, min(most, FEW) if view.choice.big else most)
     equations = view.in_words(result.equation).split(r", \quad ") if view.choice.at_least("formula") else []
     lines = (*equations, *(step.latex for step in result.steps))
     recorded = _number(result.recorded, 4)

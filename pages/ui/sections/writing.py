@@ -189,7 +189,7 @@ def step_slider(view: Writing) -> None:
 
 def one_step(view: Writing) -> None:
     """What the step looks at, as lines between the sentences; beside it, the likeliest next words."""
-    left, right = view.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         lines(view)
     with right:
