@@ -193,7 +193,7 @@ def similarity() -> None:
                 chosen=(0, layer + 1),
                 hover=[f"{step} · {mean:.2f}" for step, mean in zip(steps, together, strict=True)],
                 font_size=view.font_size,
-                height=150,
+                height=int(150 * view.font_size / 12),
             ),
             text(
                 "read_all_similarities" if n > 1 else "alone_all",
