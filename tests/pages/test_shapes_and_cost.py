@@ -26,9 +26,9 @@ from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
 from pages.ui import session
-from pages.ui.choice import SIZES, CostSettings
+from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.cost import tables as cost_tables
-from pages.ui.cost.figures import walk_diagram
+from pages.ui.cost.figures import short, walk_diagram
 from pages.ui.cost.settings import settings_of
 from pages.ui.frame import PAGES
 from pages.ui.tables import MOST, column_widths
@@ -184,6 +184,24 @@ def test_the_largest_and_the_smallest_settings_open() -> None:
         everything = table(app, "part", "with_numbers")["Parameters"].iloc[-1]
         assert everything > 3e11 if largest else everything < 100
         assert ("too large to be measured" in said(open_part("cost", **link))) == largest
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_largest_numbers_of_the_walk_are_whole_and_in_their_boxes(lang: str) -> None:
+    sizes = {"N": SIZES["layers"], "h": SIZES["heads"], "d_model": SIZES["d_model"], "d_ff": SIZES["d_ff"]}
+    sizes |= {"vocab": SIZES["vocab_size"], "n": MOST_TOKENS, "batch": MOST_INPUTS}
+    app = open_part("walk", lang=lang, length="any", **{name: str(size) for name, size in sizes.items()})
+    written = table(app, "multiply_adds", lang=lang)[catalogue(lang)["shapes_and_cost.column_multiply_adds"]]
+    assert f"{sizes['batch'] * sizes['n'] ** 2 * sizes['d_model']:,}" in set(written)  # too large for a number's column
+    inside, beside = (figure(app)["data"][trace]["text"] for trace in (2, 3))
+    lines = [re.sub("<.*?>", "", line) for box in inside for line in box.split("<br>")]
+    assert max(map(len, lines)) <= 21 and not any("e+" in note for note in beside)
+    assert any(re.match(r"67\.1 E ", note) for note in beside)
+
+
+@pytest.mark.parametrize(("number", "written"), [(999_999, "999,999"), (10**6, "1 M"), (999_999_999, "1 G")])
+def test_large_numbers_are_shortened_to_three_digits(number: int, written: str) -> None:
+    assert short(number) == written
 
 
 def test_every_reason_that_can_be_met_has_its_words() -> None:

@@ -16,6 +16,8 @@ from pages.ui.figures.base import BREAK, at, scale, stroke, tint, words_at
 from pages.ui.figures.base import look as figure_look
 from pages.ui.text.formulas import html_math
 
+PREFIXES = {"Z": 10**21, "E": 10**18, "P": 10**15, "T": 10**12, "G": 10**9, "M": 10**6, "k": 10**3}
+
 
 def shape_text(shape: Shape, numbers: bool) -> str:
     """n × d_model, or 12 × 512."""
@@ -24,19 +26,33 @@ def shape_text(shape: Shape, numbers: bool) -> str:
     return " × ".join(f"({axis})" if " " in axis else axis for axis in shape.axes)
 
 
+def with_prefix(number: int) -> str:
+    """A number from 1,000 on in three digits: 1.23 k, 67.1 E."""
+    rounded = float(f"{number:.2e}")
+    prefix, size = next((prefix, size) for prefix, size in PREFIXES.items() if rounded >= size)
+    return f"{rounded / size:.3g} {prefix}"
+
+
 def short(number: int) -> str:
-    """1,234 as it is, larger ones as 1.2 M."""
-    for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:,}"
+    """1,234 as it is, from a million on as 1.23 M."""
+    return with_prefix(number) if number >= 10**6 else f"{number:,}"
 
 
 # -- the shape walk ------------------------------------------------------------------------------------------
 
 _MIDDLE, _WIDTH, _HALF_HEIGHT = (0.5, 1.5, 2.5), 0.86, 0.39
 _MARGIN = 0.03  # where residual lines run
-_ROW = 59  # pixels from one row of boxes to the next
+_ROW = 59  # pixels from one row of boxes, of three lines, to the next
+_MOST = 20  # letters that a line of a box holds
+
+
+def _folded(shape: str) -> str:
+    """A shape, in two lines where it is too long for its box."""
+    if len(shape) <= _MOST:
+        return shape
+    sizes = shape.split(" × ")
+    first, last = sizes[: len(sizes) // 2], sizes[len(sizes) // 2 :]
+    return f"{' × '.join(first)} ×<br>{' × '.join(last)}"
 
 
 def _column(step: Step) -> int:
@@ -91,9 +107,10 @@ def walk_diagram(
     marker = {"symbol": [tip[2] for tip in tips], "size": 7, "color": GREY}
     inside = [
         f"<b>{mathematics(step.symbol)}</b><br>{html_math(shape_text(step.output, False))}"
-        f"<br>{shape_text(step.output, True)}"
+        f"<br>{_folded(shape_text(step.output, True))}"
         for step in steps
     ]
+    lines_each = max(text.count("<br>") for text in inside) + 1
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
@@ -123,7 +140,7 @@ def walk_diagram(
         "yaxis": {"range": [max(levels.values()) + 0.5, -0.5], "visible": False},
         "showlegend": False,
     }
-    height = int((max(levels.values()) + 1) * _ROW * font_size / 12)
+    height = int((max(levels.values()) + 1) * _ROW * lines_each / 3 * font_size / 12)
     return figure_of(traces, layout | figure_look(height, font_size))
 
 

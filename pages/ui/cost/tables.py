@@ -23,7 +23,7 @@ from model.cost import (
 from model.measure import LayerTimes, batch_run, layer_times, real_parameters
 from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui.cost import figures as cost_figures
-from pages.ui.cost.figures import shape_text, short
+from pages.ui.cost.figures import shape_text, short, with_prefix
 from pages.ui.figures import AFTER, Axis, Figure, bars
 from pages.ui.text import catalogue, texts_of
 from pages.ui.text.formulas import html_math, in_words, plain_math
@@ -39,10 +39,7 @@ def table(rows: list, columns: str, **options) -> pd.DataFrame:
 
 def in_bytes(number: int) -> str:
     """536 B, 27.6 kB, 433 MB."""
-    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number} B"
+    return f"{with_prefix(number)}B" if number >= 1000 else f"{number} B"
 
 
 # -- the shape walk ------------------------------------------------------------------------------------------
@@ -56,15 +53,20 @@ def steps_of(config: EncoderConfig, n: int, batch: int) -> list[Step]:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool, lang: str) -> pd.DataFrame:
     """Every step in numbers, or in letters."""
-    rows = []
-    for step in steps_of(config, n, batch):
-        counts = (step.parameters, step.multiply_adds, step.bytes)
+    steps, rows, counted = steps_of(config, n, batch), [], ("parameters", "multiply_adds", "bytes")
+    # A browser's column of numbers ends at 2^53: one that holds more is of words.
+    large = {name for name in counted if any(getattr(step, name).number > 2**53 for step in steps)}
+    for step in steps:
+        counts = {name: getattr(step, name) for name in counted}
         rows.append(
             [
                 plain_math(step.symbol),
                 ", ".join(shape_text(shape, numbers) for shape in step.inputs) or "–",
                 shape_text(step.output, numbers),
-                *(count.number if numbers else count.formula for count in counts),
+                *(
+                    count.formula if not numbers else f"{count.number:,}" if name in large else count.number
+                    for name, count in counts.items()
+                ),
                 step.times if numbers else "N" if step.key.startswith("layers.") else "1",
                 word(f"kind_{step.kind}"),
                 plain_math(in_words(step.equation)),
