@@ -12,6 +12,7 @@ from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
 from pages.ui.figures import Figure
+from pages.ui.link_values import EDITS
 from pages.ui.text import plain
 
 
@@ -73,18 +74,23 @@ def csv(table: pd.DataFrame, about: str = "") -> bytes:
     return (first + table.to_csv()).encode("utf-8-sig")
 
 
-def standalone(drawn: Figure) -> str:
-    """The figure as one HTML file that opens offline; its camera saves an SVG."""
+def standalone(drawn: Figure, about: str) -> str:
+    """The figure as one HTML file that opens offline, its title says whose it is; its camera saves an SVG."""
     figure = drawn.checked().update_layout(paper_bgcolor="white", plot_bgcolor="white")
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
-    return figure.to_html(include_plotlyjs=True, config=config)
+    page = figure.to_html(include_plotlyjs=True, config=config)
+    return page.replace("<head>", f"<head><title>{html.escape(about)}</title>", 1)
 
 
 def npz(trace: Trace) -> bytes:
-    """The whole run: one array under each key of the trace, and the tokens; of a translation also the target's."""
+    """The whole run: one array under each key of the trace, the tokens, and the changes as they stand in a link.
+
+    Of a translation also the target's tokens.
+    """
     file = io.BytesIO()
     names = {name: np.array(getattr(trace, name)) for name in ("tokens", "target_tokens") if hasattr(trace, name)}
-    np.savez_compressed(file, **names, **{key: trace[key] for key in trace})
+    edits = np.array(EDITS.write(trace.edits))
+    np.savez_compressed(file, edits=edits, **names, **{key: trace[key] for key in trace})
     return file.getvalue()
 
 

@@ -15,7 +15,7 @@ from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from model.pipeline import Reading
 from pages.ui import exports, figures, session
-from pages.ui.changes_bar import changes_bar, compare_bar, shown_switch
+from pages.ui.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
 from pages.ui.choice import Choice
 from pages.ui.components.chart import chart
 from pages.ui.components.keys import listen
@@ -248,7 +248,7 @@ class View(Runs):
             figure,
             f"{self.name}.{name}",
             alt=f"{title}. {unmarked(sentence)}",
-            file=self.file_name(title),
+            file=self.file_name(self.name, title, self.where()),
             on_pick=on_pick,
         )
         st.markdown(joined(sentence))
@@ -368,12 +368,19 @@ class View(Runs):
 
     # -- what one takes along ----------------------------------------------------------------------
 
-    def about(self) -> tuple[str, str]:
-        """What a file of this page is about: "layer 2, head 3" and "i love you ."."""
-        return self.where(), str(self.given) if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
+    def about(self) -> str:
+        """What the files of this page are about: "i love you ."."""
+        return str(self.given) if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
 
-    def file_name(self, title: str) -> str:
-        return exports.file_name(self.name, title, *self.about())
+    def file_name(self, *parts: str) -> str:
+        """The name of a file: what is in it, whether the run was changed, and whose it is."""
+        changed = [plain("change.shown_changed")] if self.trace.edits else []
+        return exports.file_name(*parts, *changed, self.about())
+
+    def _changes(self) -> list[str]:
+        """What was changed in the run on the screen, in one sentence; nothing in one that is as it was."""
+        made = [edit_in_words(edit, self.trace.graph, self.trace.tokens) for edit in self.trace.edits]
+        return [plain("change.made", changes=" + ".join(made))] if made else []
 
     def _downloads(self) -> None:
         names = {title: name for name, (title, _, _) in self._pictures.items()}
@@ -382,8 +389,8 @@ class View(Runs):
             wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
             _, figure, make_table = self._pictures[names[wanted]]
-            file = self.file_name(wanted)
-            about = " · ".join((plain(f"{self.name}.title"), wanted, *self.about()))
+            file = self.file_name(self.name, wanted, self.where())
+            about = " · ".join((plain(f"{self.name}.title"), wanted, self.where(), *self._changes(), self.about()))
             with columns[1]:
                 st.download_button(
                     "CSV",
@@ -393,15 +400,20 @@ class View(Runs):
                     on_click="ignore",
                 )
             with columns[2]:
-                html = f"{file}.html"
-                st.download_button("HTML", lambda: exports.standalone(figure), html, "text/html", on_click="ignore")
+                st.download_button(
+                    "HTML",
+                    lambda: exports.standalone(figure, about),
+                    f"{file}.html",
+                    "text/html",
+                    on_click="ignore",
+                )
         with columns[3]:
             run = self._run  # done again when asked for: a trace kept for the button would stay as long as the visitor
             edits = self.trace.edits
             st.download_button(
                 plain("common.npz"),
                 lambda: exports.npz(session.run(*run, edits)),
-                f"{exports.file_name('trace', self.about()[1])}.npz",
+                f"{self.file_name('trace')}.npz",
                 on_click="ignore",
             )
         st.caption(t("common.downloads_help"))

@@ -1,16 +1,18 @@
 """What a reader takes along: the whole run, tables that spreadsheets read, pictures that open offline."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from pages.ui import exports
 from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
 from pages.ui.figures.base import MOST_NAMED
 from tests.networks import trace_of
-from tests.pages.opening import charts, open_page
+from tests.pages.opening import assert_fine, charts, open_page
 
 SENTENCE = '我爱你 , "really" # not ?'
 
@@ -19,8 +21,8 @@ def test_the_npz_holds_the_whole_run_under_the_traces_keys() -> None:
     for name in ("trained text", "trained digits", "trained flat"):
         trace = trace_of(name)
         saved = np.load(io.BytesIO(exports.npz(trace)), allow_pickle=False)
-        assert set(saved.files) == {*trace.keys(), "tokens"}
-        assert saved["tokens"].tolist() == trace.tokens
+        assert set(saved.files) == {*trace.keys(), "tokens", "edits"}
+        assert saved["tokens"].tolist() == trace.tokens and saved["edits"] == ""
         for key in trace:
             np.testing.assert_array_equal(saved[key], trace[key])
 
@@ -68,8 +70,9 @@ def test_a_table_of_boxes_holds_their_five_numbers() -> None:
 
 
 def test_the_html_needs_nothing_from_elsewhere() -> None:
-    page = exports.standalone(heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"])))
+    page = exports.standalone(heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"])), "a < b")
     assert "<script src=" not in page and "Plotly.newPlot" in page and len(page) > 1_000_000
+    assert "<title>a &lt; b</title>" in page
 
 
 def test_file_names_hold_page_layer_head_and_sentence_and_no_sign_that_a_system_refuses() -> None:
@@ -86,6 +89,26 @@ def test_downloads_carry_page_sentence_layer_and_head() -> None:
     assert len(names) == 3  # a button for each kind of file; what they are called, a browser is told on the click
     (chart,) = charts(app)
     assert "glass-encoder-attention-Weights-layer-2-head-3-i-love-you" in chart["file"]
+
+
+@pytest.mark.parametrize("shown", ["changed", "original"])
+def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, tuple[str, bytes | str]] = {}
+    monkeypatch.setattr(st, "download_button", lambda _, data, name, *__, **___: files.update({name: data()}))
+    edits = "layers.1.attention.heads~zero~head.3~~embedding.sum~remove~token.2"
+    app = open_page("attention", s="i love you .", layer="2", head="3", depth="numbers", edits=edits, shown=shown)
+    app.session_state["attention.downloads"] = True
+    assert_fine(app.run())
+    changed, mark = shown == "changed", "changed-" if shown == "changed" else ""
+    named = f"glass-encoder-attention-Weights-layer-2-head-3-{mark}i-love-you"
+    assert {*files} == {f"{named}.csv", f"{named}.html", f"glass-encoder-trace-{mark}i-love-you.npz"}
+    assert charts(app)[0]["file"] == named
+    first = files[f"{named}.csv"].decode("utf-8-sig").splitlines()[0]
+    title = re.search("<title>(.*)</title>", files[f"{named}.html"])[1]
+    for about in (first, title):
+        assert ("changed: layer 2, head 3 · what is found: switched off + “i” · " in about) == changed, about
+    saved = np.load(io.BytesIO(files[f"glass-encoder-trace-{mark}i-love-you.npz"]))
+    assert saved["edits"] == (edits if changed else "")
 
 
 @pytest.mark.parametrize("name", ["feed_forward", "translation"])
