@@ -9,6 +9,7 @@ from model.analysis import head_slice
 from model.encoder import MultiHeadAttention
 from pages.ui.differences import of_both, one_plane
 from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
+from pages.ui.pickers import placed
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.text import texts_of
 from pages.ui.view import View
@@ -18,13 +19,8 @@ ROLES = ("Q", "K", "V")
 text, word = texts_of("queries_keys_values")
 
 view = View("queries_keys_values", rows=[PREFIX + role for role in ROLES])
-tokens, config, head = view.trace.tokens, view.trace.config, view.choice.head
+tokens, config, head = placed(view.trace.tokens), view.trace.config, view.choice.head
 vectors = {role: view.value(PREFIX + role)[head] for role in ROLES}  # (token, d_k) each
-
-
-def named(token: int) -> str:
-    """A token; with its place where it occurs more than once."""
-    return f"{tokens[token]} ({token + 1})" if tokens.count(tokens[token]) > 1 else tokens[token]
 
 
 def story() -> None:
@@ -33,7 +29,7 @@ def story() -> None:
     picture = np.stack([vectors[role][view.token] for role in ROLES])
     columns = Axis(word("axis_component"))
     figure = heatmap(picture, rows, columns, square=False, font_size=view.font_size, height=260)
-    view.picture("story", figure, text("read_story", token=named(view.token), d_k=config.d_k))
+    view.picture("story", figure, text("read_story", token=tokens[view.token], d_k=config.d_k))
     view.tell(text("story_ask"), text(f"story_take_{view.kind}"))
 
 
@@ -43,7 +39,7 @@ def maps() -> None:
     for role, values in vectors.items():
         token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
         value = f"{values[token, component]:.2f}"
-        said.append(text(f"read_{role}", token=named(int(token)), component=component + 1, value=value))
+        said.append(text(f"read_{role}", token=tokens[token], component=component + 1, value=value))
     looks = [{"title": word(role), "line_colour": ROLE_COLOURS[view.mode][role]} for role in ROLES]
     cell_maps(view, [view.key(PREFIX + role) for role in ROLES], said, looks)
 
@@ -84,7 +80,6 @@ def plane() -> None:
     scores = Q @ K.T
     apart = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1)  # (query, key)
     best, nearest = int(scores[token].argmax()), int(apart[token].argmin())
-    names = [named(i) for i in range(n)]
     legend = word("legend_query"), word("legend_key")
     titles = tuple(word("axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
     x, y = points.reshape(-1, 2).T
@@ -93,15 +88,15 @@ def plane() -> None:
     look = {"link": (token, best), "before": before, "font_size": view.font_size, "height": 520}
     view.picture(
         "plane",
-        queries_and_keys(points[0], points[1], names, legend, titles, view.mode, **look),
+        queries_and_keys(points[0], points[1], tokens, legend, titles, view.mode, **look),
         text(
             "read_plane",
             share=f"{shares.sum():.0%}",
             d_k=config.d_k,
-            token=named(token),
-            best=named(best),
+            token=tokens[token],
+            best=tokens[best],
             score=f"{scores[token, best]:.2f}",
-            nearest=named(nearest),
+            nearest=tokens[nearest],
             agree=int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum()),
             N=n,
         )

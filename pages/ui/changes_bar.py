@@ -10,7 +10,7 @@ from model.sweep import align
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import chosen, select
-from pages.ui.pickers import bound, sentence_box
+from pages.ui.pickers import bound, placed, sentence_box
 from pages.ui.text import class_label, literal, plain, t
 
 
@@ -23,14 +23,16 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
         return
     if choice.edits:
         st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
-    for number, edit in enumerate((*choice.edits, *waiting)):
+    edits = chosen().edits
+    shown = [(place, edit) for some in (choice.edits, waiting) for place, edit in enumerate(edits) if edit in some]
+    for number, (place, edit) in enumerate(shown):
         words = literal(edit_in_words(edit, own.graph, own.tokens))
         st.button(
             f":gray[{words}]" if edit in waiting else words,
             icon=":material/close:",
             key=f"change.{number}",
             on_click=select,
-            kwargs={"edits": toggled(edit)},
+            kwargs={"edits": edits[:place] + edits[place + 1 :]},  # of equal ones only this
             help=plain("change.waits" if edit in waiting else "change.take_back"),
         )
     if len(choice.edits) + len(waiting) > 1:
@@ -108,7 +110,7 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     for field, name in (("head", "head"), ("neuron", "neuron")):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{name}", number=place + 1))
-    known = dict(enumerate(tokens))  # other places by their numbers
+    known = dict(enumerate(placed(tokens)))  # other places by their numbers
     for field in ("token", "looked_at"):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{field}", token=known.get(place, place + 1)))

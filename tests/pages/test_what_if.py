@@ -89,6 +89,30 @@ def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() 
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), plain["layers.4.attention.scores"][0])
 
 
+def test_each_of_two_equal_changes_is_taken_back_by_itself() -> None:
+    twice, other = Edit("layers.1.ffn.output", "scale", 2.0), Edit("layers.0.attention.heads", "zero", head=0)
+    app = open_page("attention", s=SENTENCE, edits="~~".join(map(edit_code, (twice, other, twice))))
+    app.button(key="change.0").click().run()
+    assert_fine(app)
+    assert app.session_state["choice"].edits == (other, twice)
+
+
+def test_changes_of_equal_words_are_told_apart() -> None:
+    graph, tokens = session.pipeline("text").graph, ["[CLS]", "the", "cat", "the"]
+    gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
+    assert [said.split(" · ")[0] for said in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
+    for stage in ("remove", "zero"):
+        app = open_part("tokens", s="the cat saw the [MASK] .", stage=stage)
+        (strip,) = (chart for chart in charts(app) if chart["key"].endswith("_spread"))
+        hovers = [hover.rpartition(":")[0] for trace in strip["figure"]["data"] for hover in trace["text"]]
+        assert len(set(hovers)) == len(hovers), stage
+
+
+def test_the_strongest_change_is_named_in_a_sentence() -> None:
+    app = open_part("tokens", stage="remove")
+    assert "most here: without “[MASK]” (" in texts(app).replace("\\", "")
+
+
 @pytest.mark.parametrize("shown", ["changed", "original", "difference"])
 def test_pictures_show_what_was_asked_for(shown: str) -> None:
     link = {"s": SENTENCE, "depth": "numbers", "layer": "5", "stage": "scores", "shown": shown}

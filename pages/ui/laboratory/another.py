@@ -6,7 +6,7 @@ from model import Edit
 from pages.ui.changes_bar import other_input
 from pages.ui.figures import Axis
 from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
-from pages.ui.pickers import either
+from pages.ui.pickers import either, placed
 from pages.ui.text import plain
 
 #: What can be taken from there; "stream" is the vector that goes into a layer.
@@ -35,6 +35,7 @@ def another_input(lab: Experiment) -> None:
     if by_place:
         rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]
         key, layer = key_of(lab, what, view.choice.layer), view.choice.layer + 1
+        told, told_there = placed(here), placed(there)
         effect_map(
             lab,
             "patching",
@@ -44,12 +45,15 @@ def another_input(lab: Experiment) -> None:
                 [Edit(key, "patch", token=one, from_token=two, source=source) for two in range(len(there))]
                 for one in rows
             ],
-            lambda row, two: word("where_taken", token=here[rows[row]], other=there[two], layer=layer),
+            lambda row, two: word("where_taken", token=told[rows[row]], other=told_there[two], layer=layer),
         )
         return
     pairs = [(pair.one, pair.other) for pair in view.pairs if pair.one is not None and pair.other is not None]
     layers = range(view.trace.graph.layers())
-    names = [here[one] if here[one] == there[two] else f"{here[one]} ← {there[two]}" for one, two in pairs]
+    names, told = (
+        [names[one] if here[one] == there[two] else f"{names[one]} ← {there[two]}" for one, two in pairs]
+        for names in (here, placed(here))
+    )
     effect_map(
         lab,
         "patching",
@@ -59,6 +63,6 @@ def another_input(lab: Experiment) -> None:
             [Edit(key_of(lab, what, i), "patch", token=one, from_token=two, source=source) for one, two in pairs]
             for i in layers
         ],
-        lambda layer, pair: word("where_before", token=names[pair], layer=layer + 1),
+        lambda layer, pair: word("where_before", token=told[pair], layer=layer + 1),
         lambda layer, pair: {"layer": layer},
     )

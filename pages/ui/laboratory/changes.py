@@ -13,7 +13,7 @@ from pages.ui.figures import Axis, lines, over_drawing
 from pages.ui.laboratory.experiment import Experiment, Where, effect_map, is_that_much, text, word
 from pages.ui.link import select
 from pages.ui.numbers import signed
-from pages.ui.pickers import either
+from pages.ui.pickers import either, placed
 from pages.ui.text import plain
 from pages.ui.view import View
 
@@ -90,7 +90,7 @@ def heads(lab: Experiment) -> None:
     if way == "patch" and view.other is not None:
         more["source"] = view.choice.other_subject
         if len(view.other.tokens) != len(view.trace.tokens):
-            token = view.trace.tokens[lab.place]
+            token = placed(view.trace.tokens)[lab.place]
             paired = next((pair.other for pair in view.pairs if pair.one == lab.place), None)
             if paired is None:
                 st.info(text("no_pair", token=token), icon=":material/link_off:")
@@ -137,8 +137,8 @@ def inside_attention(lab: Experiment) -> None:
     way = way_of(view, ("ways", "pair"))
     layers, keys = layer_axis(lab, together=True)
     if way == "pair":
-        tokens, token = view.trace.tokens, view.token
-        pair = [word("do_hide", token=tokens[token], other=other) for other in tokens]
+        tokens, token, told = view.trace.tokens, view.token, placed(view.trace.tokens)
+        pair = [word("do_hide", token=told[token], other=other) for other in told]
         effect_map(
             lab,
             "pairs",
@@ -209,17 +209,17 @@ def positions(lab: Experiment) -> None:
 def tokens(lab: Experiment) -> None:
     """A token taken away, or changed places with the selected one; or its vector held before each layer."""
     view = lab.view
-    names, single = view.trace.tokens, len(view.trace.tokens) == 1
+    names, told, single = view.trace.tokens, placed(view.trace.tokens), len(view.trace.tokens) == 1
     way, value = held(view, HELD if single else ("remove", "swap", *HELD))
     everywhere = range(len(names))
     if way in ("remove", "swap"):
-        st.caption(text(f"about_{way}", token=names[view.token]))
+        st.caption(text(f"about_{way}", token=told[view.token]))
         change = removed if way == "remove" else swapped
         edits = [change(lab, token) for token in everywhere]
         if view.trace.picture is not None:
             patches(lab, way, edits)
             return
-        label = [word(f"where_{way}", token=names[view.token], other=name) for name in names]
+        label = [word(f"where_{way}", token=told[view.token], other=name) for name in told]
         effect_map(lab, way, Axis("", [" "]), Axis(plain("axis.token"), names), [edits], lambda _, token: label[token])
         return
     graph = view.trace.graph
@@ -232,7 +232,7 @@ def tokens(lab: Experiment) -> None:
         rows,
         Axis(plain("axis.token"), names),
         [[Edit(key, way, value, token=token) for token in everywhere] for key in keys],
-        lambda row, token: word("where_before", token=names[token], layer=rows.labels[row]),
+        lambda row, token: word("where_before", token=told[token], layer=rows.labels[row]),
     )
 
 

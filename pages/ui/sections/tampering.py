@@ -9,6 +9,7 @@ from pages.ui import session
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.link import select
+from pages.ui.pickers import placed
 from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.sections.writing import Writing, likelihood
 from pages.ui.text import literal, plain, texts_of
@@ -36,7 +37,7 @@ def tampering(view: Writing) -> None:
 
 def offered(view: Writing) -> list[tuple[str, Edit]]:
     """The changes that make sense for the chosen layer, head and source word."""
-    head, token, name, where = view.choice.head, view.token, view.trace.tokens[view.token], view.where()
+    head, token, name, where = view.choice.head, view.token, placed(view.trace.tokens)[view.token], view.where()
     here = view.key(EVERY)
     return [
         (word("do_head", where=where), Edit(f"{here}cross.heads", "zero", head=head)),
