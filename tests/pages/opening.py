@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import unicodedata
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
 from pages.ui import session
+from pages.ui.text import catalogue
 from tests.networks import draw_norms
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -57,6 +59,14 @@ def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
 def steps(app: AppTest) -> list[str]:
     """The lines of the arithmetic on the page: LaTeX, from the symbol to the result."""
     return [html.unescape(latex) for latex in re.findall(r'data-latex="(.*?)"', "\n".join(in_html(app)))]
+
+
+def recorded(app: AppTest) -> float:
+    """What the run recorded, as it stands below the arithmetic on the page."""
+    before, after = catalogue(app.session_state["lang"])["common.recorded"].split("{value}")
+    found = re.search(f"{re.escape(before)}(−?[\\d.]+)(?: × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+))?{re.escape(after)}", texts(app))
+    digits, power = found.groups()
+    return float(f"{digits.replace('−', '-')}e-{unicodedata.normalize('NFKC', power or '0')}")
 
 
 def in_html(app: AppTest) -> list[str]:

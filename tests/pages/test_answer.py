@@ -17,6 +17,7 @@ from tests.pages.opening import (
     numbers,
     open_page,
     pre_norm,
+    recorded,
     steps,
     tables,
     texts,
@@ -46,10 +47,8 @@ def number(latex: str) -> float:
 
 def arithmetic(app: AppTest, line: str) -> float:
     """The result of the arithmetic on the page, whose lines and table agree as displayed."""
-    said = texts(app).replace("\\", "").replace("−", "-")
     result = number(steps(app)[-1].rsplit("= ", 1)[1])
-    recorded = catalogue(app.session_state["lang"])["common.recorded"].replace("{value}", f"{result:.4f}")
-    assert recorded in said
+    assert recorded(app) == pytest.approx(result, rel=1e-4, abs=6e-5)
     heads, *rows = tables(app)[-1]
     last = [float(row[-1]) if row[-1] else 0.0 for row in rows]
     if line == "logits":
@@ -147,6 +146,13 @@ def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, l
     expected = logits[word] if line == "logits" else softmax(logits)[word]
     assert arithmetic(app, line) == pytest.approx(expected, abs=6e-5)
     assert f"“{load('text').reader.vocabulary[word]}”" in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("edits", ["logits~set~value.3", ""])
+def test_a_small_number_is_recorded_in_the_figures_of_the_arithmetic(edits: str) -> None:
+    app = open_page("answer", s="the [MASK] sat .", output="17", edits=edits)
+    by_hand = number(steps(app)[-1].rsplit("= ", 1)[1])
+    assert by_hand < 1e-4 and recorded(app) == pytest.approx(by_hand, rel=1e-4)
 
 
 def test_many_masks_are_all_rows_of_the_picture_though_few_have_a_chart() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from model.by_hand import Table, by_hand
+from model.by_hand import Table, Working, by_hand
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.formula import formula
 from pages.ui.numbers import written
@@ -24,8 +24,7 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = 10) -> None
     result = by_hand(view.pipeline.network, view.trace, key, cell, min(most, FEW) if view.choice.big else most)
     equations = view.in_words(result.equation).split(r", \quad ") if view.choice.at_least("formula") else []
     lines = (*equations, *(step.latex for step in result.steps))
-    recorded = _number(result.recorded, 4)
-    said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{recorded}</b>")
+    said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
     with st.container(border=True, key=f"working.{view.name}"):
         arithmetic(
             f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(view, key, cell))}</p>"
@@ -91,6 +90,16 @@ def terms(view: View, table: Table) -> str:
 def _line(name: str, values: Sequence[float | None]) -> str:
     """The cells of a row: its name, and what there is of its values."""
     return f"<td>{name}</td>" + "".join(f"<td>{'' if v is None else _number(v)}</td>" for v in values)
+
+
+def _recorded(result: Working) -> str:
+    """What the run holds, in four decimals; a small number in as many digits as the lines by hand have right."""
+    value = result.recorded
+    if not 0 < abs(value) < 1e-3:
+        return _number(value, 4)
+    found = value if result.changed or not result.steps else result.steps[-1].value
+    digits = next((digits for digits in (5, 4, 3, 2) if f"{value:.{digits}g}" == f"{found:.{digits}g}"), 1)
+    return written(f"{value:.{digits}g}")
 
 
 def _number(value: float, decimals: int = 5) -> str:
