@@ -40,8 +40,10 @@ def number(view: View, lab: Experiment) -> None:
     """How far the one leads the other, before and now; and which changes can do nothing here, and why."""
     of, against = lab.names
     before, now = lab.lead(view.original), lab.lead(view.trace)
-    moved = f"{now - before:+.2f}" if view.trace.edits else None  # its arrow follows a plain minus only
-    st.metric(word("lead", of=of, against=against), signed(now), moved, delta_color="off")
+    moved = round(now - before, 4)  # what is less comes of rounding
+    look = {"delta": signed(moved)} if view.trace.edits else {}
+    arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
+    st.metric(word("lead", of=of, against=against), signed(now), delta_color="off", delta_arrow=arrow, **look)
     st.caption(text("number", of=of, against=against))
     for edit, why in view.trace.idle.items():
         where = edit_in_words(edit, view.trace.graph, view.trace.tokens)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
@@ -14,6 +15,7 @@ from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
 from pages.ui.link_values import edit_code
+from pages.ui.numbers import signed
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
 from tests.pages.opening import APP, assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
@@ -206,8 +208,20 @@ def test_two_clicks_on_bars_choose_the_number() -> None:
     app = open_part("heads", output=str(of), against=str(against), edits=edit_code(OFF))
     now, before = lead(trace, place, of, against), lead(text(SENTENCE), place, of, against)
     assert app.metric[0].value == f"{now:+.2f}".replace("-", "−")
-    assert app.metric[0].delta == f"{now - before:+.2f}"
+    assert app.metric[0].delta == signed(now - before)
     assert "floor" in app.metric[0].label and "bed" in app.metric[0].label
+
+
+def test_what_hardly_moves_is_said_to_hardly_move() -> None:
+    app = open_part("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
+    assert app.metric[0].delta == "0" and app.metric[0].proto.direction == MetricProto.MetricDirection.NONE
+    assert "Hardly anything moved" in texts(app) and "moved most" not in texts(app)
+
+
+def test_small_shares_in_pictures_have_no_e() -> None:
+    app = open_part("heads", edits="logits~set~value.3")
+    written = [text for trace in figures(app)[0]["data"] for text in trace.get("text", [])]
+    assert any(text.endswith("→ 8 × 10⁻⁵") for text in written) and not any("e-" in text for text in written)
 
 
 def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:

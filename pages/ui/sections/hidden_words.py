@@ -21,7 +21,7 @@ from pages.ui.figures import Axis, Figure, bars, drawing, over_drawing, reads
 from pages.ui.figures.base import words_at
 from pages.ui.figures.reads import INK
 from pages.ui.link import chosen, select
-from pages.ui.numbers import signed
+from pages.ui.numbers import signed, written
 from pages.ui.pickers import told_apart
 from pages.ui.sections.working import names_along
 from pages.ui.text import plain, t
@@ -149,7 +149,8 @@ def guesses(
         figure.layout["shapes"] = marks
         most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
         moved = {"before": share(before[most_moved]), "after": share(now[most_moved])}
-        sentence += " " + t("words.read_changed", name=names[most_moved], **moved)
+        how = "changed" if moved["before"] != moved["after"] else "hardly_changed"
+        sentence += " " + t(f"words.read_{how}", name=names[most_moved], **moved)
     table = pd.DataFrame({"p": now[shown]}, index=drawn)
     if changed:
         table[plain("words.before")] = before[shown]
@@ -248,10 +249,10 @@ def output_names(view: View) -> Sequence[str]:
 
 
 def share(probability: float) -> str:
-    """A probability as short as it stays true: 0.41, 0.0002, 0.9996."""
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵."""
     if 0.995 <= probability < 0.99995:
         return f"{probability:.4f}"
-    return f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
+    return f"{probability:.2f}" if probability >= 0.01 else written(f"{probability:.1g}")
 
 
 def guess_in_words(view: View, place: int, truth: int | None) -> str:
