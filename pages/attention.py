@@ -3,7 +3,9 @@
 import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
+from pages.ui.frame import choice
 from pages.ui.sections.attention import attention_steps, weights_picture
+from pages.ui.sections.hidden_words import with_words_hidden
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.text import t
 from pages.ui.view import View
@@ -11,7 +13,9 @@ from pages.ui.view import View
 EQUATION = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
 PREFIX = "layers.{l}.attention."
 
-view = View("attention", EQUATION)
+chosen = choice()
+hides = chosen.hidden and not chosen.other  # what the reader hid on Home is hidden here, too
+view = View("attention", EQUATION, hides=with_words_hidden if hides else None)
 if view.kind == "single" and not view.story:
     st.info(t("attention.single"), icon=":material/info:")
 

@@ -32,6 +32,10 @@ def live(view: View) -> int:
         layer, head = head_to_watch(view, place)
         what_it_reads(view, layer, head, place)
         head_switch(view, layer, head)
+        if view.kind != "single":
+            away = tuple(at for at, word in hidden.items() if word is not None) or view.choice.hidden
+            cell = {"layer": layer, "head": head, "token": place, "key": None}
+            view.way_to("attention", plain("home.see"), **cell, hidden=away, stage=None, panel=None)
         if not view.story:
             st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
     return place

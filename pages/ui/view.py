@@ -274,6 +274,12 @@ class View(Runs):
         if not self.choice.big:
             self._way_on("question")
 
+    def way_to(self, name: str, label: str, **values: object) -> None:
+        """A button that chooses these values (names as in Choice) and opens another page with them."""
+        look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.way"}
+        if st.button(label, on_click=select, kwargs=values, **look):
+            go_to(name)
+
     def _way_on(self, name: str) -> None:
         """The link to the page that comes next in the story, if there is one, by its `name` or question.
 

@@ -93,9 +93,7 @@ def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> Non
 def test_a_page_that_shows_the_sentence_as_typed_says_so_where_a_word_was_hidden() -> None:
     said = catalogue("en")["common.all_seen"]
     for hidden, told in (("3", True), ("none", False)):
-        assert (
-            said in [caption.value for caption in open_page("attention", s=SENTENCE, hidden=hidden).caption]
-        ) == told
+        assert (said in [caption.value for caption in open_page("heads", s=SENTENCE, hidden=hidden).caption]) == told
 
 
 def test_several_words_can_be_hidden_at_once_and_a_link_holds_them() -> None:

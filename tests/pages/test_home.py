@@ -141,8 +141,18 @@ def test_a_link_that_hides_what_is_no_word_hides_nothing(hidden: str) -> None:
 
 def head_on_screen(app) -> tuple[int, int]:
     """The layer and the head, from 0, that Home watches."""
-    layer, head = re.search(r"Switch off layer (\d+), head (\d+)", app.toggle(key="words.switch").label).groups()
+    layer, head = re.findall(r"\d+", app.toggle(key="words.switch").label)
     return int(layer) - 1, int(head) - 1
+
+
+def strongest(app) -> str:
+    """The word that Home says its head reads most."""
+    return max(lines(app), key=lambda end: end[1])[0]
+
+
+def looked_at_most(attention) -> str:
+    """The word that the selected one looks at most on Attention, as it is said there."""
+    return re.findall("“(.*?)”", shown(attention))[1]
 
 
 def test_the_lines_are_the_weights_of_the_head_that_can_be_switched_off() -> None:
@@ -155,6 +165,29 @@ def test_the_lines_are_the_weights_of_the_head_that_can_be_switched_off() -> Non
     read = [(token, weight) for token, weight in zip(trace.tokens, weights, strict=True) if weight >= least]
     assert [token for token, _ in lines(app)] == [token for token, _ in read]
     assert [weight for _, weight in lines(app)] == pytest.approx([weight for _, weight in read], abs=6e-3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_first_visitor_finds_on_attention_what_home_told(language: str) -> None:
+    home = open_page("home", lang=language, depth="story")
+    (word,) = home.session_state["words"]
+    told = (*head_on_screen(home), word + 1), strongest(home)
+    attention = open_page("attention", lang=language, depth="story")
+    choice = attention.session_state["choice"]
+    assert told == ((choice.layer, choice.head, attention.session_state["chips"]), looked_at_most(attention))
+
+
+def test_of_any_sentence_a_button_leads_from_home_to_the_head_and_the_word_that_it_tells_of() -> None:
+    app = open_page("home", s=SENTENCE, depth="story", key="1", stage="Q")
+    told = *head_on_screen(app), app.session_state["words"][0] + 1
+    read = strongest(app)
+    app.button(key="home.way").click().run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    assert app.subheader[0].value == catalogue("en")["attention.question"]
+    assert (choice.layer, choice.head, choice.token, choice.hidden) == (*told, told[-1:])
+    assert looked_at_most(app) == read, "Attention reads the word as hidden, too"
+    assert (choice.key, choice.stage) == (None, None)
 
 
 @pytest.mark.parametrize("switched", ["", "off"])

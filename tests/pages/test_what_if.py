@@ -66,7 +66,7 @@ def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names
     place = telling_word(text, plain)
     subject = text.reader.hide(plain.ids, [place])
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
-    app = open_page("what_if", s=sentence, depth="story")
+    app = open_page("what_if", s=sentence, hidden=str(place + 1), depth="story")
     shown = map_of(app)
     np.testing.assert_allclose(shown.ravel(), moved(text, subject, off, place), atol=1e-5)
     most = divmod(int(shown.argmax()), shown.shape[1])

@@ -14,12 +14,13 @@ from model.sweep import align
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.changes_bar import toggled
-from pages.ui.choice import Choice
+from pages.ui.choice import LANGUAGES, Choice
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import Axis, Figure, bars, drawing, over_drawing, reads
 from pages.ui.figures.base import words_at
 from pages.ui.figures.reads import INK
+from pages.ui.first_sight import first_picture
 from pages.ui.link import chosen, select
 from pages.ui.numbers import signed, written
 from pages.ui.pickers import told_apart
@@ -338,6 +339,10 @@ def head_switch(view: View, layer: int, head: int) -> None:
 
 @lru_cache(maxsize=1000)
 def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
+    if pipeline.name == "text":  # in what visitors see first, the word that looks: Attention opens with it, too
+        for first in filter(None, map(first_picture, LANGUAGES)):
+            if tuple(pipeline.reader.read(first.text).ids) == ids:
+                return first.query
     return telling_word(pipeline, pipeline(ids))
 
 
