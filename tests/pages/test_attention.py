@@ -96,6 +96,17 @@ def test_a_story_is_short_and_has_no_symbols() -> None:
     assert not re.search(r"W_|√|softmax|lecture", " ".join(said))
 
 
+def test_in_a_story_layer_and_head_are_chosen_below_the_picture_as_well_as_in_the_sidebar() -> None:
+    app = open_page("attention", depth="story", s=SENTENCE, layer="2", head="3")
+    for name, number in (("layer", 4), ("head", 1)):
+        app.segmented_control(key=f"either.{name}").set_value(number - 1).run()
+        assert app.sidebar.slider(key=name).value == number
+    choice = app.session_state["choice"]
+    assert (choice.layer, choice.head) == (3, 0)
+    app.sidebar.slider(key="head").set_value(6).run()
+    assert app.segmented_control(key="either.head").value == 5 and app.session_state["choice"].head == 5
+
+
 def test_the_selected_token_is_where_the_reader_chose_it_elsewhere() -> None:
     app = open_page("attention", s=SENTENCE, token="5", depth="numbers")
     assert app.session_state["chips"] == 4
