@@ -29,3 +29,8 @@ document.documentElement.classList.toggle('big', new URLSearchParams(location.se
   addEventListener('vite:preloadError', missing)
   addEventListener('error', missing, true)
 }
+
+/* A phone held sideways is wide enough for Streamlit to open the sidebar, a third of the screen. There it waits, as on
+   a phone held upright, until the reader opens it; Streamlit keeps whether he did. */
+if (matchMedia('(hover: none) and (max-width: 500px), (hover: none) and (max-height: 500px)').matches)
+  localStorage['stSidebarCollapsed-'] ??= true

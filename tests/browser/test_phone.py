@@ -82,6 +82,11 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     phone.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == ("4", "6"))
     settle(phone)
 
+    phone.set_viewport_size({"width": 844, "height": 390})  # held sideways
+    phone.reload()
+    title(phone, "attention")
+    expect(phone.get_by_test_id("stExpandSidebarButton")).to_be_visible()
+
 
 def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/")
