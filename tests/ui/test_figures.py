@@ -8,6 +8,7 @@ import pytest
 
 from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
 from pages.ui.figures.curves import waves
+from pages.ui.figures.reads import reads
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 
@@ -90,6 +91,12 @@ def test_there_is_room_for_the_names_and_the_colour_bar() -> None:
     assert short["b"] == long["b"] == wide["b"]  # side by side they fit
     assert margins(*["understanding"] * 12)["b"] > long["b"]  # on end
     assert bars(np.ones(2), Axis("", ["a", "b"]), "p").checked().layout.margin.t < short["t"]  # no colour bar
+
+
+def test_what_a_head_reads_is_written_whole_however_slim_the_picture() -> None:
+    drawn = reads(np.array([0.1, 0.2, 0.7]), 0, ["[MASK]", "it", "unfortunately"], "light").layout
+    assert drawn["margin"]["l"] > 55 and drawn["margin"]["r"] > 125  # pixels, as a browser measured them
+    assert drawn["xaxis"]["range"] == [0, 1]
 
 
 def test_bars_keep_their_order() -> None:

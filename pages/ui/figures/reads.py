@@ -4,10 +4,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pages.ui.figures.base import ACCENT, GREY, INK, LESS, MORE, Figure, figure_of, grid, label, look, stroke, words_at
+from pages.ui.figures.base import (
+    ACCENT,
+    GREY,
+    INK,
+    LESS,
+    MORE,
+    Figure,
+    figure_of,
+    grid,
+    label,
+    look,
+    stroke,
+    text_width,
+    words_at,
+)
 from pages.ui.numbers import signed
 
 FEWEST, MOST = 5, 10  # lines
+WIDEST = 11  # font sizes, so wide a word with its number may be: in a slim picture there must be room for lines
 LEAST = 0.02  # the weight below which there is no line, where there are enough
 
 
@@ -54,9 +69,13 @@ def reads(
         words_at([(0, source)], asks, textposition="middle left", textfont=font),
         words_at(grid(len(shown), 1, left=1), read, textposition="middle right", textfont=font),
     ]
+    words = [f"{tokens[place]} {weight}" for place, weight in zip(shown, written, strict=True)]
     layout = {
-        "xaxis": {"range": [-0.55, 1.75], "visible": False, "fixedrange": True},
+        "xaxis": {"range": [0, 1], "visible": False, "fixedrange": True},
         "yaxis": {"range": [len(shown) - 0.4, -0.6], "visible": False, "fixedrange": True},
         "showlegend": False,
     }
-    return figure_of(traces, layout | look(int(height * font_size / 12), font_size))
+    shared = look(int(height * font_size / 12), font_size)
+    for side, names in (("l", [tokens[token]]), ("r", words)):
+        shared["margin"][side] += int(font_size * min(WIDEST, 1 + max(map(text_width, names))))
+    return figure_of(traces, layout | shared)
