@@ -389,6 +389,9 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
             title(page, row.name)
             page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
             assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
+            if row.name == "attention":  # a head is chosen where the picture is
+                page.locator(".st-key-either-head").get_by_role("radio", name="4").tap()
+                page.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
 @pytest.mark.parametrize("name", ["attention", "answer"])
