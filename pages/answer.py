@@ -10,6 +10,7 @@ from pages.ui.differences import Difference
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
+from pages.ui.link_values import MOST_EDITS
 from pages.ui.numbers import written
 from pages.ui.pickers import bound, either
 from pages.ui.sections.hidden_words import (
@@ -17,14 +18,18 @@ from pages.ui.sections.hidden_words import (
     bars_with_numbers,
     clickable_words,
     guesses,
+    head_to_watch,
     more_and_less,
+    most_read,
     output_names,
     probabilities,
+    switch_of,
+    to_keep_hidden,
     with_words_hidden,
 )
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.working import working
-from pages.ui.text import literal, texts_of
+from pages.ui.text import literal, plain, texts_of
 from pages.ui.view import View
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
@@ -130,6 +135,20 @@ def trained_on(view: View) -> None:
     st.info(text(f"trained_{name}", size=size), icon=":material/school:")
 
 
+def challenge(view: View, place: int, hidden: dict[int, int | None]) -> None:
+    """A question to be guessed first: does the answer turn without the head that Home watches? What if shows it."""
+    layer, head = head_to_watch(view, place)
+    edit, edits = switch_of(layer, head), view.choice.edits
+    if edit in edits or len(edits) == MOST_EDITS:
+        return
+    said = {"where": plain("common.where", layer=layer + 1, head=head + 1)}
+    said["best"] = output_names(view)[int(probabilities(view.trace, place).argmax())]
+    said["query"], said["key"] = (view.trace.tokens[at] for at in (place, most_read(view.trace, layer, head, place)))
+    st.markdown(text("challenge" if words else "challenge_class", **said))
+    cell = {"layer": layer, "head": head, "token": place, "hidden": to_keep_hidden(view, hidden)}
+    view.way_to("what_if", word("try"), **cell, edits=(*edits, edit), shown="changed", panel=None)
+
+
 view = View("answer", chips=False, hides=with_words_hidden)
 own = view.typed.tokens
 if "logits" not in view.trace:
@@ -148,7 +167,9 @@ at = place if view.choice.token is None or not words else view.token
 output = int(probabilities(view.trace, at).argmax()) if view.choice.output is None else view.choice.output
 if view.story:
     guesses(view, "guesses", place, hidden.get(place))
-    view.tell(text("story" if words else "story_class", n=f"{len(output_names(view)):,}"))
+    st.markdown(text("story" if words else "story_class", n=f"{len(output_names(view)):,}"))
+    challenge(view, place, hidden)
+    view.tell()
 else:
     left, right = st.columns([3, 2], gap="medium")
     with left:

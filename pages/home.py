@@ -8,6 +8,7 @@ from pages.ui.sections.hidden_words import (
     guesses,
     head_switch,
     head_to_watch,
+    to_keep_hidden,
     what_it_reads,
     with_words_hidden,
 )
@@ -33,9 +34,8 @@ def live(view: View) -> int:
         what_it_reads(view, layer, head, place)
         head_switch(view, layer, head)
         if view.kind != "single":
-            away = tuple(at for at, word in hidden.items() if word is not None) or view.choice.hidden
-            cell = {"layer": layer, "head": head, "token": place, "key": None}
-            view.way_to("attention", plain("home.see"), **cell, hidden=away, stage=None, panel=None)
+            cell = {"layer": layer, "head": head, "token": place, "key": None, "hidden": to_keep_hidden(view, hidden)}
+            view.way_to("attention", plain("home.see"), **cell, stage=None, panel=None)
         if not view.story:
             st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
     return place

@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -25,6 +26,8 @@ from pages.ui.sidebar import aids, places, sidebar, to_see
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 PAGES_FOLDER = Path(__file__).parents[1]
+#: In the session, where a click chose something and another page besides: that page.
+OPEN = "open"
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,12 @@ def _target(name: str) -> Page:
 def go_to(name: str) -> None:
     """Open another page and keep the choice."""
     st.switch_page(_target(name), query_params=st.query_params.to_dict())
+
+
+def open_with(name: str, **values: Any) -> None:
+    """Choose, from a callback, and open another page."""
+    link.select(**values)
+    st.session_state[OPEN] = name
 
 
 @cache
@@ -207,6 +216,8 @@ def _run(name: str) -> None:
             st.rerun()
         photo = st.session_state.get(link.PHOTO)
         st.session_state["choice"] = link.write().with_(drawing=drawing, photo=photo)
+        if OPEN in st.session_state:
+            go_to(st.session_state.pop(OPEN))
         st.session_state["frame_is_drawn"] = True
         try:
             exec(context.pages_manager.get_page_script_byte_code(page_path(name)), {"__name__": "__main__"})

@@ -23,7 +23,7 @@ from pages.ui.components.strip import Stop, strip
 from pages.ui.differences import Difference
 from pages.ui.figures import Figure
 from pages.ui.first_sight import first_place
-from pages.ui.frame import PAGES, choice, go_to, page_link, url_path
+from pages.ui.frame import PAGES, choice, go_to, open_with, page_link, url_path
 from pages.ui.glossary import open_glossary
 from pages.ui.link import chosen, select
 from pages.ui.memory import give_back
@@ -277,8 +277,7 @@ class View(Runs):
     def way_to(self, name: str, label: str, **values: object) -> None:
         """A button that chooses these values (names as in Choice) and opens another page with them."""
         look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.way"}
-        if st.button(label, on_click=select, kwargs=values, **look):
-            go_to(name)
+        st.button(label, on_click=open_with, args=(name,), kwargs=values, **look)
 
     def _way_on(self, name: str) -> None:
         """The link to the page that comes next in the story, if there is one, by its `name` or question.

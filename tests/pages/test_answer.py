@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import load
+from model import Edit, load
 from model.analysis import softmax, whole_words
 from pages.ui import session
 from pages.ui.text import LANGUAGES, catalogue
@@ -199,6 +199,24 @@ def test_equations_are_those_of_the_graph(kind: str) -> None:
     shown = [element.value.strip("$\n") for element in app.latex]  # one each, so that a phone has room for it
     for key in ("logits", "answer"):
         assert graph[key].equation in shown
+
+
+@pytest.mark.parametrize("link", [{}, {"lang": "zh"}, {"s": SENTENCE}, {"input": "digit"}, {"input": "flat"}])
+def test_a_story_ends_with_a_guess_that_what_if_answers(link: dict[str, str]) -> None:
+    app = open_page("answer", depth="story", **link)
+    before, told = numbers(figure(app)["data"][0]["x"]), texts(app).replace("\\", "")
+    words = catalogue(link.get("lang", "en"))
+    app.button(key="answer.way").click().run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    (edit,) = choice.edits
+    assert edit == Edit(f"layers.{choice.layer}.attention.heads", "zero", head=choice.head)
+    assert words["common.where"].format(layer=choice.layer + 1, head=choice.head + 1) in told
+    assert app.subheader[0].value == words["what_if.question"]
+    marks = [shape["x0"] for shape in figure(app)["layout"]["shapes"]]
+    assert marks[:5] == pytest.approx(before[:5].tolist(), rel=1e-4), "the grey lines are what Answer showed"
+    app.switch_page("pages/answer.py").run()
+    assert "answer.way" not in [button.key for button in app.button], "what was tried is not asked again"
 
 
 def test_the_story_is_one_picture() -> None:

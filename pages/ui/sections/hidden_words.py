@@ -77,6 +77,11 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
     return _place_to_show(view, found), found
 
 
+def to_keep_hidden(view: View, found: dict[int, int | None]) -> tuple[int, ...] | None:
+    """What `Choice.hidden` must be for another page to hide the same. found: what `clickable_words` hid."""
+    return tuple(place for place, word in found.items() if word is not None) or view.choice.hidden
+
+
 def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
     """A sentence as `clickable_words` will have it read: its ids; None where it stays as it is."""
     pipeline = session.pipeline(choice.pipeline)
@@ -290,8 +295,7 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     off = switch_of(layer, head) in trace.edits
     where = plain("common.where", layer=layer + 1, head=head + 1)
     table = pd.DataFrame({plain("attention.weight"): drawn}, index=trace.tokens)
-    others = np.where(np.arange(len(weights)) == place, -1, weights)
-    best = int(others.argmax())
+    best = most_read(trace, layer, head, place)
     values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
     said = t("words.read_off" if off else "words.read_head", **values)
     if trace.picture is None:
@@ -312,6 +316,12 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
         )
     difference = Difference(drawn, [Axis("", trace.tokens)]) if differs else None
     view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table, difference=difference)
+
+
+def most_read(trace: Trace, layer: int, head: int, place: int) -> int:
+    """Which other token a head reads most at one place; of a single one, that."""
+    weights = trace[f"layers.{layer}.attention.weights"][head, place]
+    return int(np.where(np.arange(len(weights)) == place, -1, weights).argmax())
 
 
 def switch_of(layer: int, head: int) -> Edit:
