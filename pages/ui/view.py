@@ -362,14 +362,12 @@ class View(Runs):
                 if self.choice.big:
                     self._way_on("short")
         elif not self.choice.big:
-            left = None
-            if equation and self.choice.at_least("formula"):
-                left, right = st.columns([1, 1], vertical_alignment="center")
-                with right:
-                    self.equation(equation)
-            with left or nullcontext():
-                st.subheader(plain(f"{self.name}.title"), anchor=False)
-                st.markdown(t(f"{self.name}.purpose"))
+            with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+                with st.container(width="stretch"):
+                    st.subheader(plain(f"{self.name}.title"), anchor=False)
+                    st.markdown(t(f"{self.name}.purpose"))
+                if equation and self.choice.at_least("formula"):
+                    self.equation(equation, width="content")
 
     # -- what one takes along ----------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """The stage strip leads to every page with all that is chosen by then, and one step back is one step."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import asked, link_to, title
+from tests.browser.test_journeys import FORMULA, asked, link_to, settle, title
 from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
 
@@ -67,3 +68,17 @@ def test_two_impatient_clicks_on_the_strip_lead_to_the_last(page: Page, app_url:
     opened(page, "layers")
     page.wait_for_timeout(500)
     title(page, "layers")
+
+
+@pytest.mark.parametrize("width", [1024, 911])
+def test_on_a_projector_the_strip_and_a_long_equation_are_whole(page: Page, app_url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 768})
+    page.goto(f"{app_url}/attention?{FORMULA}")
+    title(page, "attention")
+    for part in (page.locator(".strip"), page.locator(".katex-display").first):
+        assert part.evaluate("part => part.scrollWidth <= part.clientWidth")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=numbers")
+    settle(page)
+    any_length = page.get_by_role("radio", name="any")
+    any_length.click()
+    expect(any_length).to_be_checked()

@@ -54,8 +54,7 @@ def encoder_settings(view: View) -> Settings:
     except ConfigError as error:
         problem = error
         now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), min(tokens, base.max_tokens))
-    columns = st.columns([7, 5, 3, 3, 4], vertical_alignment="bottom")
-    with columns[0]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         options = [*PRESETS, OWN]
         _widget(
             st.selectbox,
@@ -64,29 +63,27 @@ def encoder_settings(view: View) -> Settings:
             lambda name: select(cost=CostSettings(name)) if name != OWN else None,
             options=options,
             format_func={name: word(f"preset_{name}") for name in options}.get,
+            width=320,
         )
-    with columns[1]:
         if base.input == "words":
             either(view, "length", ("this", "any"))
-    with columns[2]:
         if base.input == "words" and cost.length == "any":
-            _number("n", MOST_TOKENS, cost.n or tokens, cost)
+            _number("n", MOST_TOKENS, cost.n or tokens, cost, width=120)
         else:
-            st.text_input(word("n"), str(now.n), disabled=True)
-    with columns[3]:
-        _number("batch", MOST_INPUTS, cost.batch, cost)
-    with columns[4], st.popover(plain("common.more"), icon=":material/tune:", width="stretch"):
-        for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
-            with place:
-                value = getattr(cost, name) or getattr(base, name)
-                _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
-        with st.container(horizontal=True, gap="large"):
-            for name, ways, value in (
-                ("activation", ("relu", "gelu"), cost.activation or base.activation),
-                ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
-            ):
-                either(view, name, ways, value)
-        st.caption(text(f"input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
+            st.text_input(word("n"), str(now.n), disabled=True, width=120)
+        _number("batch", MOST_INPUTS, cost.batch, cost, width=120)
+        with st.popover(plain("common.more"), icon=":material/tune:"):
+            for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
+                with place:
+                    value = getattr(cost, name) or getattr(base, name)
+                    _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
+            with st.container(horizontal=True, gap="large"):
+                for name, ways, value in (
+                    ("activation", ("relu", "gelu"), cost.activation or base.activation),
+                    ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
+                ):
+                    either(view, name, ways, value)
+            st.caption(text(f"input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
@@ -97,8 +94,8 @@ def _widget(draw: Any, name: str, value: Any, chosen: Any, **look: Any) -> None:
     draw(word(name), **bound(f"cost.{name}", value, chosen), **look)
 
 
-def _number(name: str, most: int, value: int, cost: CostSettings, disabled: bool = False) -> None:
-    look = {"min_value": 1, "max_value": most, "disabled": disabled}
+def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -> None:
+    look |= {"min_value": 1, "max_value": most}
     _widget(st.number_input, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
 
 
