@@ -1,6 +1,7 @@
 """The controls that all pages share. Their keys are the names that a link has for their values: s, layer, head, …"""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.config import DECODER
 from pages.ui import link, session
@@ -78,8 +79,9 @@ def to_see() -> bytes | None:
     choice = st.session_state["choice"]
     if choice.input == "sentence":
         return None
+    problems = st.container()  # on the page: under the pad nobody may look
     with st.session_state[TO_SEE]:
-        return _picture() if choice.input == PICTURE else _drawing(choice.pipeline)
+        return _picture() if choice.input == PICTURE else _drawing(choice.pipeline, problems)
 
 
 def places(page: str) -> None:
@@ -237,8 +239,11 @@ def _pad() -> bytes:
     return drawing
 
 
-def _drawing(pipeline: str) -> bytes:
-    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
+def _drawing(pipeline: str, problems: DeltaGenerator) -> bytes:
+    """The pad with its examples and upload; returns the drawing, or the last one that could be read.
+
+    problems: where it is said that this is the last one.
+    """
     drawing = _pad()
     verdict_place = st.container()
     with st.container(key="pad_tools"):
@@ -261,7 +266,7 @@ def _drawing(pipeline: str) -> bytes:
         ink = sketch.ink(drawing)
         st.session_state["last_drawing"] = drawing
     except sketch.DigitError as error:
-        st.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
+        problems.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
         return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
     with verdict_place:
         verdict(pipeline, ink)
