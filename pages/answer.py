@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.analysis import likeliest, whole_words
 from pages.ui.differences import Difference
+from pages.ui.drawing.doubt import how_sure
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
@@ -132,7 +133,8 @@ def logit_bars(view: View, place: int) -> None:
 def trained_on(view: View) -> None:
     size = f"{sum(weight.numel() for weight in view.pipeline.network.parameters()):,}"
     name = "checkpoint" if view.choice.checkpoint else view.pipeline.name
-    st.info(text(f"trained_{name}", size=size), icon=":material/school:")
+    rule = how_sure() if name == "digits" else ""
+    st.info(f"{text(f'trained_{name}', size=size)}\n\n{rule}", icon=":material/school:")
 
 
 def challenge(view: View, place: int, hidden: dict[int, int | None]) -> None:

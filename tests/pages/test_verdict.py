@@ -50,6 +50,14 @@ def test_an_empty_pad_has_no_verdict(kind: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_how_often_the_verdict_is_wrong_is_said_where_it_is_explained(language: str) -> None:
+    app = open_page("answer", input="digit", lang=language, ink=sketch.to_code(sketch.example(3)))
+    (note,) = (info.value for info in app.info)
+    for explained in (note, app.sidebar.markdown[0].help):
+        assert all(rate in explained for rate in (r"1\.5\%", r"9\%", r"84\%")), "as the table of the weights has them"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not(language: str, monkeypatch) -> None:
     app = open_page("answer", input="digit", lang=language, ink=sketch.to_code(sketch.example(3)))
     app.sidebar.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()

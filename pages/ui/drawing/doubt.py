@@ -5,7 +5,7 @@ import streamlit as st
 from model import WeightsError
 from model.doubt import doubt
 from pages.ui import session
-from pages.ui.text import class_label, plain, t
+from pages.ui.text import class_label, t
 
 
 def doubt_about(ink: bytes) -> str | None:
@@ -39,4 +39,17 @@ def verdict(pipeline: str, ink: bytes) -> None:
     said = {"label": class_label(guess.best), "probability": f"{max(guess.probabilities):.0%}"}
     unsure = hedge(pipeline, ink)
     words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
-    st.markdown(words, help=plain("doubt.smoothing") if pipeline == "digits" else None)
+    st.markdown(words, help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
+
+
+def how_sure() -> str:
+    """How a digit is told from what is none, and how often that goes wrong; nothing where no rule was measured."""
+    try:
+        rule = doubt()
+    except WeightsError:
+        return ""
+    if rule is None:
+        return ""
+    kinds = ("printed_letters", "printed_lookalikes")
+    letters, lookalikes = (f"{1 - rule.measured[kind]:.0%}" for kind in kinds)  # not doubted
+    return t("doubt.rule", digits=f"{rule.measured['test_digits']:.1%}", letters=letters, lookalikes=lookalikes)
