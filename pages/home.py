@@ -18,12 +18,15 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 
-def live(view: View) -> int:
-    """Words to click (or a drawing), what the encoder makes of it, and a head to switch off. Returns the place."""
+def live(view: View) -> tuple[int, dict[int, int | None]]:
+    """Words to click (or a drawing), what the encoder makes of it, and a head to switch off.
+
+    Returns the place and the hidden places, as `clickable_words` does.
+    """
     if "logits" not in view.trace:
         no_head(view)
         what_it_reads(view, view.choice.layer, view.choice.head, view.token)
-        return view.token
+        return view.token, {}
     place, hidden = clickable_words(view)
     most = 5 if "word" in view.trace.axes("logits") else 10
     left, right = st.columns([1, 1], gap="medium")
@@ -38,11 +41,11 @@ def live(view: View) -> int:
             view.way_to("attention", plain("home.see"), **cell, stage=None, panel=None)
         if not view.story:
             st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
-    return place
+    return place, hidden
 
 
 view = View("home", chips=False, hides=with_words_hidden)
-place = live(view)
+place, hidden = live(view)
 if view.story:
     colour = view.seen is not None and view.seen.ndim == 3
     view.tell(t("home.story_colour" if colour else "home.story" if view.seen is None else "home.story_picture"))
@@ -56,6 +59,9 @@ else:
             with columns[0]:
                 whole(view, place)
             with columns[1]:
+                if clicked := [view.typed.tokens[place] for place, word in hidden.items() if word is not None]:
+                    words = plain("common.comma").join(plain("common.quoted", token=token) for token in clicked)
+                    st.caption(t("home.elsewhere", words=words))
                 tensors(view)
         case "shapes":
             side_by_side(view)
