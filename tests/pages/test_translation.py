@@ -341,6 +341,11 @@ def test_a_long_sentence_is_cut_and_it_is_said() -> None:
     assert any("64" in note.value for note in app.info) and charts(app)
 
 
+def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
+    sentence = "从前有一座山，山上有一座庙，庙里有个老和尚在讲故事，" * 3
+    assert sentence[:60] in said(opened(sentence))
+
+
 @pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
 def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
     app = opened(CHINESE)

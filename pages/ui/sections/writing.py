@@ -11,7 +11,7 @@ from model import Trace
 from model.analysis import rank, softmax
 from model.config import EncoderConfig
 from model.tables import head_roles
-from model.translator import Task, Translation, TranslationTrace, Translator
+from model.translator import Task, Translation, TranslationTrace, Translator, as_written
 from pages.ui import session
 from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.differences import Difference
@@ -145,7 +145,8 @@ def as_typed(view: Writing) -> str:
     """The source as it was typed; as far as it was read, where it was cut."""
     cut = any(note.reason == "truncated" for note in view.trace.notes)
     subject = view.trace.subject
-    return view.pipeline.reader.tokenizer.decode(view.trace.ids) if cut or not isinstance(subject, str) else subject
+    decode = view.pipeline.reader.tokenizer.decode
+    return as_written(decode(view.trace.ids)) if cut or not isinstance(subject, str) else subject
 
 
 def likelihood(written: Translation) -> str:
