@@ -81,7 +81,7 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
     same = sum(int(logits[p].argmax()) == ids[p] for p in seen)
     sentences = [text("read_seen", same=same, seen=len(seen))] if seen else []
     if hidden:
-        sentences.append(text("read_hidden", places=", ".join(str(place + 1) for place in hidden)))
+        sentences.append(text("read_hidden", places=plain("common.comma").join(str(place + 1) for place in hidden)))
     names = output_names(view)
     axes = view.tokens("axis.token"), Axis(word("axis_words"), [names[i] for i in columns])
     view.picture(

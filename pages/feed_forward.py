@@ -227,7 +227,7 @@ def writes_towards() -> None:
     scores, (labels, classes) = pushed(view.choice.pipeline, view.choice.layer, neuron), outputs()
     ranked = [i for i in np.argsort(-scores, kind="stable").tolist() if labels[i] not in SPECIAL_TOKENS]
     many = 1 if classes else 5
-    up, down = (word("comma").join(labels[i] for i in places[:many]) for places in (ranked, ranked[::-1]))
+    up, down = (plain("common.comma").join(labels[i] for i in places[:many]) for places in (ranked, ranked[::-1]))
     st.markdown(t("neuron.writes", neuron=neuron + 1, up=up, down=down))
 
 
@@ -253,7 +253,7 @@ def words_pushed(scores: np.ndarray, vocabulary: Sequence[str]) -> None:
     for column, name, places in zip(st.columns([1, 1]), ("up", "down"), (ranked, ranked[::-1]), strict=True):
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
         names = [vocabulary[place] for place in first]
-        said = {"words": word("comma").join(names[:3]), "value": f"{scores[first[0]]:.2f}"}
+        said = {"words": plain("common.comma").join(names[:3]), "value": f"{scores[first[0]]:.2f}"}
         with column:
             push_picture(name, "axis_word", names, scores[first], text(f"read_{name}", neuron=neuron + 1, **said))
 

@@ -77,6 +77,10 @@ def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentenc
     assert len(charts(app)) == len(masks) + 1
 
 
+def test_places_are_listed_as_their_language_lists_them() -> None:
+    assert "3、5 " in texts(open_page("answer", lang="zh", s="我[MASK]你[MASK]。"))
+
+
 def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
     app = open_page("answer", s=SENTENCE, hidden="none")
     app.pills(key="words").set_value([1]).run()
