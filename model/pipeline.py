@@ -24,7 +24,8 @@ from model.trace import Guess, Note, Recording, Trace, graph_of, record
 MOST_SOURCES = 64_000_000  # bytes of other inputs' runs, kept for patches: of ours four of 64 tokens
 MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
-WORD = re.compile(r"[\w\u0300-\u036f]+")  # letters, digits, and accents that stand by themselves
+#: Letters, digits, and accents that stand by themselves; Chinese characters are no part of the words beside them.
+WORD = re.compile(r"(?:[^\W\u3400-\u9fff]|[\u0300-\u036f])+")
 SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

@@ -49,7 +49,7 @@ def pieces() -> None:
     st.markdown(text("read_pieces", pieces=len(tokens), vocabulary=f"{view.trace.config.vocab_size:,}"))
     typed, reader = view.trace.subject, view.pipeline.reader
     if isinstance(typed, str) and isinstance(reader, TextReader) and (simplified := reader.simplified(typed)):
-        pairs = ", ".join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
+        pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
         st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
     if not view.story:
         about_pieces()
@@ -63,7 +63,7 @@ def about_pieces() -> None:
             whole = "".join(part.removeprefix("##") for part in parts)
             st.markdown("- " + text("read_cut", word=whole, n=len(parts), pieces=" + ".join(parts)))
         st.markdown(text("read_marks"))
-    elif isinstance(view.pipeline.reader, TextReader):
+    elif isinstance(view.pipeline.reader, TextReader) and not {"character", "unk"} & set(kinds):
         example = word("rare_word")
         parts = view.pipeline.reader.pieces(example)
         if any(part.startswith("##") for part in parts):
