@@ -130,6 +130,14 @@ def test_by_hand_re_adds() -> None:
 # Settings.
 
 
+def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
+    app = open_part("walk", length="any")
+    app.number_input(key="cost.n").set_value(100).run()
+    for name, size in {"layers": 6, "heads": 8, "d_model": 512, "d_ff": 2048, "vocab_size": 10_000}.items():
+        said = app.number_input(key=f"cost.{name}").proto
+        assert said.set_value and said.value == size
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_impossible_setting_is_explained_and_the_last_tables_stay(language: str) -> None:
     app = open_part("walk", lang=language)

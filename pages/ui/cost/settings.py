@@ -76,22 +76,26 @@ def encoder_settings(view: View) -> Settings:
             for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
                 with place:
                     value = getattr(cost, name) or getattr(base, name)
-                    _number(name, most, value, cost, disabled=name == "vocab_size" and base.input != "words")
+                    no_words = name == "vocab_size" and base.input != "words"
+                    _number(name, most, value, cost, disabled=no_words, anew=True)
             with st.container(horizontal=True, gap="large"):
                 for name, ways, value in (
                     ("activation", ("relu", "gelu"), cost.activation or base.activation),
                     ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
                 ):
-                    either(view, name, ways, value)
+                    either(view, name, ways, value, anew=True)
             st.caption(text(f"input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
 
 
-def _widget(draw: Any, name: str, value: Any, chosen: Any, **look: Any) -> None:
-    """A widget that shows `value` and hands what the reader sets to `chosen`."""
-    draw(word(name), **bound(f"cost.{name}", value, chosen), **look)
+def _widget(draw: Any, name: str, value: Any, chosen: Any, anew: bool = False, **look: Any) -> None:
+    """A widget that shows `value` and hands what the reader sets to `chosen`.
+
+    anew: its value is said in each run, for what lies in a box: a closed one hears nothing, an open one the last run.
+    """
+    draw(word(name), **bound(f"cost.{name}", value, chosen, anew=anew), **look)
 
 
 def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -> None:
