@@ -12,6 +12,7 @@ from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
 from pages.ui.link_values import MOST_EDITS
+from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import written
 from pages.ui.pickers import bound, either
 from pages.ui.sections.hidden_words import (
@@ -26,7 +27,6 @@ from pages.ui.sections.hidden_words import (
     probabilities,
     switch_of,
     to_keep_hidden,
-    with_words_hidden,
 )
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.working import working

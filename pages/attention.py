@@ -3,10 +3,8 @@
 import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
-from pages.ui.frame import choice
 from pages.ui.pickers import either
 from pages.ui.sections.attention import attention_steps, weights_picture
-from pages.ui.sections.hidden_words import with_words_hidden
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -24,9 +22,7 @@ def places_below(view: View) -> None:
             either(name, plain(f"sidebar.{name}"), range(count), numbers, now)
 
 
-chosen = choice()
-hides = chosen.hidden and not chosen.other  # what the reader hid on Home is hidden here, too
-view = View("attention", EQUATION, hides=with_words_hidden if hides else None)
+view = View("attention", EQUATION)
 if view.kind == "single" and not view.story:
     st.info(t("attention.single"), icon=":material/info:")
 

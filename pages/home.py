@@ -3,6 +3,7 @@
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
+from pages.ui.masks import with_words_hidden
 from pages.ui.sections.hidden_words import (
     clickable_words,
     guesses,
@@ -10,7 +11,6 @@ from pages.ui.sections.hidden_words import (
     head_to_watch,
     to_keep_hidden,
     what_it_reads,
-    with_words_hidden,
 )
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
@@ -59,8 +59,9 @@ else:
             with columns[0]:
                 whole(view, place)
             with columns[1]:
-                if clicked := [view.typed.tokens[place] for place, word in hidden.items() if word is not None]:
-                    words = plain("common.comma").join(plain("common.quoted", token=token) for token in clicked)
+                own = [view.typed.tokens[place] for place, word in hidden.items() if word is not None]
+                if own and view.choice.hidden is None:  # what the reader hides himself is hidden on all pages
+                    words = plain("common.comma").join(plain("common.quoted", token=token) for token in own)
                     st.caption(t("home.elsewhere", words=words))
                 tensors(view)
         case "shapes":

@@ -10,8 +10,9 @@ from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.link import select
+from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import signed
-from pages.ui.sections.hidden_words import clickable_words, guesses, with_words_hidden
+from pages.ui.sections.hidden_words import clickable_words, guesses
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.view import View
 

@@ -27,7 +27,7 @@ class Runs:
     choice: Choice
     given: Hashable
 
-    def _open(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> tuple[Trace, Trace | None]:
+    def _open(self, hides: Callable[[Choice, Reading], Hashable | None]) -> tuple[Trace, Trace | None]:
         """Put the run that the reader wants on the screen; returns the own run, and that of the other input, if any.
 
         hides: what the page is about instead of the reader's input as it was read. Raises WeightsError.
@@ -58,7 +58,7 @@ class Runs:
             self._show(self._rival, rival)
         return own, rival
 
-    def _read(self, hides: Callable[[Choice, Reading], Hashable | None] | None = None) -> Trace:
+    def _read(self, hides: Callable[[Choice, Reading], Hashable | None]) -> Trace:
         """The run of the reader's input, or of what is hidden in it, with the reader's edits.
 
         Those of a decoder wait for the page on which there is one. Those that do not fit are `waiting`, and no longer
@@ -66,8 +66,10 @@ class Runs:
         """
         self.given, self.typed = session.read(self.choice)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
-        subject = (hides and hides(self.choice, self.typed)) or self.given
-        trace = session.changed(self.choice.pipeline, subject, edits)
+        hidden = hides(self.choice, self.typed)
+        #: Whether words are hidden in the run that the page was opened with.
+        self.hides = hidden is not None
+        trace = session.changed(self.choice.pipeline, self.given if hidden is None else hidden, edits)
         kept = tuple(edit for edit in self.choice.edits if edit not in edits or edit in trace.edits)
         self.waiting = tuple(edit for edit in self.choice.edits if edit not in kept and edit.operation in OPERATIONS)
         self.choice = self.choice.with_(edits=kept)

@@ -26,6 +26,7 @@ from pages.ui.first_sight import first_place
 from pages.ui.frame import PAGES, choice, go_to, open_with, page_link, url_path
 from pages.ui.glossary import open_glossary
 from pages.ui.link import chosen, select
+from pages.ui.masks import as_the_reader_hid
 from pages.ui.memory import give_back
 from pages.ui.pickers import bound, told_apart
 from pages.ui.runs import Runs, ways_to_show
@@ -58,7 +59,7 @@ class View(Runs):
         rows: Sequence[str] = (),
         chips: bool = True,
         any_input: bool = False,
-        hides: Callable[[Choice, Reading], Hashable | None] | None = None,
+        hides: Callable[[Choice, Reading], Hashable | None] = as_the_reader_hid,
     ) -> None:
         """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place. any_input: where
         the weights that read the reader's input are damaged, the page has something to say of another one. hides: what
@@ -78,7 +79,7 @@ class View(Runs):
                 raise
             session.name(error)
             self.choice = session.readable(self.choice)
-            own, rival = self._open()
+            own, rival = self._open(hides)
         with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
@@ -94,7 +95,7 @@ class View(Runs):
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
             self._chips()
-            if self.choice.hidden and not hides and self.kind == "words":
+            if self.choice.hidden and self.kind == "words" and not self.hides:
                 st.caption(t("common.all_seen"))
         if own.edits or self.waiting or rival:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):

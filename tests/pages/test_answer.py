@@ -94,10 +94,20 @@ def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> Non
     assert app.session_state["choice"].hidden == (2,)
 
 
-def test_a_page_that_shows_the_sentence_as_typed_says_so_where_a_word_was_hidden() -> None:
-    said = catalogue("en")["common.all_seen"]
-    for hidden, told in (("3", True), ("none", False)):
-        assert (said in [caption.value for caption in open_page("heads", s=SENTENCE, hidden=hidden).caption]) == told
+def test_what_the_reader_hid_is_hidden_on_every_page_but_where_two_inputs_are_compared() -> None:
+    said, key, link = (
+        catalogue("en")["common.all_seen"],
+        "layers.0.attention.Q",
+        {"s": SENTENCE, "layer": "1", "head": "1"},
+    )
+    for more, seen in (({}, False), ({"other": "i see the dog ."}, True)):
+        app = open_page("queries_keys_values", hidden="3", **link, **more)
+        assert (said in [caption.value for caption in app.caption]) == seen
+        trace = load("text")(SENTENCE) if seen else run(SENTENCE, 2)
+        np.testing.assert_allclose(
+            np.concatenate(numbers(charts(app)[0]["figure"]["data"][0]["z"])).ravel(), trace[key][0].ravel(), atol=1e-6
+        )
+    assert said in [caption.value for caption in open_page("translation", hidden="3", **link).caption]
 
 
 def test_several_words_can_be_hidden_at_once_and_a_link_holds_them() -> None:

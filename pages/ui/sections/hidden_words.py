@@ -1,6 +1,6 @@
 """Words that a click hides, what the encoder would put in their place, and a head that the guess hangs on."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -9,19 +9,17 @@ import streamlit as st
 
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, whole_words
-from model.pipeline import Reading, TextReader
+from model.pipeline import Reading
 from model.sweep import align
-from model.telling import telling_head, telling_word
-from pages.ui import session
+from model.telling import telling_head
 from pages.ui.changes_bar import toggled
-from pages.ui.choice import LANGUAGES, Choice
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import Axis, Figure, bars, drawing, over_drawing, reads
 from pages.ui.figures.base import words_at
 from pages.ui.figures.reads import INK
-from pages.ui.first_sight import first_picture
 from pages.ui.link import chosen, select
+from pages.ui.masks import hidden_places, with_masks
 from pages.ui.numbers import signed, written
 from pages.ui.pickers import told_apart
 from pages.ui.sections.working import names_along
@@ -45,7 +43,7 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
         return 0, {}
     read = view.typed
     words = whole_words(read.tokens)
-    hidden, typed = _hidden(view.choice, read)
+    hidden, typed = hidden_places(view.choice, read)
     lit = [i for i, places in enumerate(words) if hidden & set(places)]
 
     def clicked() -> None:
@@ -67,12 +65,12 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
         key=WIDGET,
         on_change=clicked,
     )
-    if hidden - typed and (with_masks := _with_masks(view.pipeline, read.ids, hidden)) != view.subject:
-        view.follow(view.choice.pipeline, with_masks)
+    if hidden - typed and (masked := with_masks(view.pipeline, read.ids, hidden)) != view.subject:
+        view.follow(view.choice.pipeline, masked)
     if view.other and view.shows in ("against", "beside"):
         pairs = align(read.tokens, view.other.tokens)
         there = [pair.other for pair in pairs if pair.one in hidden - typed and pair.other is not None]
-        view.compare_with(_with_masks(view.pipeline, view.other.ids, there))
+        view.compare_with(with_masks(view.pipeline, view.other.ids, there))
     found = {place: None if place in typed else read.ids[place] for place in sorted(hidden)}
     return _place_to_show(view, found), found
 
@@ -80,30 +78,6 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
 def to_keep_hidden(view: View, found: dict[int, int | None]) -> tuple[int, ...] | None:
     """What `Choice.hidden` must be for another page to hide the same. found: what `clickable_words` hid."""
     return tuple(place for place, word in found.items() if word is not None) or view.choice.hidden
-
-
-def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
-    """A sentence as `clickable_words` will have it read: its ids; None where it stays as it is."""
-    pipeline = session.pipeline(choice.pipeline)
-    says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
-    hidden, typed = _hidden(choice, read) if read.ids and says_words else (set(), set())
-    return _with_masks(pipeline, read.ids, hidden) if hidden - typed else None
-
-
-def _with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) -> tuple[int, ...]:
-    """The ids of a sentence with [MASK] at these places."""
-    assert isinstance(pipeline.reader, TextReader)  # only words can be hidden
-    return pipeline.reader.hide(ids, sorted(hidden))
-
-
-def _hidden(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
-    """The places that read [MASK], and those of them where the sentence itself says so."""
-    typed = {place for place, token in enumerate(read.tokens) if token == "[MASK]"}
-    chosen = choice.hidden
-    if chosen is None:
-        word = None if typed else _telling_word(session.pipeline(choice.pipeline), tuple(read.ids))
-        chosen = () if word is None else (word,)
-    return set(chosen) & {place for places in whole_words(read.tokens) for place in places} | typed, typed
 
 
 def _place_to_show(view: View, hidden: dict[int, int | None]) -> int:
@@ -345,15 +319,6 @@ def head_switch(view: View, layer: int, head: int) -> None:
 
 
 # -- found once for all visitors ---------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1000)
-def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
-    if pipeline.name == "text":  # in what visitors see first, the word that looks: Attention opens with it, too
-        for first in filter(None, map(first_picture, LANGUAGES)):
-            if tuple(pipeline.reader.read(first.text).ids) == ids:
-                return first.query
-    return telling_word(pipeline, pipeline(ids))
 
 
 @lru_cache(maxsize=1000)

@@ -43,7 +43,7 @@ class Writing(View):
     found: TranslationTrace
 
     def __init__(self) -> None:
-        super().__init__("translation")
+        super().__init__("translation", hides=lambda *_: None)  # it writes what the whole sentence says
         self.translates = self.trace.picture is None
         if self.translates:
             self._translate()
