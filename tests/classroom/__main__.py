@@ -40,6 +40,7 @@ class Place:
     pages: tuple[str, ...]
     app: Path = APP
     query: dict[str, str] = field(default_factory=dict)
+    only_choices: bool = False  # nobody types a sentence or opens another page
 
 
 @dataclass
@@ -67,7 +68,9 @@ def sentence(dice: random.Random) -> str:
 
 async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
     """What a visitor does, of what the page offers (most often he chooses another head or layer), and its seconds."""
-    likely = {"head": 10, "layer": 5, "s": 2, "": 3 if len(place.pages) > 1 else 0}
+    likely = {"head": 10, "layer": 5}
+    if not place.only_choices:
+        likely |= {"s": 2, "": 3 if len(place.pages) > 1 else 0}
     offered = [key for key in likely if key in ("", *visitor.widgets)]
     key = dice.choices(offered, [likely[key] for key in offered])[0]
     if key == "":
@@ -147,9 +150,11 @@ def report(args: argparse.Namespace) -> None:
     print(f"{workers} on {psutil.cpu_count()} cores, a click every {args.think:g} s, {args.seconds:g} s for each row")
     print("p50, p95 in ms: of all clicks; of choices of a head or layer alone; of new sentences; of new pages\n")
     for number in args.visitors:
-        places = [Place("four pages", WALK) if name == "walk" else Place(name, (name,)) for name in args.places]
+        names = [("four pages", WALK) if name == "walk" else (name, (name,)) for name in args.places]
+        places = [Place(name, pages, only_choices=args.choices) for name, pages in names]
         felt = [measure(place, number, args) for place in places]
-        bare = Place("bare", ("",), BARE, {"charts": str(max(one.charts for one in felt))})
+        charts = args.charts or max(one.charts for one in felt)
+        bare = Place("bare", ("",), BARE, {"charts": str(charts)}, only_choices=args.choices)
         floor = measure(bare, number, args)
         rows = [as_row(place, one, floor) for place, one in zip([*places, bare], [*felt, floor], strict=True)]
         print(f"{number} visitors\n{pd.DataFrame(rows).to_string(index=False)}\n", flush=True)
@@ -226,6 +231,8 @@ def main() -> None:
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
         command.add_argument("--seconds", type=float, default=seconds, help="how long visitors click")
+        command.add_argument("--choices", action="store_true", help="only layers and heads are chosen")
+        command.add_argument("--charts", type=int, help="heatmaps of the bare app; without it, as many as the page has")
         command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
     args = parser.parse_args()
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
