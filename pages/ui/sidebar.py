@@ -1,7 +1,6 @@
 """The controls that all pages share. Their keys are the names that a link has for their values: s, layer, head, …"""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.config import DECODER
 from pages.ui import link, session
@@ -79,9 +78,8 @@ def to_see() -> bytes | None:
     choice = st.session_state["choice"]
     if choice.input == "sentence":
         return None
-    problems = st.container()  # on the page: under the pad nobody may look
     with st.session_state[TO_SEE]:
-        return _picture() if choice.input == PICTURE else _drawing(choice.pipeline, problems)
+        return _picture() if choice.input == PICTURE else _drawing(choice.pipeline)
 
 
 def places(page: str) -> None:
@@ -239,11 +237,8 @@ def _pad() -> bytes:
     return drawing
 
 
-def _drawing(pipeline: str, problems: DeltaGenerator) -> bytes:
-    """The pad with its examples and upload; returns the drawing, or the last one that could be read.
-
-    problems: where it is said that this is the last one.
-    """
+def _drawing(pipeline: str) -> bytes:
+    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
     drawing = _pad()
     verdict_place = st.container()
     with st.container(key="pad_tools"):
@@ -266,7 +261,8 @@ def _drawing(pipeline: str, problems: DeltaGenerator) -> bytes:
         ink = sketch.ink(drawing)
         st.session_state["last_drawing"] = drawing
     except sketch.DigitError as error:
-        problems.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
+        # Right under the pad; on the page it would push away what a hurried reader is about to touch.
+        verdict_place.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
         return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
     with verdict_place:
         verdict(pipeline, ink)

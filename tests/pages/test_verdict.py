@@ -45,7 +45,7 @@ def test_an_empty_pad_has_no_verdict(kind: str) -> None:
     assert said[0] in sidebar(app)
     app.session_state["drawing"] = app.session_state["drawing.on_pad"] = sketch.pack(np.zeros((112, 112)))
     app.run()
-    assert [warning.value for warning in app.main.warning] == [words["error.digit_blank"]]
+    assert [warning.value for warning in app.sidebar.warning] == [words["error.digit_blank"]]
     assert not any(words in sidebar(app) for words in said)
 
 
