@@ -11,6 +11,24 @@ document.documentElement.classList.toggle('big', new URLSearchParams(location.se
   history.pushState = function (...step) { return (touched ? push : history.replaceState).apply(history, step) }
 }
 
+/* Leaving a box sends what was typed in it. Where a press leaves it, that waits until the press ends: the answer may take
+   away what is being pressed. */
+{
+  let pressed = false, left
+  addEventListener('pointerdown', () => { pressed = true }, true)
+  addEventListener('focusout', event => {
+    if (!pressed || !event.target.matches('[data-testid=stTextInput] input')) return
+    left = event.target
+    event.stopImmediatePropagation()
+  }, true)
+  const end = () => {
+    pressed = false
+    left?.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))
+    left = undefined
+  }
+  for (const kind of ['pointerup', 'pointercancel']) addEventListener(kind, end, true)
+}
+
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
    server answers; all that is chosen is in its address. */
 {
