@@ -16,7 +16,7 @@ from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on
 from pages.ui.link import select
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.sections.neuron import show_contexts
+from pages.ui.sections.neuron import answered_most, show_contexts
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.view import View
 
@@ -328,7 +328,7 @@ points = answer is not None or view.trace.picture is None  # whether there is an
 
 if view.story:
     most_active()
-    view.tell(text("story_alone"), text("story_neurons", many=d_ff))
+    view.tell(*answered_most(view, neuron), text("story_alone"), text("story_neurons", many=d_ff))
 else:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         panel = view.panel("maps", "curve", "neuron", *["writes"] * points, "output", "alone")

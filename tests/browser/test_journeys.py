@@ -478,7 +478,7 @@ def test_a_sentence_typed_and_not_entered_counts_when_a_token_is_clicked(page: P
     page.goto(f"{app_url}/attention?lang=en&depth=numbers&s=the+dog+chased+the+cat+.&layer=2")
     title(page, "attention")
     sentence_box(page).fill("the cat sat on the mat .")
-    page.locator(".st-key-chips button").nth(2).click(delay=80)  # ms, as a hand does; meanwhile nothing may change there
+    page.locator(".st-key-chips button").nth(2).click(delay=80)  # ms, as a hand does: it must still be there
     page.wait_for_url(lambda url: asked(url).get("s") == "the cat sat on the mat ." and asked(url).get("token") == "3")
     expect(page.locator(".st-key-chips button")).to_have_count(9)
     settle(page)

@@ -164,9 +164,14 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture_and_few_words(lang: str) -> None:
-    app = open_page("feed_forward", s=SENTENCE, depth="story", lang=lang)
+    app = open_page("feed_forward", s=SENTENCE, depth="story", lang=lang, layer="3", neuron="749")
     assert len(charts(app)) == 1
     assert "W_" not in texts(app)
+    contexts = neuron_contexts("text", 2, 748)
+    assert contexts is not None
+    fired = {context.tokens[context.place] for context in contexts.top}
+    said = [text.value for text in app.markdown if "749" in text.value]
+    assert any(all(f"“{piece}”" in line for piece in fired) for line in said), said
 
 
 def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:

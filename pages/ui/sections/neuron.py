@@ -5,7 +5,7 @@ import streamlit as st
 from model.tables import Context, neuron_contexts
 from pages.ui.sections.roles import say_absent, source
 from pages.ui.tables import markdown_table
-from pages.ui.text import literal, plain, t
+from pages.ui.text import literal, plain, quoted, t
 from pages.ui.view import View
 
 LEVELS = ("top", "middle", "low")
@@ -29,6 +29,15 @@ def show_contexts(view: View, neuron: int) -> None:
         with st.container(key="working.contexts"):  # as narrow as the tables of an arithmetic
             st.markdown(markdown_table(heads, rows, ":--|:--|--:"))
         st.caption(t("neuron.legend"))
+
+
+def answered_most(view: View, neuron: int) -> list[str]:
+    """For a story: the pieces of the corpus that fired a neuron of the chosen layer most, if that was measured."""
+    contexts = neuron_contexts(source(view.choice.pipeline), view.choice.layer, neuron)
+    if contexts is None or not contexts.top:
+        return []
+    pieces = dict.fromkeys(context.tokens[context.place] for context in contexts.top)
+    return [t("neuron.story", neuron=neuron + 1, pieces=plain("common.comma").join(map(quoted, pieces)))]
 
 
 def _marked(context: Context) -> str:
