@@ -32,10 +32,9 @@ NAMELESS = """() => [...document.querySelectorAll('.chart')]
     .map(chart => `a chart without a name: ${chart.textContent.slice(0, 80)}`)"""
 
 
-def serious(page: Page, *rules: str) -> list[str]:
-    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there. rules: those; or all."""
-    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = Axe().run(page, options=options).response["violations"]
+def serious(page: Page) -> list[str]:
+    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:150]} {node['failureSummary']}"
         for rule in found
@@ -46,6 +45,7 @@ def serious(page: Page, *rules: str) -> list[str]:
 
 @pytest.mark.parametrize(("language", "scheme", "other"), [("en", "light", "dark"), ("zh", "dark", "light")])
 def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, scheme: str, other: str) -> None:
+    """Every other page in the dark, and in the other language the rest; pictures in both, as the theme changes."""
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{app_url}/?lang={language}&depth=formula")
     wrong = {}
@@ -64,7 +64,7 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
         ground = page.evaluate(GROUND)
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)
-        wrong[row.name] += serious(page, "color-contrast") + page.evaluate(FAINT)
+        wrong[row.name] += page.evaluate(FAINT)
     assert not any(wrong.values()), wrong
 
 

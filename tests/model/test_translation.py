@@ -1,8 +1,6 @@
 """The decoder and the translator: equal to torch's, blind to what is not written yet, and as good as its word."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -11,10 +9,9 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from model import Edit, EditError, InputError, load
-from model.config import DECODER, PRESETS, EncoderConfig
+from model.config import EncoderConfig
 from model.decoder import TranslationNetwork
 from model.encoder import causal_mask
-from model.loading import load_tokenizer
 from model.pipeline import SPECIAL_TOKENS, TextReader
 from model.search import Node, beam_search, score
 from model.trace import places, record
@@ -25,21 +22,10 @@ from tests.networks import untrained_translator
 SOURCE = "the dog chased the cat ."
 
 
-@cache
-def untrained() -> Translator:
-    """The shipped shape with random weights: it writes nonsense, but every law holds for nonsense too."""
-    torch.manual_seed(0)
-    network = TranslationNetwork(replace(PRESETS["text"], head="none"), DECODER)
-    for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
-        torch.nn.init.normal_(norm.weight, 1.0, 0.2)
-        torch.nn.init.normal_(norm.bias, 0.0, 0.2)
-    torch.nn.init.constant_(network.logits.bias[SEP], 4)  # so that sentences end
-    return Translator("translation", network, TextReader(load_tokenizer(), 64))
-
-
 @pytest.fixture(params=["trained", "untrained"])
 def translator(request: pytest.FixtureRequest) -> Translator:
-    return load("translation") if request.param == "trained" else untrained()
+    """The shipped one; and one without training, which writes nonsense, for which every law holds, too."""
+    return load("translation") if request.param == "trained" else untrained_translator()
 
 
 def example() -> tuple[torch.Tensor, torch.Tensor]:
@@ -128,12 +114,6 @@ def test_a_wide_beam_finds_the_best_of_all_sentences() -> None:
 # -- the steps, and what they found ------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["trained", "untrained"])
-def brief(request: pytest.FixtureRequest) -> Translator:
-    """As `translator`, but without training it writes 19 pieces at most, so that many runs are quick."""
-    return load("translation") if request.param == "trained" else untrained_translator()
-
-
 def fresh(translator: Translator, source: str, beginning: list[int]) -> np.ndarray:
     """Log-probabilities of the next piece, by a pass of its own over this beginning (the language first)."""
     x = translator.reader.read(source).tensor
@@ -142,14 +122,14 @@ def fresh(translator: Translator, source: str, beginning: list[int]) -> np.ndarr
 
 
 @pytest.mark.parametrize("source", ["i love you .", "今天天气很好。"])
-def test_each_row_of_a_run_is_the_step_that_wrote_its_piece(brief: Translator, source: str) -> None:
-    found = brief(source)
+def test_each_row_of_a_run_is_the_step_that_wrote_its_piece(translator: Translator, source: str) -> None:
+    found = translator(source)
     for translation in (found.greedy, *found.beams):
-        trace = brief(Task(source, written=translation.ids))
+        trace = translator(Task(source, written=translation.ids))
         log_p = torch.tensor(trace["logits"]).log_softmax(-1).numpy()
         assert trace.written == translation.tokens and trace.target_tokens[1:] == list(trace.written[:-1])
         for step, piece in enumerate(translation.ids):
-            alone = fresh(brief, source, [found.target_ids[0], *translation.ids[:step]])
+            alone = fresh(translator, source, [found.target_ids[0], *translation.ids[:step]])
             np.testing.assert_allclose(np.exp(log_p[step]), np.exp(alone), atol=2e-6)
             np.testing.assert_allclose(log_p[step], alone, atol=5e-5)
             assert translation.steps[step] == pytest.approx(alone[piece], abs=1e-4)
@@ -160,8 +140,8 @@ def paths(nodes: tuple[Node, ...]) -> dict[tuple[int, ...], Node]:
     return {node.ids: node for node in nodes}
 
 
-def test_what_the_search_considered_adds_up_and_says_why_it_went_on(brief: Translator) -> None:
-    search = brief(SOURCE).search
+def test_what_the_search_considered_adds_up_and_says_why_it_went_on(translator: Translator) -> None:
+    search = translator(SOURCE).search
     by_path = paths(search.nodes)
     for node in search.nodes:
         before = by_path[node.ids[:-1]].log_probability if node.ids[:-1] else 0.0
@@ -184,30 +164,30 @@ def test_what_the_search_considered_adds_up_and_says_why_it_went_on(brief: Trans
         assert hypothesis.ids in ended or hypothesis.ids[-1] != SEP
 
 
-def test_a_forced_beginning_is_kept_and_the_writing_goes_on_from_there(brief: Translator) -> None:
-    free = brief(SOURCE)
+def test_a_forced_beginning_is_kept_and_the_writing_goes_on_from_there(translator: Translator) -> None:
+    free = translator(SOURCE)
     dropped = (node for node in free.search.nodes if node.fate == "dropped" and SEP not in node.ids)
     node = next(node for node in dropped if len(node.ids) == 2)
-    trace = brief(Task(SOURCE, forced=node.ids))
+    trace = translator(Task(SOURCE, forced=node.ids))
     assert all(translation.ids[:2] == node.ids for translation in (trace.greedy, *trace.beams))
     forced = [one for one in trace.search.nodes if one.fate == "forced"]
     assert [one.ids for one in forced] == [node.ids[:1], node.ids]
     assert forced[-1].log_probability == pytest.approx(node.log_probability, abs=1e-4)
     assert trace.beams[0].log_probability == pytest.approx(sum(trace.beams[0].steps), abs=1e-4)
     for step, piece in enumerate(trace.greedy.ids):
-        alone = fresh(brief, SOURCE, [trace.target_ids[0], *trace.greedy.ids[:step]])
+        alone = fresh(translator, SOURCE, [trace.target_ids[0], *trace.greedy.ids[:step]])
         assert step < 2 or piece == alone.argmax()
         assert trace.greedy.steps[step] == pytest.approx(alone[piece], abs=1e-4)
 
 
-def test_what_was_written_anyway_may_be_forced_and_no_end_can_be(brief: Translator) -> None:
-    free = brief(SOURCE, beams=1)
-    assert brief(Task(SOURCE, forced=free.greedy.ids), beams=1).greedy.ids == free.greedy.ids
-    assert brief(Task(SOURCE, forced=(SEP, 77)), beams=1).greedy.ids == free.greedy.ids
-    assert len(brief(Task(SOURCE, forced=(77,) * 200), beams=1).target_tokens) <= brief.config.max_len
+def test_what_was_written_anyway_may_be_forced_and_no_end_can_be(translator: Translator) -> None:
+    free = translator(SOURCE, beams=1)
+    assert translator(Task(SOURCE, forced=free.greedy.ids), beams=1).greedy.ids == free.greedy.ids
+    assert translator(Task(SOURCE, forced=(SEP, 77)), beams=1).greedy.ids == free.greedy.ids
+    assert len(translator(Task(SOURCE, forced=(77,) * 200), beams=1).target_tokens) <= translator.config.max_len
     for beyond in (-1, 12_000):
         with pytest.raises(ValueError, match="vocabulary"):
-            brief(Task(SOURCE, forced=(beyond,)))
+            translator(Task(SOURCE, forced=(beyond,)))
 
 
 def test_a_longer_translation_is_favoured_by_the_penalty_and_by_nothing_else() -> None:
@@ -267,7 +247,7 @@ def test_a_network_that_copies_writes_each_word_from_the_row_that_looks_at_it(so
 def test_it_stops_by_itself_even_if_the_decoder_never_would(translator: Translator) -> None:
     never = Edit("logits", "set", -1e4, neuron=SEP)
     trace = translator(SOURCE, edits=(never,), beams=1)
-    assert len(trace.greedy.tokens) == 63 and "[SEP]" not in trace.greedy.tokens
+    assert len(trace.greedy.tokens) == translator.config.max_len - 1 and "[SEP]" not in trace.greedy.tokens
 
 
 def test_without_cross_attention_the_source_does_not_matter(translator: Translator) -> None:
