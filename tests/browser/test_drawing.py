@@ -30,10 +30,8 @@ STROKES: dict[int, tuple[Stroke, ...]] = {
 }
 #: Pen, height of the digit and its middle (across, down), as shares of the pad.
 CONDITIONS = {
-    "thick": ("thick", 0.75, (0.5, 0.5)),
-    "thin": ("thin", 0.6, (0.5, 0.5)),
-    "small": ("thin", 0.3, (0.5, 0.5)),
-    "large": ("medium", 0.88, (0.5, 0.5)),
+    "thick-large": ("thick", 0.88, (0.5, 0.5)),
+    "thin-small": ("thin", 0.3, (0.5, 0.5)),
     "off-centre": ("medium", 0.48, (0.28, 0.7)),
 }
 # The pad's picture as it is sent: 112 × 112 places of four greys.
