@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from model import Edit
 from model.config import PRESETS, EncoderConfig
+from model.decoder import TARGET_LANGUAGES
 from model.translator import Language
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link_values import (
@@ -35,7 +36,7 @@ from pages.ui.link_values import (
 )
 from pages.ui.offered import of_pictures, offered, reads_pictures, sizes
 
-LANGUAGES = ("en", "zh")
+LANGUAGES = {"en": "English", "zh": "中文"}
 DEPTHS = ("story", "numbers", "formula", "code")
 DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
@@ -125,7 +126,7 @@ class Choice:
     picture: str = linked(one_of(*pictures.PICTURES), pictures.READY[0])
     photo: bytes | None = None  # the visitor's own picture, a file's bytes; in no link
     edits: tuple[Edit, ...] = linked(EDITS, ())
-    into: Language | None = linked(one_of(*LANGUAGES))  # the language to translate into
+    into: Language | None = linked(one_of(*TARGET_LANGUAGES))  # the language to translate into
     other: str | None = linked(TEXT)  # a second sentence to compare with, and to take vectors from
     other_drawing: bytes | None = linked(DRAWING, name="other_ink")  # the same for a drawing
     other_picture: str | None = linked(one_of(*pictures.READY, pictures.PAD))  # and for a picture: a ready one

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.ui.choice import FIELDS, OTHER, Choice, Field, Problem, built
+from pages.ui.choice import FIELDS, LANGUAGES, OTHER, Choice, Field, Problem, built
 from pages.ui.drawing import pictures
 from pages.ui.link_values import moved
 
@@ -92,7 +92,7 @@ def arrive() -> tuple[Problem, ...]:
     missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
     _put((field, field.of(choice)) for field in FIELDS if field.name not in missing)
     if cold and "lang" in missing:
-        st.session_state["lang"] = "zh" if (st.context.locale or "").startswith("zh") else "en"
+        st.session_state["lang"] = next(filter((st.context.locale or "").startswith, LANGUAGES), "en")
     return problems
 
 

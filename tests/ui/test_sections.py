@@ -8,7 +8,7 @@ import pytest
 from model.by_hand import by_hand, strongest_cell
 from model.sweep import align
 from pages.ui.choice import Choice
-from pages.ui.sections import attention, cell_map, working
+from pages.ui.sections import attention, cell_map, order, working
 from tests.networks import pipeline, trace_of
 from tests.pages.opening import cells
 
@@ -170,3 +170,8 @@ def test_nothing_is_left_out_where_nothing_else_is_there() -> None:
     only = SimpleNamespace(names=lambda key: (None, both, both), sentences=[0, 0])
     view = SimpleNamespace(trace=only, choice=Choice(hide_special=True))
     assert attention.shown_places(view, "layers.0.attention.weights") == ([0, 1], [0, 1])
+
+
+def test_a_language_without_example_sentences_takes_those_of_another() -> None:
+    ready = [("I love you.", "You love me.")]
+    assert order.chosen_pair(SimpleNamespace(choice=Choice(lang="fr")), ready) == ready[0]

@@ -83,7 +83,7 @@ def chosen_pair(view: View, ready: Sequence[tuple[str, str]]) -> tuple[str, str]
     own, other = view.choice.sentence, view.choice.other or ""
     if own != other and words_are_the_same(view, own, other):
         return own, other
-    return next((pair for pair in ready if pair in PAIRS[view.choice.lang]), ready[0] if ready else None)
+    return next((pair for pair in ready if pair in PAIRS.get(view.choice.lang, ())), ready[0] if ready else None)
 
 
 def words_are_the_same(view: View, one: str, other: str) -> bool:

@@ -10,6 +10,7 @@ import streamlit as st
 from model import Trace
 from model.analysis import rank, softmax
 from model.config import EncoderConfig
+from model.decoder import TARGET_LANGUAGES
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator, as_written
 from pages.ui import session
@@ -168,8 +169,8 @@ def which(view: Writing) -> None:
     now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
     look = bound("translation.into", now, lambda into: select(into=into, **AFRESH))
     look |= {"required": True, "label_visibility": "collapsed"}
-    words = {name: f"→ {language}" for name, language in LANGUAGES.items()}
-    st.segmented_control(word("into"), list(LANGUAGES), format_func=words.__getitem__, **look)
+    words = {name: f"→ {LANGUAGES[name]}" for name in TARGET_LANGUAGES}
+    st.segmented_control(word("into"), list(words), format_func=words.__getitem__, **look)
     if view.choice.forced:
         beginning = "".join(f" {view.pipeline.reader.vocabulary[i]}" for i in view.task.forced)
         label = word("forced", beginning=beginning.strip())

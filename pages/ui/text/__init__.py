@@ -9,11 +9,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.choice import LANGUAGES as LANGUAGES
 from pages.ui.numbers import written
 
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
-LANGUAGES = {"en": "English", "zh": "中文"}
 #: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
 _spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
 
