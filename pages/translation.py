@@ -12,6 +12,8 @@ from pages.ui.sections.tampering import tampering
 from pages.ui.sections.writing import Writing, best_aligned, lines, one_step, sentences, step_slider, which
 from pages.ui.text import plain, t
 
+PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside, "changes": tampering}
+
 view = Writing()
 if not view.translates:
     st.info(t("translation.needs_words"), icon=":material/translate:")
@@ -30,18 +32,8 @@ else:
         view.tell(t("translation.story"))
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
-            part = view.panel("writing", "search", "alignment", "inside", "changes")
+            part = view.panel(*PARTS)
             step_slider(view)
-        match part:
-            case "writing":
-                one_step(view)
-            case "search":
-                search(view)
-            case "alignment":
-                alignment(view)
-            case "inside":
-                inside(view)
-            case "changes":
-                tampering(view)
+        PARTS[part](view)
 
 view.close(DecoderLayer, Decoder, beam_search)
