@@ -22,12 +22,24 @@ AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)\bigr)"
 text, word = texts_of("add_and_norm")
 
+view = View("add_and_norm")
+tokens, token, d_model = view.trace.tokens, view.token, view.trace.config.d_model
+sublayers = view.trace.graph.sublayers(view.choice.layer)
+sub = sublayers[min(view.choice.sublayer, len(sublayers)) - 1]
+epsilon = view.pipeline.network.get_submodule(sub.norm).eps
+
 
 def maps() -> None:
     """Every quantity on the way, one below the other, and the arithmetic of the chosen cell."""
+    # In order of computation, wherever LayerNorm stands.
+    steps = [sub.before, *[sub.norm] * sub.norm_first, sub.output, sub.sum, *[sub.norm] * (not sub.norm_first)]
+    # One range of colours for all maps, so that they can be compared; the few largest values saturate.
+    limit = float(np.quantile(np.abs([view.shown(key) for key in steps]), 0.995))
+    before, found, total = (view.trace[key] for key in (sub.before, sub.output, sub.sum))
     cell = token, view.choice.component if view.choice.component is not None else int(np.abs(total[token]).argmax())
     added = {"x": f"{before[cell]:.4f}", "o": f"{found[cell]:.4f}", "sum": f"{total[cell]:.4f}"}
-    spread = entered.std(axis=1)
+    spread, push = view.trace[sub.norm_reads].std(axis=1), pushes()
+    typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
     said = {
         sub.before: text("read_input", limit=f"{limit:.2f}"),
         sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}"),
@@ -35,6 +47,7 @@ def maps() -> None:
         sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}"),
     }
     titles = {sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum", sub.norm: "normed"}
+    low = int(min(230, 60 + 10 * len(tokens)) * view.font_size / 12)
     looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
     cell_maps(view, steps, [said[key] for key in steps], looks, stacked=True)
 
@@ -42,6 +55,12 @@ def maps() -> None:
 def three_lengths(run: Trace) -> np.ndarray:
     """How long what was there, what was found and their sum are: (3, token)."""
     return np.stack([np.linalg.norm(run[key], axis=1) for key in (sub.before, sub.output, sub.sum)])
+
+
+def pushes() -> np.ndarray:
+    """What was found, as a multiple of what was there: (token,); NaN where nothing was, as of a removed token."""
+    before, found, _ = three_lengths(view.trace)
+    return np.divide(found, before, out=np.full_like(before, np.nan), where=before > 0)
 
 
 def bars_of_each(
@@ -70,7 +89,8 @@ def bars_of_each(
 
 
 def lengths_picture() -> None:
-    moved = int(push.argmax())
+    lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
+    moved = int(np.nan_to_num(pushes()).argmax())
     said = text(
         "read_lengths_story" if view.story else "read_lengths",
         token=tokens[moved],
@@ -99,6 +119,7 @@ def cosines_picture() -> None:
 
 def values_pictures() -> None:
     """LayerNorm: the values that go in and come out, of every token and of the selected one."""
+    entered, normed = view.trace[sub.norm_reads], view.trace[sub.norm]
     mean, deviation = entered.mean(axis=1), entered.std(axis=1)
     drawn = [view.shown(key) for key in (sub.norm_reads, sub.norm)]
     both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -126,8 +147,8 @@ def values_pictures() -> None:
             ),
         )
     with columns[1]:
-        three = {word(name): of(view.trace)[token] for name, of in makes.items()}
-        there = {word(name): view.there(of, ("token", "d_model")) for name, of in makes.items()}
+        three = {word(name): of(view.trace)[token] for name, of in THROUGH.items()}
+        there = {word(name): view.there(of, ("token", "d_model")) for name, of in THROUGH.items()}
         other = {name: run[token] for name, run in there.items() if run is not None and np.isfinite(run[token]).all()}
         view.picture(
             "histogram",
@@ -168,11 +189,15 @@ def standardised(run: Trace) -> np.ndarray:
     return (values - values.mean(axis=1, keepdims=True)) / np.sqrt(values.var(axis=1, keepdims=True) + epsilon)
 
 
+#: The values on their way through LayerNorm, of a run: (token, d_model) each.
+THROUGH = {"before": lambda run: run[sub.norm_reads], "normalised": standardised, "after": lambda run: run[sub.norm]}
+
+
 def moments() -> None:
     """Mean and standard deviation of every token, before, in between and after."""
     st.markdown(text("statistics", d_model=d_model))
     columns: dict[str, object] = {plain("axis.token"): tokens}
-    for name, of in makes.items():
+    for name, of in THROUGH.items():
         values = of(view.trace)
         for symbol, moment in (("μ", values.mean(axis=1)), ("σ", values.std(axis=1))):
             columns[f"{symbol} {word(f'column_{name}')}"] = np.where(np.abs(moment) < 5e-5, 0, moment)  # never −0.0000
@@ -180,26 +205,6 @@ def moments() -> None:
     table = pd.DataFrame(columns)
     draw_table(table, "add_and_norm.statistics", column_config=four, hide_index=True, height=300)
 
-
-view = View("add_and_norm")
-tokens, token, d_model = view.trace.tokens, view.token, view.trace.config.d_model
-sublayers = view.trace.graph.sublayers(view.choice.layer)
-sub = sublayers[min(view.choice.sublayer, len(sublayers)) - 1]
-# In order of computation, wherever LayerNorm stands.
-steps = [sub.before, *[sub.norm] * sub.norm_first, sub.output, sub.sum, *[sub.norm] * (not sub.norm_first)]
-before, found, total, entered, normed = (
-    view.trace[key] for key in (sub.before, sub.output, sub.sum, sub.norm_reads, sub.norm)
-)
-#: The values on their way through LayerNorm, of a run: (token, d_model) each.
-makes = {"before": lambda run: run[sub.norm_reads], "normalised": standardised, "after": lambda run: run[sub.norm]}
-epsilon = view.pipeline.network.get_submodule(sub.norm).eps
-# One range of colours for all maps, so that they can be compared; the few largest values saturate.
-limit = float(np.quantile(np.abs([view.shown(key) for key in steps]), 0.995))
-lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
-#: What was found, as a multiple of what was there; 0 where nothing was: a token may have been taken away.
-push = np.divide(lengths["found"], lengths["in"], out=np.zeros_like(lengths["in"]), where=lengths["in"] > 0)
-typical = float(np.median(push[lengths["in"] > 0])) if lengths["in"].any() else 0.0
-low = int(min(230, 60 + 10 * len(tokens)) * view.font_size / 12)
 
 if view.choice.at_least("formula"):
     view.equation(BEFORE_SUBLAYER if sub.norm_first else AFTER_SUM)
@@ -222,5 +227,4 @@ match panel:
     case "values":
         values_pictures()
 
-before = found = total = entered = normed = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(EncoderLayer)

@@ -27,6 +27,14 @@ LISTED_LARGE = 10  # where everything is large
 LEAKING = "#c3bdf0"
 text, word = texts_of("feed_forward")
 
+view = View("feed_forward", r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2")
+tokens, token, prefix = view.trace.tokens, view.token, view.key("layers.{l}.ffn.")
+d_ff, bend = view.trace.config.d_ff, view.trace.config.activation
+hidden, active = view.trace[prefix + "hidden"], view.trace[prefix + "activation"]
+neuron = int(active[token].argmax()) if view.choice.neuron is None else view.choice.neuron
+answer = view.trace.graph.get("logits")
+points = answer is not None or view.trace.picture is None  # whether there is anything that a neuron can point to
+
 
 @st.cache_data(max_entries=128, show_spinner=False)
 def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int) -> Positionwise:
@@ -317,14 +325,6 @@ def for_itself() -> None:
             on_pick=lambda _, place: select(token=place),
         )
 
-
-view = View("feed_forward", r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2")
-tokens, token, prefix = view.trace.tokens, view.token, view.key("layers.{l}.ffn.")
-d_ff, bend = view.trace.config.d_ff, view.trace.config.activation
-hidden, active = view.trace[prefix + "hidden"], view.trace[prefix + "activation"]
-neuron = int(active[token].argmax()) if view.choice.neuron is None else view.choice.neuron
-answer = view.trace.graph.get("logits")
-points = answer is not None or view.trace.picture is None  # whether there is anything that a neuron can point to
 
 if view.story:
     most_active()

@@ -52,6 +52,18 @@ MAX_LEN = 5000  # places in the note's table of positions
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 text, word = texts_of("flat")
 
+view = View("flat", ONE, chips=False, any_input=True)
+ink = view.choice.ink if view.choice.drawing else None
+if ink is None:
+    st.info(text("borrowed"), icon=":material/draw:")
+    ink = sketch.ink(sketch.example())
+if view.choice.pipeline == "flat" and view.choice.drawing:
+    flat = view.trace  # or that of the other drawing
+    ink = sketch.ink(view.choice.other_drawing) if view.shows == "other" else ink
+else:
+    flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
+view.choice = view.choice.fitted(flat.config, len(flat.tokens))
+
 
 def stages() -> None:
     """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
@@ -251,17 +263,6 @@ def measured(name: str) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-view = View("flat", ONE, chips=False, any_input=True)
-ink = view.choice.ink if view.choice.drawing else None
-if ink is None:
-    st.info(text("borrowed"), icon=":material/draw:")
-    ink = sketch.ink(sketch.example())
-if view.choice.pipeline == "flat" and view.choice.drawing:
-    flat = view.trace  # or that of the other drawing
-    ink = sketch.ink(view.choice.other_drawing) if view.shows == "other" else ink
-else:
-    flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
-view.choice = view.choice.fitted(flat.config, len(flat.tokens))
 if view.story:
     of_one_token()
     view.tell(text("story_alone"), text("story_patches"))

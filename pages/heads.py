@@ -29,8 +29,21 @@ HEADS = ("layer", "head", "query", "key")  # the axes of all weights
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 #: What stays free below the tiles in a presentation, in pixels: for the reading sentence, and for those of a story.
 BELOW, BELOW_STORY = 60, 200
-MEASURES = ("entropy", "distance", "self", "previous", "next", "cls", "sep")
 text, word = texts_of("heads")
+
+view = View("heads", EQUATION)
+tokens, token, layer, head = view.trace.tokens, view.token, view.choice.layer, view.choice.head
+prefix = view.key("layers.{l}.attention.")
+unit = word("tokens" if view.trace.picture is None else "patches")
+weights = every_weight(view.trace)  # (layer, head, query, key)
+measures = head_table(weights, tokens, view.trace.places)
+name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
+found = {
+    place: head_role(
+        weights[place], {name: float(values[place]) for name, values in measures.items()}, view.trace.places
+    )
+    for place in name_of
+}
 
 
 def in_words(role: Role) -> str:
@@ -47,6 +60,9 @@ def in_words(role: Role) -> str:
 def in_short(role: Role) -> str:
     """The same in a word or two, for a tile: "previous"."""
     return word(f"tile_{role.name}", token="" if role.place is None else tokens[role.place])
+
+
+roles = {place: in_words(role) for place, role in found.items()}
 
 
 def all_heads() -> None:
@@ -146,7 +162,7 @@ def figures_table() -> None:
         **bound("heads.every_layer", view.choice.every_layer, lambda every: select(every_layer=every)),
     )
     shown = [place for place in name_of if every or place[0] == layer]
-    columns = {name: [measures[name][place] for place in shown] for name in MEASURES}
+    columns = {name: [values[place] for place in shown] for name, values in measures.items()}
     table = pd.DataFrame(
         {word("column_head"): [name_of[place] for place in shown]}
         | {word(f"column_{name}"): values for name, values in columns.items()}
@@ -154,10 +170,10 @@ def figures_table() -> None:
     ).set_index(word("column_head"))
     share = st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=1.0, width="small")
     two = st.column_config.NumberColumn(format="%.2f", width="small")
-    looks = {word(f"column_{name}"): share if place > 1 else two for place, name in enumerate(MEASURES)}
+    looks = {word(f"column_{name}"): share if place > 1 else two for place, name in enumerate(measures)}
     looks[word("column_role")] = st.column_config.TextColumn(width=320)
     draw_table(table, "heads.measures", column_config=looks)
-    missing = [word(f"column_{name}") for name in MEASURES if np.isnan(measures[name]).all()]
+    missing = [word(f"column_{name}") for name, values in measures.items() if np.isnan(values).all()]
     if missing:
         st.caption(text("missing", names=", ".join(missing)))
 
@@ -267,18 +283,6 @@ def mixed() -> None:
     cell_maps(view, [prefix + "concat", prefix + "output"], said, looks, stacked=True)
 
 
-view = View("heads", EQUATION)
-tokens, token, layer, head = view.trace.tokens, view.token, view.choice.layer, view.choice.head
-prefix = view.key("layers.{l}.attention.")
-unit = word("tokens" if view.trace.picture is None else "patches")
-weights = every_weight(view.trace)  # (layer, head, query, key)
-measures = head_table(weights, tokens, view.trace.places)
-name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
-found = {
-    place: head_role(weights[place], {name: float(measures[name][place]) for name in MEASURES}, view.trace.places)
-    for place in name_of
-}
-roles = {place: in_words(role) for place, role in found.items()}
 if len(tokens) == 1:
     st.info(text("one_token"), icon=":material/info:")
 

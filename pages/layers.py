@@ -30,6 +30,12 @@ ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},
 MEAN = r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)"
 text, word = texts_of("layers")
 
+view = View("layers")
+tokens, token, layer = view.trace.tokens, view.token, view.choice.layer
+states = view.trace.states()  # (1 + layers, token, d_model)
+steps = [word("step_0"), *(word("step", layer=number) for number in range(1, len(states)))]
+numbered = Axis(word("axis_number"), [str(number) for number in range(len(states))])
+
 
 def known_by(trace: Trace) -> tuple:
     """What decides a run, given its pipeline: what went in, and the edits on the way."""
@@ -369,11 +375,6 @@ def handed_on() -> None:
     cell_maps(view, keys, [sentence, text("read_final")][: len(keys)], titles, stacked=True)
 
 
-view = View("layers")
-tokens, token, layer = view.trace.tokens, view.token, view.choice.layer
-states = view.trace.states()  # (1 + layers, token, d_model)
-steps = [word("step_0"), *(word("step", layer=number_of + 1) for number_of in range(len(states) - 1))]
-numbered = Axis(word("axis_number"), [str(number_of) for number_of in range(len(states))])
 if len(tokens) == 1:
     st.info(text("one_token"), icon=":material/info:")
 
@@ -384,19 +385,15 @@ if view.story:
         path()
     view.tell(text("story_layers"))
 else:
-    match view.panel("path", "lens", "alike", "lengths", "origin", "out"):
-        case "path":
-            path()
-        case "lens":
-            lens()
-        case "alike":
-            similarity()
-        case "lengths":
-            lengths()
-        case "origin":
-            origin()
-        case "out":
-            handed_on()
+    parts = {
+        "path": path,
+        "lens": lens,
+        "alike": similarity,
+        "lengths": lengths,
+        "origin": origin,
+        "out": handed_on,
+    }
+    parts[view.panel(*parts)]()
 
 states = np.empty(0)  # what the pictures call when clicked keeps this page's names
 view.close(EncoderLayer, rollout)

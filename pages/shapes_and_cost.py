@@ -44,6 +44,8 @@ WALK = {
 }
 MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
 
+view = View("shapes_and_cost", chips=False, any_input=True)
+
 
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
     """A table with all its rows."""
@@ -376,7 +378,6 @@ def tell_story() -> None:
     view.tell(text("story_cost", n=f"{from_here_on:,}"))
 
 
-view = View("shapes_and_cost", chips=False, any_input=True)
 if view.story:
     tell_story()
 else:

@@ -32,6 +32,13 @@ MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 text, word = texts_of("tokens")
 
+view = View("tokens", rows=["embedding.sum"])
+tokens, token = view.trace.tokens, view.token
+words = view.trace.picture is None
+self_same = view.shows == "difference"  # no change inside moves what goes in
+cut = not words and len(view.trace.patches) > 1
+colour = view.seen is not None and view.seen.ndim == 3
+
 
 def length(vectors: np.ndarray) -> str:
     """The mean length of some vectors."""
@@ -302,12 +309,6 @@ def two_ways() -> None:
             view.picture(f"similar_{name}", alike_picture, similar, values=alike, still=True)
 
 
-view = View("tokens", rows=["embedding.sum"])
-tokens, token = view.trace.tokens, view.token
-words = view.trace.picture is None
-self_same = view.shows == "difference"  # no change inside moves what goes in
-cut = not words and len(view.trace.patches) > 1
-colour = view.seen is not None and view.seen.ndim == 3
 if view.story:
     if words:
         pieces()
