@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace, WeightsError
-from model.config import EncoderConfig
 from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from model.pipeline import Reading
@@ -90,7 +89,8 @@ class View(Runs):
         self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame]]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         for arrow, (down, across) in ARROWS.items():
-            self.on_key(arrow, partial(_go_on, "layer" if down else "head", down or across, self.trace.config))
+            field, count = ("layer", self.trace.config.layers) if down else ("head", self.trace.config.heads)
+            self.on_key(arrow, partial(go_on, field, down or across, count))
         if self.choice.pipeline == "untrained":
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
@@ -434,6 +434,11 @@ def source(thing: object) -> str:
     return inspect.getsource(thing)
 
 
-def _go_on(field: str, by: int, config: EncoderConfig) -> None:
-    """Go to another layer or head, from where the reader is by now: keys are faster than pages."""
-    select(**{field: min(max(getattr(chosen(), field) + by, 0), getattr(config, f"{field}s") - 1)})
+def go_on(field: str, by: int, count: int, usual: int = 0) -> None:
+    """Go to another of `count` places, from where the reader is by now: keys are faster than pages.
+
+    field: of Choice. usual: the place where he is while he has chosen none.
+    """
+    now = getattr(chosen(), field)
+    now = usual if now is None else min(now, count - 1)
+    select(**{field: min(max(now + by, 0), count - 1)})

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.ui import exports
+from pages.ui import exports, view
+from pages.ui.choice import Choice
 from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
 from pages.ui.figures.base import MOST_NAMED
 from tests.networks import trace_of
@@ -121,3 +122,12 @@ def test_the_steps_of_attention_take_two_lines_on_a_phone() -> None:
     buttons = open_page("attention", depth="numbers").get("button_group")
     steps, ways = ([group for group in buttons if f"either.{field}" in group.proto.id] for field in ("stage", "as_"))
     assert [group.proto.wrap for group in steps + ways] == [True, True]
+
+
+@pytest.mark.parametrize(("now", "by", "there"), [(2, 1, 3), (0, -1, 0), (5, 1, 5), (9, -1, 4), (None, 1, 4)])
+def test_a_key_goes_on_from_the_place_that_the_page_shows(monkeypatch, now, by: int, there: int) -> None:
+    selected: dict = {}
+    monkeypatch.setattr(view, "chosen", lambda: Choice(step=now))
+    monkeypatch.setattr(view, "select", selected.update)
+    view.go_on("step", by, count=6, usual=3)
+    assert selected == {"step": there}

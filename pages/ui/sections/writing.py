@@ -9,7 +9,6 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import rank, softmax
-from model.config import EncoderConfig
 from model.decoder import TARGET_LANGUAGES
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator, as_written
@@ -17,12 +16,12 @@ from pages.ui import session
 from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
-from pages.ui.link import chosen, select
+from pages.ui.link import select
 from pages.ui.pickers import bound
 from pages.ui.sections.player import player
 from pages.ui.sidebar import AFRESH
 from pages.ui.text import LANGUAGES, literal, plain, texts_of
-from pages.ui.view import View
+from pages.ui.view import ARROWS, View, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 LIKELIEST = 5
@@ -82,17 +81,14 @@ class Writing(View):
         self.__dict__.pop("original", None)
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
-        self._listen(decoder)
+        layers = self.trace.graph.layers("decoder.")
+        for arrow, (down, across) in ARROWS.items():
+            to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
+            self.on_key(arrow, partial(go_on, *to))
         if found.edits and all(edit.key.startswith("decoder.") for edit in choice.edits):
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 changes_bar(self.choice, found)
                 shown_switch(ways, self.shows, compared=False)
-
-    def _listen(self, decoder: EncoderConfig) -> None:
-        for arrow, by in (("ArrowUp", -1), ("ArrowDown", 1)):
-            self.on_key(arrow, partial(_go_on, "layer", by, decoder.layers, 0))
-        for arrow, by in (("ArrowLeft", -1), ("ArrowRight", 1)):
-            self.on_key(arrow, partial(_go_on, "step", by, self.steps, self.usual_step))
 
     @property
     def steps(self) -> int:
@@ -123,13 +119,6 @@ class Writing(View):
                 rows = zip(self.trace.target_tokens, self.trace.written, strict=True)
                 names[axis] = [f"{read} → {written}" for read, written in rows]
         return tuple(names)
-
-
-def _go_on(field: str, by: int, count: int, usual: int) -> None:
-    """Go on from where the reader is by now: keys are faster than pages."""
-    now = getattr(chosen(), field)
-    now = usual if now is None else min(now, count - 1)
-    select(**{field: min(max(now + by, 0), count - 1)})
 
 
 # -- what decides on the picture -----------------------------------------------------------------------------------
