@@ -23,6 +23,7 @@ from pages.ui.figures.base import (
     rules,
     tile_layout,
     tile_markers,
+    tint,
     unseen,
     with_gap,
 )
@@ -32,9 +33,9 @@ from pages.ui.figures.colours import dimmed, stitched, under
 INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
 #: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
-VEIL = [[0.0, "rgba(240,160,48,0)"], [1.0, "rgba(240,160,48,0.92)"]]
+VEIL = [[0.0, tint(ROLE_COLOURS["dark"]["K"], 0)], [1.0, tint(ROLE_COLOURS["dark"]["K"], 0.92)]]
 #: The same for differences: blue for less, nothing at 0.
-SIGNED_VEIL = [[0.0, "rgba(86,180,233,0.92)"], [0.5, "rgba(163,170,140,0)"], [1.0, "rgba(240,160,48,0.92)"]]
+SIGNED_VEIL = [[0.0, "rgba(86,180,233,0.92)"], [0.5, "rgba(163,170,140,0)"], VEIL[1]]
 MOST_SMALL = 64  # pixels along one side of a copy in colour
 
 

@@ -13,8 +13,8 @@ from cachetools.keys import hashkey
 from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects, moved
 from pages.ui.changes_bar import toggled
-from pages.ui.figures import Axis, Figure, heatmap
-from pages.ui.figures.base import ACCENT, INK, figure_of, look
+from pages.ui.figures import ACCENT, GREY, INK, Axis, Figure, figure_of, heatmap
+from pages.ui.figures.base import look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.link_values import MOST_EDITS
@@ -27,7 +27,6 @@ from pages.ui.view import View
 Where = Callable[[int, int], str]
 #: What is measured: by how much one output leads another at a place; or, by the place alone, the whole answer there.
 Number = tuple[int, int, int] | tuple[int]
-GREY = "#8a8f98"
 text, word = texts_of("what_if")
 
 

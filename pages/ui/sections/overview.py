@@ -11,8 +11,7 @@ from pages.ui.components.diagram import Box, diagram, show
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.drawing.doubt import hedge
-from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
-from pages.ui.figures.reads import INK
+from pages.ui.figures import INK, ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
 from pages.ui.frame import go_to
 from pages.ui.link import select
 from pages.ui.pickers import bound
