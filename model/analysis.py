@@ -1,7 +1,5 @@
 """Measurements on recorded runs: pure functions of arrays, none of which runs the network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -275,6 +273,11 @@ def whole_words(tokens: Sequence[str]) -> list[list[int]]:
         else:
             words.append([place])
     return words
+
+
+def spelled(pieces: Sequence[str]) -> str:
+    """The word that its pieces spell: un, ##happy -> unhappy."""
+    return pieces[0] + "".join(piece.removeprefix("##") for piece in pieces[1:])
 
 
 def softmax(logits: ArrayLike) -> np.ndarray:

@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from model.analysis import likeliest, whole_words
+from model.analysis import likeliest, spelled, whole_words
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import how_sure
 from pages.ui.drawing.patches import first_to_know
@@ -65,8 +65,7 @@ def part_of_word(hidden: dict[int, int | None]) -> None:
     def choose(part: int) -> None:
         select(hidden=(part,) if part else tuple(pieces), token=part or pieces[0], output=None)
 
-    spelled = "".join(own[piece].removeprefix("##") for piece in pieces)
-    label = text("part", word=spelled, pieces=len(pieces))
+    label = text("part", word=spelled([own[piece] for piece in pieces]), pieces=len(pieces))
     look = bound("answer.part", whole if len(hidden) > 1 else next(iter(hidden)), choose, anew=True)
     st.segmented_control(label, list(names), format_func=names.__getitem__, required=True, **look)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model import WeightsError
-from model.analysis import cosine_similarity, cut_words, mean_cosine, nearest_rows, piece_kinds, token_places
+from model.analysis import cosine_similarity, cut_words, mean_cosine, nearest_rows, piece_kinds, spelled, token_places
 from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.pipeline import SPECIAL_TOKENS, TextReader
@@ -67,8 +67,7 @@ def about_pieces() -> None:
     kinds, cut = piece_kinds(tokens), cut_words(tokens)
     if cut:
         for parts in cut[:3]:
-            whole = "".join(part.removeprefix("##") for part in parts)
-            st.markdown("- " + text("read_cut", word=whole, n=len(parts), pieces=" + ".join(parts)))
+            st.markdown("- " + text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts)))
         st.markdown(text("read_marks"))
     elif isinstance(view.pipeline.reader, TextReader) and not {"character", "unk"} & set(kinds):
         example = word("rare_word")

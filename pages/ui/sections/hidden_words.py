@@ -8,16 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from model import Edit, Pipeline, Trace
-from model.analysis import rank, softmax, whole_words
-from model.pipeline import Reading
+from model.analysis import rank, softmax, spelled, whole_words
 from model.sweep import align
 from model.telling import telling_head
 from pages.ui.changes_bar import toggled
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
-from pages.ui.figures import Axis, Figure, bars, drawing, over_drawing, reads
+from pages.ui.figures import GREY, INK, Axis, Figure, bars, drawing, over_drawing, reads
 from pages.ui.figures.base import words_at
-from pages.ui.figures.reads import INK
 from pages.ui.link import chosen, select
 from pages.ui.masks import hidden_places, with_masks
 from pages.ui.numbers import signed, written
@@ -54,7 +52,7 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
             if not typed & places:
                 select(hidden=tuple(sorted(wanted)), token=words[word][0], output=None)
 
-    names = told_apart(_spelled(read, places) for places in words)
+    names = told_apart(spelled([read.tokens[place] for place in places]) for places in words)
     icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
     st.session_state[WIDGET] = lit
     st.pills(
@@ -124,7 +122,7 @@ def guesses(
     figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0)
     sentence += view.which_is_which() if there is not None else ""
     if changed:  # a line where each bar ended before
-        line = {"type": "line", "line": {"width": 3, "color": "#8a8f98"}}
+        line = {"type": "line", "line": {"width": 3, "color": GREY}}
         marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
         figure.layout["shapes"] = marks
         most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
@@ -324,9 +322,3 @@ def head_switch(view: View, layer: int, head: int) -> None:
 @lru_cache(maxsize=1000)
 def _telling_head(pipeline: Pipeline, subject: Hashable, place: int) -> tuple[int, int]:
     return telling_head(pipeline, pipeline(subject), place)
-
-
-def _spelled(read: Reading, places: list[int]) -> str:
-    """The word that these pieces spell."""
-    first, *rest = (read.tokens[place] for place in places)
-    return first + "".join(piece.removeprefix("##") for piece in rest)
