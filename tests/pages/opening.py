@@ -61,6 +61,11 @@ def steps(app: AppTest) -> list[str]:
     return [html.unescape(latex) for latex in re.findall(r'data-latex="(.*?)"', "\n".join(in_html(app)))]
 
 
+def result(app: AppTest, which: int = -1) -> float:
+    """The number at the end of the arithmetic on the page, or of one of its lines."""
+    return float(re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", steps(app)[which].rsplit("=", 1)[-1]))
+
+
 def recorded(app: AppTest) -> float:
     """What the run recorded, as it stands below the arithmetic on the page."""
     before, after = catalogue(app.session_state["lang"])["common.recorded"].split("{value}")

@@ -5,7 +5,7 @@ import pytest
 
 from pages.ui import session
 from pages.ui.link_values import edit_from_code
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, result, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -13,11 +13,6 @@ LONG = "the small dog and the old cat sat near a big house and saw many people o
 
 def open_part(panel: str, **link: str):
     return open_page("add_and_norm", **{"s": SENTENCE, "layer": "2", "depth": "formula", "panel": panel, **link})
-
-
-def result(app) -> float:
-    """What the arithmetic on the page ends with."""
-    return float(steps(app)[-1].rsplit("=", 1)[-1])
 
 
 @pytest.mark.parametrize(("sublayer", "layer"), [(1, 1), (1, 4), (2, 1), (2, 6)])

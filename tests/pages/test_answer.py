@@ -1,7 +1,5 @@
 """The Answer page: what it hides, what it says of it, and that its arithmetic adds up as displayed."""
 
-import re
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,7 +16,7 @@ from tests.pages.opening import (
     open_page,
     pre_norm,
     recorded,
-    steps,
+    result,
     tables,
     texts,
     with_network,
@@ -40,27 +38,22 @@ def run(sentence: str, *hidden: int):
     return pipeline(pipeline.reader.hide(pipeline(sentence).ids, hidden))
 
 
-def number(latex: str) -> float:
-    """1.2346 \\times 10^{-7} as Python reads it."""
-    return float(re.sub(r" ?\\times 10\^\{(-?\d+)\}", r"e\1", latex.strip("() ")))
-
-
 def arithmetic(app: AppTest, line: str) -> float:
     """The result of the arithmetic on the page, whose lines and table agree as displayed."""
-    result = number(steps(app)[-1].rsplit("= ", 1)[1])
-    assert recorded(app) == pytest.approx(result, rel=1e-4, abs=6e-5)
+    found = result(app)
+    assert recorded(app) == pytest.approx(found, rel=1e-4, abs=6e-5)
     heads, *rows = tables(app)[-1]
     last = [float(row[-1]) if row[-1] else 0.0 for row in rows]
     if line == "logits":
         assert sum(last[:-1]) == pytest.approx(last[-1], abs=1e-9)
-        assert last[-1] == pytest.approx(result, abs=1e-9)
+        assert last[-1] == pytest.approx(found, abs=1e-9)
     else:
         top = [float(row[heads.index("e^(y - max)")]) for row in rows]
         assert sum(top[:-1]) == pytest.approx(top[-1], abs=1e-9)
         for _, _, below, exponential, share in (row for row in rows if all(row)):
             assert np.exp(float(below)) == pytest.approx(float(exponential), abs=1e-5)
             assert float(exponential) / top[-1] == pytest.approx(float(share), abs=1e-5)
-    return result
+    return found
 
 
 @pytest.mark.parametrize("sentence", ["the [MASK] sat on the [MASK] .", "我[MASK]你。"])
@@ -163,7 +156,7 @@ def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, l
 @pytest.mark.parametrize("edits", ["logits~set~value.3", ""])
 def test_a_small_number_is_recorded_in_the_figures_of_the_arithmetic(edits: str) -> None:
     app = open_page("answer", s="the [MASK] sat .", output="17", edits=edits)
-    by_hand = number(steps(app)[-1].rsplit("= ", 1)[1])
+    by_hand = result(app)
     assert by_hand < 1e-4 and recorded(app) == pytest.approx(by_hand, rel=1e-4)
 
 

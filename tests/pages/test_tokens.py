@@ -10,7 +10,7 @@ from pages.ui.drawing import sketch
 from pages.ui.sections.order import PAIRS
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_pieces import byte_level, folder_of
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, result, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -19,10 +19,6 @@ ROWS = ("tokens", "positions", "sum")
 
 def open_part(panel: str, **link: str):
     return open_page("tokens", **{"s": SENTENCE, "depth": "formula", "panel": panel, **link})
-
-
-def result(app) -> float:
-    return float(steps(app)[-1].rsplit("=", 1)[-1])
 
 
 def test_vectors_places_and_sum_are_the_recorded_ones() -> None:
