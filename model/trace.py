@@ -24,7 +24,7 @@ from model.graph import Graph, Quantity, graph
 
 # Hooks are state on a network that all threads share, so only one run may wear them at a time.
 _one_run_at_a_time = threading.RLock()
-_places: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
+_recorded: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
 
 
 def graph_of(network: nn.Module) -> Graph:
@@ -32,13 +32,13 @@ def graph_of(network: nn.Module) -> Graph:
     return graph(network.config, getattr(network, "decoder_config", None))
 
 
-def places(network: nn.Module) -> dict[str, nn.Module]:
+def recorded(network: nn.Module) -> dict[str, nn.Module]:
     """Key -> module, for every quantity of the network that a run records, in order of computation."""
-    if network not in _places:
-        _places[network] = {
+    if network not in _recorded:
+        _recorded[network] = {
             quantity.key: network.get_submodule(quantity.key) for quantity in graph_of(network) if quantity.traced
         }
-    return _places[network]
+    return _recorded[network]
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def hooked(network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | N
 
     with _one_run_at_a_time, ExitStack() as stack, torch.inference_mode():
         for key, function in hooks.items():
-            stack.callback(places(network)[key].register_forward_hook(mine(function)).remove)
+            stack.callback(recorded(network)[key].register_forward_hook(mine(function)).remove)
         yield
 
 
@@ -177,11 +177,11 @@ def record(
     """
     changes: dict[str, list[Apply]] = defaultdict(list)
     for key, change in edits:
-        if key not in places(network):
+        if key not in recorded(network):
             raise EditError("key", key=key)
         changes[key].append(change)
     recording = Recording(network, changes, inputs[1] if len(inputs) > 1 else None, most, check)
-    with hooked(network, {key: partial(recording.keep, key) for key in places(network)}):
+    with hooked(network, {key: partial(recording.keep, key) for key in recorded(network)}):
         return (run or network)(*inputs), recording
 
 

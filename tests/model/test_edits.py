@@ -14,7 +14,7 @@ from torch.nn.functional import layer_norm, linear, softmax
 from model import Edit, EditError, examples, load
 from model.edits import MOST_EDITS, OPERATIONS, operations_at
 from model.pipeline import Pipeline
-from model.trace import places
+from model.trace import recorded
 from model.translator import Translator
 from tests.networks import ALL, example, pipeline, trace_of
 
@@ -238,7 +238,9 @@ def some_keys(whole: Pipeline) -> list[str]:
     """All keys but those of the layers before the last, which are like it; of a translator, the decoder's."""
     side = "decoder." if isinstance(whole, Translator) else ""
     ends = (None, whole.graph.layers(side) - 1)
-    return [key for key in places(whole.network) if whole.graph[key].layer in ends and key.startswith((side, "logits"))]
+    return [
+        key for key in recorded(whole.network) if whole.graph[key].layer in ends and key.startswith((side, "logits"))
+    ]
 
 
 def pair_of(name: str) -> tuple[object, object]:

@@ -9,7 +9,7 @@ import torch
 from model import Edit, EditError, load
 from model.encoder import Encoder
 from model.pipeline import Pipeline
-from model.trace import places, record
+from model.trace import record, recorded
 from tests.networks import TRAINED, example, pipeline, trace_of
 
 NAMES = [f"trained {name}" for name in TRAINED] + ["000", "pre-norm words"]
@@ -40,7 +40,7 @@ FREE = {"trained flat": ("Q", "K", "scores", "scaled", "masked")}
 def test_noise_at_any_place_changes_the_answer(name: str) -> None:
     network, tensor = pipeline(name).network, pipeline(name).reader.read(example(name)).tensor
     output, _ = record(network, tensor)
-    for key in places(network):
+    for key in recorded(network):
         noisy, _ = record(network, tensor, edits=[(key, lambda v, _: v + torch.randn_like(v))])
         free = key.rsplit(".", 1)[-1] in FREE.get(name, ())
         assert torch.equal(output, noisy) == free, key

@@ -14,7 +14,7 @@ from model.decoder import TranslationNetwork
 from model.encoder import causal_mask
 from model.pipeline import SPECIAL_TOKENS, TextReader
 from model.search import Node, beam_search, score
-from model.trace import places, record
+from model.trace import record, recorded
 from model.training.text import SEP
 from model.translator import Task, Translator, as_written
 from tests.networks import untrained_translator
@@ -71,7 +71,7 @@ def test_a_value_written_back_changes_nothing_and_noise_anywhere_does(translator
     output, values = record(network, *inputs)
     same, _ = record(network, *inputs, edits=[(key, lambda *_, v=value: v) for key, value in values.items()])
     assert torch.equal(output, same)
-    for key in places(network):
+    for key in recorded(network):
         noisy, _ = record(network, *inputs, edits=[(key, lambda v, _: v + torch.randn_like(v))])
         assert not torch.equal(output, noisy), key
     assert not any(module._forward_hooks for module in network.modules())
