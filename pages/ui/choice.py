@@ -219,10 +219,6 @@ class Choice:
         """True where the depth dial stands at `depth` or deeper."""
         return DEPTHS.index(self.depth) >= DEPTHS.index(depth)
 
-    def at(self, stage: str) -> str:
-        """A key like "layers.{l}.attention.Q" in the chosen layer."""
-        return stage.replace("{l}", str(self.layer))
-
     def with_a_reader(self) -> Self:
         """The same choice with a model that reads such an input; who names a model of pictures means a picture."""
         if self.input == "sentence" and reads_pictures(self.model):

@@ -82,7 +82,7 @@ class Runs:
 
     def key(self, row: str) -> str:
         """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
-        return self.choice.at(row)
+        return row.replace("{l}", str(self.choice.layer))
 
     def value(self, row: str) -> np.ndarray:
         """The recorded value of a row of the graph in the chosen layer (all heads)."""

@@ -388,38 +388,22 @@ class View(Runs):
 
     def _downloads(self) -> None:
         names = {title: name for name, (title, _, _) in self._pictures.items()}
-        columns = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
-        with columns[0]:
-            wanted = st.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
+        choose, csv, page, npz = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
+        look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
+        wanted = choose.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
             _, figure, make_table = self._pictures[names[wanted]]
             file = self.file_name(self.name, wanted, self.where())
             about = " · ".join((plain(f"{self.name}.title"), wanted, self.where(), *self._changes(), self.about()))
-            with columns[1]:
-                st.download_button(
-                    "CSV",
-                    lambda: exports.csv(make_table(), about),
-                    f"{file}.csv",
-                    "text/csv",
-                    on_click="ignore",
-                )
-            with columns[2]:
-                st.download_button(
-                    "HTML",
-                    lambda: exports.standalone(figure, about),
-                    f"{file}.html",
-                    "text/html",
-                    on_click="ignore",
-                )
-        with columns[3]:
-            run = self._run  # done again when asked for: a trace kept for the button would stay as long as the visitor
-            edits = self.trace.edits
-            st.download_button(
-                plain("common.npz"),
-                lambda: exports.npz(session.run(*run, edits)),
-                f"{self.file_name('trace')}.npz",
-                on_click="ignore",
-            )
+            with csv:
+                st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
+            with page:
+                make = partial(exports.standalone, figure, about)
+                st.download_button("HTML", make, f"{file}.html", "text/html", **look)
+        run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
+        with npz:
+            file = f"{self.file_name('trace')}.npz"
+            st.download_button(plain("common.npz"), lambda: exports.npz(session.run(*run, edits)), file, **look)
         st.caption(t("common.downloads_help"))
 
 
