@@ -1,6 +1,6 @@
 """Layers: how the vectors travel from the word itself to its meaning in this sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -281,19 +281,30 @@ def origin() -> None:
     """Attention of all layers multiplied up, beside that of one layer, with the arithmetic of a cell."""
     weights = view.trace.over_layers("attention.weights")
     reached, averaged, n = rollout(weights), weights.mean(axis=1), len(tokens)
-    makes = (
-        lambda run: rollout(run.over_layers("attention.weights"))[layer],
-        lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
-    )
-    drawn = [view.compared(of, ("query", "key")) for of in makes]
     others = np.where(np.arange(n) == token, -1, reached[layer, token])
     source = int(others.argmax()) if n > 1 else token
     key = source if view.choice.key is None else view.choice.key
-    columns = st.columns([2, 2, 2], gap="small")
-    pictures = (
-        (
+
+    def draw(name: str, of: Callable[[Trace], np.ndarray], axes: tuple[Axis, Axis], said: str, equation: str) -> None:
+        values = view.compared(of, ("query", "key"))
+        look = {"scale": "share", "limit": float(values.max())} if not view.differs else {}
+        look |= {"cell": (token, key), "clickable": True, "height": 400, "font_size": view.font_size}
+        view.picture(
+            name,
+            heatmap(values, *axes, **look),
+            said,
+            equation=equation,
+            values=values,
+            on_pick=lambda row, column: select(token=row, key=column),
+            difference=Difference(values, axes),
+            law_of=["layers.{l}.attention.weights"],
+        )
+
+    columns = st.columns(3, gap="small")
+    with columns[0]:
+        draw(
             "rollout",
-            drawn[0],
+            lambda run: rollout(run.over_layers("attention.weights"))[layer],
             (Axis(word("axis_after"), tokens), Axis(word("axis_input"), tokens)),
             text(
                 "read_rollout" if n > 1 else "alone_rollout",
@@ -304,35 +315,17 @@ def origin() -> None:
                 value=f"{reached[layer, token, source]:.0%}",
             ),
             ROLLOUT,
-        ),
-        (
+        )
+    with columns[1]:
+        best = int(averaged[layer, token].argmax())
+        said = {"query": tokens[token], "key": tokens[best], "value": f"{averaged[layer, token, best]:.0%}"}
+        draw(
             "raw",
-            drawn[1],
+            lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
             (view.tokens("axis.query"), view.tokens("axis.key")),
-            text(
-                "read_raw",
-                layer=layer + 1,
-                query=tokens[token],
-                key=tokens[int(averaged[layer, token].argmax())],
-                value=f"{averaged[layer, token].max():.0%}",
-            ),
+            text("read_raw", layer=layer + 1, **said),
             MEAN,
-        ),
-    )
-    for column, (name, values, axes, sentence, equation) in zip(columns, pictures, strict=False):
-        look = {"scale": "share", "limit": float(values.max())} if not view.differs else {}
-        look |= {"cell": (token, key), "clickable": True}
-        with column:
-            view.picture(
-                name,
-                heatmap(values, *axes, font_size=view.font_size, height=400, **look),
-                sentence,
-                equation=equation,
-                values=values,
-                on_pick=lambda row, column: select(token=row, key=column),
-                difference=Difference(values, axes),
-                law_of=["layers.{l}.attention.weights"],
-            )
+        )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
     with columns[2]:
         rollout_by_hand(averaged[layer, token], before[:, key], key, float(reached[layer, token, key]))
