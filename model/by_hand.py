@@ -210,13 +210,9 @@ def _at(symbol: str, *indices: int | str) -> str:
     return f"{symbol}_{{{','.join(map(str, indices))}}}" if indices else symbol
 
 
-def _symbol(quantity: Quantity) -> str:
-    return quantity.symbol if quantity.layer is None else quantity.symbol.replace("(l+1)", f"({quantity.layer + 1})")
-
-
 def _written(quantity: Quantity, cell: Cell) -> str:
     """A cell of a quantity: Q_{2,5}. Its head is left out, but where the heads are told apart: (head_3)_{2,5}."""
-    symbol, axes = _symbol(quantity), quantity.axes
+    symbol, axes = quantity.numbered(quantity.symbol), quantity.axes
     if axes[0] == "head":
         symbol = symbol.replace("_i", f"_{{{cell[0] + 1}}}")
         axes, cell = axes[1:], cell[1:]

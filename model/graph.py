@@ -72,6 +72,10 @@ class Quantity:
         """The key with {l} for the layer: the same for all layers."""
         return self.key if self.layer is None else self.key.replace(f"layers.{self.layer}.", "layers.{l}.", 1)
 
+    def numbered(self, latex: str) -> str:
+        """Its symbol or equation with the number of its layer: the notes' X^{(l+1)} is X^{(3)} in the third."""
+        return latex if self.layer is None else latex.replace("(l+1)", f"({self.layer + 1})")
+
 
 @dataclass(frozen=True)
 class Sublayer:

@@ -233,9 +233,7 @@ class View(Runs):
         if self.differs and difference:
             title, sentence = plain("change.title", title=title), difference.in_words(self.shows)
         if quantity and not equation and quantity.equation not in self._equation:
-            equation = quantity.equation
-            if quantity.layer is not None:  # it has a number here, as in the arithmetic
-                equation = equation.replace("(l+1)", f"({quantity.layer + 1})")
+            equation = quantity.numbered(quantity.equation)  # as in the arithmetic
         if not self.story:
             size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
             heading = f"**{literal(title)}**{size}"

@@ -357,8 +357,7 @@ def _symbol(graph: Graph, key: str) -> str:
     if key == graph.Z:
         return "Z"
     quantity = graph[key]
-    symbol = quantity.symbol if quantity.layer is None else quantity.symbol.replace("l+1", str(quantity.layer + 1))
-    return plain_math(symbol).replace("'", "′")
+    return plain_math(quantity.numbered(quantity.symbol)).replace("'", "′")
 
 
 def _shape(trace: Trace, key: str) -> str:
