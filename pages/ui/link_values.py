@@ -3,9 +3,7 @@
 Links count from 1, as people count; code counts from 0. Nothing here knows Streamlit.
 """
 
-import base64
 import re
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
@@ -172,7 +170,7 @@ def _part_code(kind: object, value: Any) -> str:
     if isinstance(value, bytes):  # another picture: a ready one by its name, else the file, or the ink of a drawing
         if (name := next((name for name in pictures.READY if pictures.ready(name) == value), None)) is not None:
             return f"picture.{name}"
-        return "ink." + base64.urlsafe_b64encode(zlib.compress(value, 9)).decode().rstrip("=")
+        return f"ink.{sketch.to_code(value)}"
     return f"text.{value}"
 
 
@@ -192,11 +190,7 @@ def _part_from_code(kind: object, text: str) -> Any:
         return pictures.ready(text)
     if written_as != "ink":
         raise LinkError
-    try:
-        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        return zlib.decompressobj().decompress(packed, MOST_CODE)
-    except zlib.error as error:
-        raise LinkError from error
+    return sketch.bytes_of(text, MOST_CODE)
 
 
 EDITS = several(Kind(edit_code, edit_from_code), "~~", twice=True, most=MOST_EDITS)

@@ -1,7 +1,6 @@
 """Drawings: the short code that holds one in a link, the ten examples, and pictures and photos from a file."""
 
 import base64
-import binascii
 import io
 import math
 import zlib
@@ -55,19 +54,23 @@ def unpack(packed: bytes) -> np.ndarray:
 
 
 def to_code(packed: bytes) -> str:
-    """A drawing as it stands in a link."""
+    """A drawing, or other bytes, as they stand in a link."""
     return base64.urlsafe_b64encode(zlib.compress(packed, 9)).decode().rstrip("=")
 
 
 def from_code(code: str) -> bytes:
     """The packed drawing of a link's code. Raises DrawingError for a damaged one; never unpacks more than a drawing."""
-    try:
-        compressed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
-        packed = zlib.decompressobj().decompress(compressed, SIDE * SIDE // 4 + 1)
-    except (binascii.Error, ValueError, zlib.error) as error:
-        raise DrawingError("code") from error
+    packed = bytes_of(code, SIDE * SIDE // 4 + 1)
     unpack(packed)
     return packed
+
+
+def bytes_of(code: str, most: int) -> bytes:
+    """The bytes that a code in a link stands for, at most so many. Raises DrawingError for a damaged one."""
+    try:
+        return zlib.decompressobj().decompress(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)), most)
+    except (ValueError, zlib.error) as error:
+        raise DrawingError("code") from error
 
 
 def grey(packed: bytes) -> np.ndarray:
