@@ -3,14 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from model.errors import ReasonedError
 
-class ConfigError(ValueError):
+
+class ConfigError(ReasonedError):
     """A configuration that no encoder can have. `reason` names the rule that it breaks."""
-
-    def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(f"{reason}: {values}")
-        self.reason = reason
-        self.values = values
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from model.errors import ReasonedError
+
 SIZE = 28
 BOX = 20  # the ink's longest side
 MIDDLE = 14  # in MNIST the centre of mass rounds to the pixel of row 14, column 14
@@ -24,16 +26,11 @@ SMALLEST_SIDE = 4  # pixels: no digit can be read from fewer
 Picture = NDArray[np.float32]
 
 
-class DigitError(ValueError):
+class DigitError(ReasonedError):
     """A picture that shows no digit.
 
     `reason` is one of "not_an_image", "blank", "all_ink", "too_small", "noise"; `values` holds what was measured.
     """
-
-    def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(f"{reason}: {values}")
-        self.reason = reason
-        self.values = values
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from model.embedding import SinusoidalPositions
+from model.errors import ReasonedError
 from model.graph import Graph, Quantity
 
 #: The new value at a key, from the value there and {key: value} of all that was recorded before it.
@@ -21,7 +22,7 @@ MOST = 1e4  # the largest number that an edit puts in, adds or multiplies by
 HIDDEN = -torch.inf
 
 
-class EditError(ValueError):
+class EditError(ReasonedError):
     """An edit that does not fit: `reason` says why, `values` what is concerned.
 
     The edit itself: "operation" (there is none of this name), "key" (no such quantity), "place" (the operation makes
@@ -32,11 +33,6 @@ class EditError(ValueError):
     answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
     "overflow" (a number grew too large), "result" (a function given to `record` hands on another shape).
     """
-
-    def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(f"{reason}: {values}")
-        self.reason = reason
-        self.values = values
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
+from model.errors import ReasonedError
 from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
 MOST_SOURCES = 64_000_000  # bytes of other inputs' runs, kept for patches: of ours four of 64 tokens
@@ -30,13 +31,8 @@ SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-class InputError(ValueError):
+class InputError(ReasonedError):
     """An input that cannot be read. `reason`: "empty", "unknown_only", "not_an_image"."""
-
-    def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(f"{reason}: {values}")
-        self.reason = reason
-        self.values = values
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Why a folder cannot be read: one sentence for each reason."""
 
+from model.errors import ReasonedError
+
 SENTENCES = {
     "no_folder": "there is no folder {folder}, and no model of that name was fetched from the Hugging Face hub",
     "missing": "{folder} has no {file}",
@@ -24,10 +26,8 @@ SENTENCES = {
 }
 
 
-class CheckpointError(ValueError):
+class CheckpointError(ReasonedError):
     """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
 
-    def __init__(self, reason: str, **values: object) -> None:
-        super().__init__(SENTENCES[reason].format(**values))
-        self.reason = reason
-        self.values = values
+    def __str__(self) -> str:
+        return SENTENCES[self.reason].format(**self.values)

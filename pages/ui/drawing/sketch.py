@@ -17,6 +17,7 @@ from pillow_heif import register_heif_opener
 from model.digits import SMALLEST_SIDE, DigitError, Steps
 from model.digits import grey as grey_of
 from model.digits import steps as steps_of
+from model.errors import ReasonedError
 from model.photos import ink_of_photo, is_photo
 
 register_heif_opener()
@@ -31,12 +32,8 @@ Seen = TypeVar("Seen")
 _one_at_a_time = Lock()  # unpacked, a large photo takes hundreds of megabytes
 
 
-class DrawingError(ValueError):
+class DrawingError(ReasonedError):
     """A drawing that cannot be had: `reason` is "code", "file" or "large"."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def pack(drawing: np.ndarray) -> bytes:
