@@ -14,7 +14,7 @@ from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects, moved
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import ACCENT, GREY, INK, Axis, Figure, figure_of, heatmap
-from pages.ui.figures.base import look
+from pages.ui.figures.base import at, look
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.link_values import MOST_EDITS
@@ -223,13 +223,12 @@ def strip(
     """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
     heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
     heights[lit] = 0.5
+    points = np.stack([values, heights], axis=1)
 
     def dots(which: Sequence[int], marker: dict) -> dict:
-        return dict(
-            type="scatter",
-            mode="markers",
-            x=values[which],
-            y=heights[which].astype(np.float32),
+        return at(
+            points[which],
+            "markers",
             text=[hover[i] for i in which],
             customdata=[list(numbers[i]) for i in which],
             hovertemplate="%{text}<extra></extra>",
