@@ -9,6 +9,7 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import rank, softmax
+from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator, as_written
@@ -284,7 +285,7 @@ def force(ids: Sequence[int]) -> None:
 def best_aligned() -> tuple[int, int]:
     """The layer and head that most often look at the source of the word being written, as measured; else the last."""
     roles = head_roles("translation")
-    found = (0.0, 2, 0)
+    found = (0.0, DECODER.layers - 1, 0)
     if roles is None:
         return found[1:]
     for path, head in roles:
