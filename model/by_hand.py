@@ -192,7 +192,8 @@ def _column(symbol: str, values: np.ndarray, total: float, others: int) -> tuple
     return Column(symbol, tuple(values.tolist()), rest, total=total), total
 
 
-def _terms_table(terms: Terms, axis: str, x: str, w: str, bias: float | None = None) -> Table:
+def terms_table(terms: Terms, axis: str, x: str, w: str, bias: float | None = None) -> Table:
+    """The products of x · w, whose symbols these are, in rows along an axis."""
     columns = (
         Column(x, tuple(terms.x.tolist())),
         Column(w, tuple(terms.w.tolist())),
@@ -395,7 +396,7 @@ class _Desk:
         row = [i + 1 for i in place]
         summed = rf"\sum_{{m=1}}^{{{len(x)}}} {_at(of, *row, 'm')}\, {_at(matrix, 'm', target)}"
         step = Step(written, _sum(terms.products.tolist(), terms.rest, terms.others, terms.bias), terms.total)
-        table = _terms_table(terms, read.axes[-1], "x", "w", terms.bias)
+        table = terms_table(terms, read.axes[-1], "x", "w", terms.bias)
         return _working(
             quantity, cell, f"{written} = {summed} + {_at(bias, target)}", (*steps, step),
             self._lit_row(read.key, place), value, (*tables, table),
@@ -486,7 +487,7 @@ class _Desk:
         step = Step(written, _sum(terms.products.tolist(), terms.rest, terms.others), terms.total)
         equation = rf"{written} = \sum_{{c=1}}^{{{len(q)}}} Q_{{{i + 1},c}}\, K_{{{j + 1},c}}"
         lit = ((Q, (head, i, slice(None))), (K, (head, j, slice(None))))
-        table = _terms_table(terms, "d_k", "q", "k")
+        table = terms_table(terms, "d_k", "q", "k")
         return _working(quantity, cell, equation, (step,), lit, float(q @ k), (table,))
 
     def _mask(self, quantity: Quantity, cell: Cell) -> Working:
@@ -576,7 +577,7 @@ class _Desk:
         equation = rf"{written} = \sum_{{j=1}}^{{{len(weights)}}} A_{{{i + 1},j}}\, V_{{j,{column + 1}}}"
         seen = int(np.flatnonzero(weights).max(initial=-1)) + 1  # what a decoder writes later has weight 0
         lit = ((A, (head, i, slice(None))), (V, (head, slice(None, seen), column)))
-        table = _terms_table(terms, self.graph[V].axes[1], "A", "v")
+        table = terms_table(terms, self.graph[V].axes[1], "A", "v")
         step = Step(written, expression, terms.total)
         return _working(quantity, cell, equation, (step,), lit, float(weights @ values), (table,))
 

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import cosine_similarity, rollout
+from model.analysis import cosine_similarity, largest_terms, rollout
+from model.by_hand import terms_table
 from model.encoder import EncoderLayer
 from pages.ui import session
 from pages.ui.components.arithmetic import arithmetic
@@ -19,7 +20,7 @@ from pages.ui.formula import formula
 from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.tables import draw_table
+from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.view import View
 
@@ -328,26 +329,18 @@ def origin() -> None:
         )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
     with columns[2]:
-        rollout_by_hand(averaged[layer, token], before[:, key], key, float(reached[layer, token, key]))
+        rollout_by_hand(averaged[layer, token], before[:, key], key)
 
 
-def rollout_by_hand(averaged: np.ndarray, before: np.ndarray, key: int, value: float) -> None:
+def rollout_by_hand(averaged: np.ndarray, before: np.ndarray, key: int) -> None:
     """One cell of the rollout: over all tokens on the way, half the mean weight (and half of itself) times R before."""
     mixed = averaged / 2 + (np.arange(len(tokens)) == token) / 2
+    products = largest_terms(mixed, before, most=FEW if view.choice.big else MOST)
     with st.container(border=True, key="working.rollout"):
         st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[key])}")
-        table = pd.DataFrame(
-            {
-                word("hand_via"): tokens,
-                "½ Ā + ½ I": mixed,
-                word("hand_before"): before,
-                word("hand_product"): mixed * before,
-            }
-        )
-        four = dict.fromkeys(table.columns[1:], st.column_config.NumberColumn(format="%.4f"))
-        draw_table(table, "layers.traced", column_config=four, hide_index=True, height=420)
+        arithmetic(terms(view, terms_table(products, "token", "½(Ā + I)", word("hand_before"))), key="by_hand")
         said = {"query": tokens[token], "key": tokens[key], "layer": layer + 1}
-        st.markdown(text("hand_rollout_sum", value=f"{value:.4f}", **said))
+        st.markdown(text("hand_rollout_sum", value=f"{products.total:.4f}", **said))
 
 
 # -- what the layer hands on -------------------------------------------------------------------------------------

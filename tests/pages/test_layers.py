@@ -5,6 +5,7 @@ import pytest
 
 from model.analysis import cosine_similarity, rollout
 from pages.ui import session
+from pages.ui.text import literal
 from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -53,8 +54,9 @@ def test_lengths_are_those_of_the_stream_and_of_what_was_written() -> None:
 
 
 def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer() -> None:
-    app, trace = open_part("origin"), session.run("text", SENTENCE)
+    app, trace = open_part("origin", token="3", key="5"), session.run("text", SENTENCE)
     weights = trace.over_layers("attention.weights")
+    assert literal(f"{rollout(weights)[1, 2, 4]:.4f}") in texts(app), "by hand as in the picture"
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), rollout(weights)[1], atol=1e-6)
     np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[1].mean(0), atol=1e-6)
 
