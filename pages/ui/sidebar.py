@@ -1,5 +1,7 @@
 """The controls that all pages share. Their keys are the names that a link has for their values: s, layer, head, …"""
 
+from typing import Any
+
 import streamlit as st
 
 from model.config import DECODER
@@ -19,8 +21,9 @@ AFRESH = {"hidden": None, "step": None, "forced": (), "beam": 1}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"
-#: In the session, once the glossary was asked for: the page, which knows the symbols, opens it.
-GLOSSARY = "sidebar.glossary"
+#: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
+OVER = "sidebar.over"
+SHARE_ICON = ":material/qr_code_2:"
 EXAMPLES = {
     "en": (
         "the animal did not cross the street because it was too tired .",
@@ -97,13 +100,14 @@ def aids(page: str, choice: Choice) -> None:
     """What helps on every page: another input to compare this one with, which keys there are, and the glossary."""
     compare_box(choice)
     st.caption(t("translation.keys" if _writes(page) else "frame.keys"))
-    st.button(
-        plain("glossary.title"),
-        icon=":material/dictionary:",
-        key="glossary",
-        on_click=lambda: st.session_state.update({GLOSSARY: True}),
-        width="stretch",
-    )
+    opener("glossary", ":material/dictionary:")
+    opener("share", SHARE_ICON)
+
+
+def opener(name: str, icon: str, **look: Any) -> None:
+    """A button that opens the "glossary", or what there is to "share", over the page."""
+    look = {"key": name, "width": "stretch"} | look
+    st.button(plain(f"{name}.title"), icon=icon, on_click=lambda: st.session_state.update({OVER: name}), **look)
 
 
 def _writes(page: str) -> bool:

@@ -29,7 +29,8 @@ from pages.ui.masks import as_the_reader_hid
 from pages.ui.memory import give_back
 from pages.ui.pickers import bound, told_apart
 from pages.ui.runs import Runs, ways_to_show
-from pages.ui.sidebar import GLOSSARY
+from pages.ui.share import open_share
+from pages.ui.sidebar import OVER, SHARE_ICON, opener
 from pages.ui.text import literal, plain, t, unmarked
 from pages.ui.text.formulas import in_words
 
@@ -82,8 +83,11 @@ class View(Runs):
         with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
-        if st.session_state.pop(GLOSSARY, False):
-            open_glossary(self._explained(), self.mode)
+        match st.session_state.pop(OVER, None):
+            case "glossary":
+                open_glossary(self._explained(), self.mode)
+            case "share":
+                open_share(self.choice)
         self.font_size = 18 if self.choice.big else 12
         #: Title, figure, and what makes the table of its numbers.
         self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame]]] = {}
@@ -332,6 +336,7 @@ class View(Runs):
             if self.choice.big:  # the sidebar with its controls is away
                 st.markdown(f":gray[{self.where()}]", width="content")
                 leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
+                opener("share", SHARE_ICON, key="share_big", width="content")
                 st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
         if wanted is not None:
             go_to(wanted or "home")

@@ -1,0 +1,37 @@
+"""What is on the screen, for others: its address, also as a QR code for the telephones of a class."""
+
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from pages.ui.choice import Choice
+from pages.ui.text import plain, t
+
+#: Names of a computer that mean itself: nobody else comes there by them.
+OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+def open_share(choice: Choice) -> None:
+    """Open the address of this page over it."""
+    st.dialog(plain("share.title"))(_share)(address(st.context.url or "", choice))
+
+
+def address(page: str, choice: Choice) -> str:
+    """Where all of this choice is shown. page: its address without a query. What is large for a projector is not."""
+    return f"{page}?{urlencode(choice.with_(big=False).to_link())}"
+
+
+def _share(address: str) -> None:
+    if urlsplit(address).netloc.rsplit(":", 1)[0] in OWN_NAMES:
+        st.warning(t("share.own_name"), icon=":material/router:")
+    else:
+        try:
+            code = segno.make(address, error="l", micro=False)
+        except segno.DataOverflowError:
+            st.markdown(t("share.too_long"))
+        else:
+            st.markdown(t("share.scan"))
+            with st.container(key="share_code"):
+                st.image(code.svg_inline(light="white"), width="stretch")
+    st.code(address, language=None, wrap_lines=True)

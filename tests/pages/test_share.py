@@ -1,0 +1,60 @@
+"""The address of what is on the screen, for others: the same choice, as letters and as a code to scan."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given, settings
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.choice import Choice
+from pages.ui.share import address
+from pages.ui.text import catalogue
+from tests.pages.opening import assert_fine, open_page
+from tests.ui.test_choice import choices
+
+SCHOOL = "http://encoder.school.example/attention?lang=en"
+
+
+def shared(address: str) -> AppTest:
+    def page(address: str) -> None:
+        from pages.ui import share
+
+        share._share(address)
+
+    return AppTest.from_function(page, args=(address,)).run()
+
+
+@given(choices)
+@settings(max_examples=50)
+def test_it_leads_to_the_same_choice_but_for_the_size_of_a_projector(choice: Choice) -> None:
+    parts = urlsplit(address("http://encoder.school.example/heads", choice))
+    assert (parts.netloc, parts.path) == ("encoder.school.example", "/heads")
+    found, problems = Choice.from_link(dict(parse_qsl(parts.query, keep_blank_values=True)))
+    assert found == choice.with_(big=False) and not problems
+
+
+@pytest.mark.parametrize(
+    ("link", "codes", "said"),
+    [
+        (SCHOOL, 1, "scan"),
+        (f"{SCHOOL}&s={'a' * 3000}", 0, "too_long"),
+        ("http://localhost:8501/?lang=en", 0, "own_name"),
+        ("http://127.0.0.1/?lang=en", 0, "own_name"),
+    ],
+)
+def test_there_is_a_code_where_others_can_come_by_it(link: str, codes: int, said: str) -> None:
+    app = shared(link)
+    assert not app.exception
+    assert len(app.image) == codes
+    assert [code.value for code in app.code] == [link]
+    assert catalogue("en")[f"share.{said}"] in [text.value for text in (*app.markdown, *app.warning)]
+
+
+@pytest.mark.parametrize(("button", "big"), [("share", "false"), ("share_big", "true")])
+def test_it_opens_over_the_page_that_it_shares(button: str, big: str) -> None:
+    app = open_page("heads", s="the dog chased the cat .", layer="3", head="7", depth="numbers", big=big)
+    app.button(key=button).click().run()
+    assert_fine(app)
+    (code,) = (code.value for code in app.code)
+    query = dict(parse_qsl(urlsplit(code).query))
+    assert query.items() >= {"layer": "3", "head": "7", "s": "the dog chased the cat ."}.items() and "big" not in query
