@@ -78,7 +78,8 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
     columns = likeliest(logits, [each if place in hidden else 1 for place in range(len(logits))])
     seen = [p for p in range(len(ids)) if p not in hidden and tokens[p] not in ("[CLS]", "[SEP]")]
     same = sum(int(logits[p].argmax()) == ids[p] for p in seen)
-    sentences = [text("read_seen", same=same, seen=len(seen))] if seen else []
+    all_same = same == len(seen)
+    sentences = [text("read_seen" if all_same else "read_seen_some", same=same, seen=len(seen))] if seen else []
     if hidden:
         sentences.append(text("read_hidden", places=plain("common.comma").join(str(place + 1) for place in hidden)))
     names = output_names(view)

@@ -131,13 +131,16 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
     assert app.session_state["choice"].hidden == tuple(places)
 
 
-def test_a_word_can_be_shown_again_and_then_every_place_sees_itself() -> None:
-    app = open_page("answer", s=SENTENCE, hidden="none")
+@pytest.mark.parametrize("sentence", [SENTENCE, "hello 😀"])
+def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: str) -> None:
+    app = open_page("answer", s=sentence, hidden="none", token="4")
     drawn = figure(app, 1)
     assert "[MASK]" not in drawn["layout"]["yaxis"]["ticktext"]
-    trace = session.run("text", SENTENCE)
+    trace = session.run("text", sentence)
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
+    easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
+    assert ("is easy" in texts(app), "so that is easy" in texts(app)) == (easy[2], easy.all())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -180,8 +183,9 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     np.testing.assert_allclose(chart(app)[1], softmax(trace["logits"].astype(np.float64)), rtol=1e-4)
     np.testing.assert_array_equal(chart(app, 1)[1], trace["logits"])
     assert arithmetic(app, "logits") == pytest.approx(float(trace["logits"].max()), abs=6e-5)
-    if kind == "flat":
+    if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
+        assert {"en": "every other gets", "zh": "其余的都不到"}[language] not in texts(app)
 
 
 @pytest.mark.parametrize("line", ["answer", "logits"])

@@ -239,10 +239,11 @@ def guess_in_words(view: View, place: int, truth: int | None) -> str:
     best, second = (-p).argsort()[:2].tolist()
     said = {"best": names[best], "first": share(p[best]), "second": names[second], "then": share(p[second])}
     if "word" not in view.trace.axes("logits"):
-        read = t("words.read_class" if p[second] >= 0.01 else "words.read_sure", **said)
+        read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
         return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
     if view.trace.tokens[place] != "[MASK]":
-        return t("words.read_seen", **said, word=view.trace.tokens[place])
+        same = best == view.trace.ids[place]
+        return t("words.read_seen" if same else "words.read_seen_other", **said, word=view.trace.tokens[place])
     if truth is None:
         return t("words.read_typed", **said)
     if truth == best:
