@@ -288,7 +288,7 @@ if len(tokens) == 1:
 
 if view.story:
     all_heads()
-    view.tell(text("story_many"), text("story_mix"))
+    view.tell(text("story_many" if view.trace.picture is None else "story_many_drawing"), text("story_mix"))
 else:
     parts = {
         "all": all_heads,

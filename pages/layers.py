@@ -369,7 +369,8 @@ if view.story:
         lens()
     else:
         path()
-    view.tell(text("story_layers"))
+    drawn = "story_layers_drawing" if len(tokens) > 1 else "story_layers_single"
+    view.tell(text("story_layers" if view.trace.picture is None else drawn))
 else:
     parts = {
         "path": path,

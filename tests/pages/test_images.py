@@ -1,5 +1,7 @@
 """Drawings as input: every page takes them, pictures over them show the trace's numbers, bad ones get a sentence."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,13 @@ def test_every_page_takes_a_drawing(name: str, kind: str, language: str) -> None
     app = open_page(name, input=kind, lang=language, ink=sketch.to_code(FOUR))
     assert app.session_state["choice"].ink == INK
     assert catalogue(language)[f"{name}.title"] in [heading.value for heading in app.subheader]
+
+
+@pytest.mark.parametrize("kind", ["digit", "flat"])
+@pytest.mark.parametrize("name", ["attention", "heads", "layers"])
+def test_a_story_of_a_drawing_speaks_of_no_words(name: str, kind: str) -> None:
+    told = " ".join(part.value for part in open_page(name, input=kind, depth="story").markdown)
+    assert not re.search(r"\b(word|sentence)\b", told.replace("type a sentence", "")), told
 
 
 @pytest.mark.parametrize("layer", [1, 5])
