@@ -324,7 +324,7 @@ def origin() -> None:
             "raw",
             lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
             (view.tokens("axis.query"), view.tokens("axis.key")),
-            text("read_raw", layer=layer + 1, **said),
+            text("read_raw" if layer else "read_raw_first", layer=layer + 1, **said),
             MEAN,
         )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)

@@ -11,7 +11,7 @@ from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import APP, AppTest, assert_fine, charts, figure, numbers, open_page
+from tests.pages.opening import APP, AppTest, assert_fine, charts, figure, numbers, open_page, texts
 
 FOUR = sketch.example(4)
 INK = sketch.ink(FOUR)
@@ -113,6 +113,12 @@ def test_the_copies_lie_where_their_weights_lie() -> None:
         assert numbers(veil["y"])[row * 8] == pytest.approx(top, abs=1e-6)
         copy = pixels[row * 30 : row * 30 + 28, column * 30 : column * 30 + 28]
         np.testing.assert_allclose(copy.ravel() - 1.0, np.frombuffer(INK, np.uint8) * (254 / 255), atol=0.51)
+
+
+def test_the_shares_that_rollout_is_told_to_have_add_up() -> None:
+    told = texts(attention("layers", token="20")).replace("\\", "").rsplit("After layer 5, ", 1)[1]
+    own, cls, others, largest = map(float, re.findall(r"\d\.\d+", told)[:4])
+    assert own + cls + others == pytest.approx(1, abs=2e-3) and largest <= others
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:

@@ -53,12 +53,14 @@ def test_lengths_are_those_of_the_stream_and_of_what_was_written() -> None:
         np.testing.assert_allclose(line[1:], np.linalg.norm(trace.over_layers(key)[:, 3], axis=-1), rtol=1e-5)
 
 
-def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer() -> None:
-    app, trace = open_part("origin", token="3", key="5"), session.run("text", SENTENCE)
-    weights = trace.over_layers("attention.weights")
-    assert literal(f"{rollout(weights)[1, 2, 4]:.4f}") in texts(app), "by hand as in the picture"
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), rollout(weights)[1], atol=1e-6)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[1].mean(0), atol=1e-6)
+@pytest.mark.parametrize("layer", [1, 2])
+def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer(layer: int) -> None:
+    app = open_part("origin", layer=str(layer), token="3", key="5")
+    weights = session.run("text", SENTENCE).over_layers("attention.weights")
+    assert literal(f"{rollout(weights)[layer - 1, 2, 4]:.4f}") in texts(app), "by hand as in the picture"
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), rollout(weights)[layer - 1], atol=1e-6)
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[layer - 1].mean(0), atol=1e-6)
+    assert ("which are mixtures already" in texts(app)) == (layer > 1), "the first layer reads the tokens themselves"
 
 
 def test_what_is_handed_on_is_what_the_next_layer_reads() -> None:

@@ -123,7 +123,9 @@ def over_layers(view: View) -> None:
     }
     for name, of in makes.items():
         last, rows = of(view.trace)[-1, query], view.compared(of, ("", "query", "key"))[:, query]
-        best = front + int(last[front:].argmax())
+        # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
+        told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
+        best = front + int(told[front:].argmax())
         view.picture(
             f"over_{name}",
             over_drawings(
@@ -144,7 +146,7 @@ def over_layers(view: View) -> None:
                 value=f"{last[best]:.3f}",
                 own=f"{last[query]:.3f}",
                 cls=f"{last[0]:.3f}",
-                patches=f"{last[front:].sum():.3f}",
+                patches=f"{told[front:].sum():.3f}",
             ),
             title=plain(f"overlay.{name}"),
             equation=EQUATIONS[name],
