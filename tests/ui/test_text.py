@@ -81,7 +81,8 @@ def test_symbols_in_sentences_are_set_as_symbols() -> None:
 
 
 def test_what_is_read_aloud_has_no_marks() -> None:
-    assert unmarked(r"**a** “\$x\$” \* `b` :gray[c] \[CLS\] &ensp;$W_O$") == "a “$x$” * b c [CLS] W_O"
+    marked = r"**a** “\$x\$” \* `b` :gray[c] :red[**\[SEP\]** 5%] \[CLS\] [CLS] &ensp;$W_O$"
+    assert unmarked(marked) == "a “$x$” * b c [SEP] 5% [CLS] [CLS] W_O"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

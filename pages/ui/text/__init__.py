@@ -98,5 +98,6 @@ def literal(text: str) -> str:
 
 def unmarked(text: str) -> str:
     """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
-    without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;|(?<!\\)(:[\w-]+\[|\])", "", text)
+    uncoloured = re.sub(r"(?<!\\):[\w-]+\[((?:\\.|[^\]\\])*)\]", r"\1", text)
+    without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;", "", uncoloured)
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
