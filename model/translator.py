@@ -1,7 +1,7 @@
 """The translator: the encoder reads a sentence, the decoder writes it in the other language, and all of it is kept."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
@@ -93,7 +93,7 @@ class Translator(Pipeline):
         task = x if isinstance(x, Task) else Task(x, into)  # type: ignore[arg-type]
         edits = tuple(edits)
         reading = self.reader.read(task.sentence)
-        start = self._start(task.into or language_after(reading))
+        start = self._start(task.into or language_after(reading.tokens))
         changes = bind(edits, self.around(reading))
         forced, written = self._beginning(task.forced), task.written
         if written is not None:
@@ -191,15 +191,19 @@ class Translator(Pipeline):
         names = list(TARGET_LANGUAGES.values())
         return self.reader.vocabulary[i] if i < self.config.vocab_size else names[i - self.config.vocab_size]
 
+    def spelled(self, ids: Sequence[int]) -> str:
+        """The sentence that these pieces spell; what is unknown in it says [UNK]."""
+        return as_written(self.reader.tokenizer.decode(list(ids), skip_special_tokens=False))
+
     def _translation(self, hypothesis: Hypothesis) -> Translation:
         tokens = tuple(map(self._word, hypothesis.ids))
-        text = as_written(self.reader.tokenizer.decode(list(hypothesis.ids)))
+        text = self.spelled([i for i in hypothesis.ids if i != self._end])
         return Translation(tokens, text, hypothesis.log_probability, hypothesis.score, hypothesis.ids, hypothesis.steps)
 
 
-def language_after(reading: Reading) -> Language:
+def language_after(tokens: Iterable[str]) -> Language:
     """The language to write: English for a sentence with Chinese characters in it, else Chinese."""
-    return "en" if any(map(CHINESE.search, reading.tokens)) else "zh"
+    return "en" if any(map(CHINESE.search, tokens)) else "zh"
 
 
 def as_written(text: str) -> str:

@@ -311,6 +311,13 @@ def test_pieces_are_put_together_as_people_write(pieces: str, written: str) -> N
     assert as_written(pieces) == written
 
 
+def test_unknown_pieces_that_are_written_stand_in_the_sentence() -> None:
+    beams = load("translation")("the the the the").beams
+    unknown = [one.tokens.count("[UNK]") for one in beams]
+    assert any(unknown) and unknown == [one.text.count("[UNK]") for one in beams]
+    assert not any("[SEP]" in one.text for one in beams)
+
+
 @pytest.mark.parametrize(
     ("source", "written", "aligned"),
     [
