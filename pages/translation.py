@@ -4,6 +4,7 @@ import streamlit as st
 
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
+from model.translator import language_after
 from pages.ui.link import select
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
@@ -22,6 +23,8 @@ if not view.translates:
 else:
     if view.choice.paper:
         st.info(t("translation.trained_here"), icon=":material/info:")
+    if view.choice.into not in (None, language_after(view.trace.tokens)):
+        st.info(t("translation.same_language"), icon=":material/info:")
     with st.container(horizontal=True, vertical_alignment="center"):
         which(view)
         sentences(view)

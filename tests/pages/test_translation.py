@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,12 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.analysis import softmax
+from model.search import score
 from model.tables import head_roles
 from model.translator import Task, Translator
 from pages.ui import exports, session, view
 from pages.ui.choice import Choice
 from pages.ui.link_values import edit_code
 from pages.ui.sections.decoder import BLOCKS, quantities_of
+from pages.ui.sections.search import greedy_or_beam
+from pages.ui.sections.writing import likelihood
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import untrained_translator
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts
@@ -56,7 +60,7 @@ def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
     wanted = [f"{name}<br>{share:.4f}" for name, share in zip(trace.tokens, weights, strict=True)]
     wanted += [f"{name}<br>{share:.4f}" for name, share in zip(trace.target_tokens, own, strict=False)]
     assert hovers(app) == [*wanted, trace.written[step]]
-    assert f"the decoder writes “{trace.written[step]}”" in said(app)
+    assert f"writes “{trace.written[step]}”" in said(app)
     assert f"“{trace.tokens[weights.argmax()]}”: {weights.max():.0%}" in said(app)
 
 
@@ -74,6 +78,20 @@ def test_the_step_looked_at_first_is_one_that_sees_its_source(source: str, word:
     assert trace.written[step].isalpha()
     assert trace.tokens[sum(over_heads)[step].argmax()] == word
     assert f"at “{word}”" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        ({"step": "1"}, "“[ZH]”, the sign for the language to write. It writes"),
+        ({"step": "6"}, "[SEP] is the sign for the end"),
+        ({"step": "6", "depth": "story"}, "[SEP] is the sign for the end"),
+        ({"step": "1", "forced": "661"}, "“吓” was given by you"),
+        ({"s": ".", "step": "1"}, "The beam compares whole beginnings"),
+    ],
+)
+def test_signs_and_reasons_are_explained_where_they_stand(link: dict[str, str], told: str) -> None:
+    assert told in said(opened(**link))
 
 
 def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +132,10 @@ def test_every_part_opens_in_both_directions(panel: str, language: str) -> None:
 def test_the_reader_may_ask_for_either_language() -> None:
     app = opened("我 love 你 .", into="zh")
     assert run_of("我 love 你 .", into="zh").translation in said(app)
+    assert "a sentence is in already" in said(app)
     app.segmented_control(key="translation.into").set_value("en").run()
     assert run_of("我 love 你 .", into="en").translation in said(app)
+    assert "a sentence is in already" not in said(app)
 
 
 # -- the search ----------------------------------------------------------------------------------------------------
@@ -124,11 +144,35 @@ def test_the_reader_may_ask_for_either_language() -> None:
 def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
     app, trace = opened(panel="search"), run_of()
     marks = next(one for one in figure(app)["data"] if one.get("hovertemplate"))
-    assert len(marks["text"]) == len(trace.search.nodes)
+    assert len(marks["text"]) == len(trace.search.nodes) and "Drawn are steps" not in said(app)
     for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
         assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
     for one in (trace.greedy, *trace.beams):
         assert f"| {one.text} | {one.log_probability:.2f}".replace("-", "−") in said(app).replace("**", "")
+
+
+def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
+    app = opened(TIRED, panel="search", step="9")
+    (columns,) = {tuple(figure(app)["layout"]["xaxis"]["ticktext"])}
+    steps = max(len(node.ids) for node in run_of(TIRED).search.nodes)
+    assert f"Drawn are steps {columns[0]} to {columns[-1]} of {steps}." in said(app)
+
+
+@pytest.mark.parametrize(
+    ("greedy", "best", "told"),
+    [
+        ((-2.0, 4), (-1.0, 3), "likelier as a whole"),
+        ((-1.0, 2), (-1.2, 5), "better score for its length (at α = 0.6)"),
+        ((-1.0, 3), (-2.0, 3), "A beam can miss what greedy finds"),
+    ],
+)
+def test_what_the_beam_was_good_for(greedy: tuple[float, int], best: tuple[float, int], told: str) -> None:
+    found = [
+        SimpleNamespace(ids=(i,) * n, text="", log_probability=p, score=score(p, n))
+        for i, (p, n) in enumerate((greedy, best))
+    ]
+    view = SimpleNamespace(found=SimpleNamespace(greedy=found[0], beams=found[1:]))
+    assert told in greedy_or_beam(view).replace("\\", "")
 
 
 @pytest.mark.parametrize("beam", [0, 2, 4])
@@ -259,6 +303,12 @@ def test_each_switch_shows_what_the_changed_network_writes(number: int) -> None:
     np.testing.assert_allclose(numbers(figure(app)["data"][1]["y"]), now, atol=1e-6)
 
 
+@pytest.mark.parametrize(("source", "hardly"), [(ENGLISH, False), (CHINESE, True)])
+def test_a_change_that_cannot_be_seen_is_called_hardly_any(source: str, hardly: bool) -> None:
+    app = opened(source, panel="changes", edits=edit_code(CHANGES[0]))
+    assert ("no piece by as much" in said(app), "The largest change" in said(app)) == (hardly, not hardly)
+
+
 def test_attention_that_is_forced_goes_where_it_must() -> None:
     trace = run_of(edits=(CHANGES[4],))
     np.testing.assert_allclose(trace["decoder.layers.2.cross.weights"][4, :, 2], 1)
@@ -339,6 +389,13 @@ def test_a_long_sentence_is_cut_and_it_is_said() -> None:
     assert any("64" in note.value for note in app.info) and charts(app)
 
 
+@pytest.mark.parametrize("last", ["[SEP]", "dog"])
+def test_a_translation_without_an_end_is_said_to_break_off(last: str) -> None:
+    one = replace(run_of().beams[0], tokens=("a", last), ids=(1, 2), steps=(-0.1, -0.2))
+    told = likelihood(SimpleNamespace(begun=0), one)
+    assert ("no more than 2 pieces" in told) == (last != "[SEP]")
+
+
 def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
     sentence = "从前有一座山，山上有一座庙，庙里有个老和尚在讲故事，" * 3
     assert sentence[:60] in said(opened(sentence))
@@ -374,10 +431,13 @@ def test_another_sentence_begins_afresh() -> None:
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)
 
 
-@pytest.mark.parametrize("source", [ENGLISH, CHINESE, "qwx zzt blorp ."])
-def test_the_page_says_how_likely_the_model_found_it(source: str) -> None:
-    best = run_of(source).beams[0]
-    assert f"{np.exp(best.log_probability / len(best.ids)):.0%}" in said(opened(source))
+@pytest.mark.parametrize(
+    ("source", "forced"), [(ENGLISH, ()), (ENGLISH, (661,)), (CHINESE, ()), ("qwx zzt blorp .", ())]
+)
+def test_the_page_says_how_likely_the_model_found_what_it_wrote_itself(source: str, forced: tuple[int, ...]) -> None:
+    own = run_of(source, forced=forced).beams[0].steps[len(forced) :]
+    app = opened(source, forced=".".join(map(str, forced))) if forced else opened(source)
+    assert re.search(f"\\(geometric mean\\) .*{np.exp(np.mean(own)):.0%}", said(app))
 
 
 def test_a_drawing_is_offered_a_sentence() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.search import Node, score
+from model.search import LENGTH_PENALTY, Node, score
 from model.translator import Translation
 from pages.ui.figures import Branch, branches
 from pages.ui.link import select
@@ -39,7 +39,8 @@ def tree(view: Writing) -> None:
     """Every candidate of every step. A click makes the decoder begin with that beginning."""
     considered = view.found.search.nodes
     by_ids = {node.ids: node for node in considered}
-    steps = window(view, max(len(node.ids) for node in considered) - 1)
+    most = max(len(node.ids) for node in considered)
+    steps = window(view, most - 1)
     nodes = [node for node in considered if len(node.ids) - 1 in steps]
     vocabulary = view.pipeline.reader.vocabulary
     lowest: dict[int, float] = {}  # that was kept in each step
@@ -69,6 +70,9 @@ def tree(view: Writing) -> None:
         )
 
     dropped = sum(node.fate == "dropped" for node in considered)
+    sentence = text("read_tree", considered=len(considered), dropped=dropped, beams=len(view.found.beams))
+    if len(steps) < most:
+        sentence += " " + text("tree_window", first=steps[0] + 1, last=steps[-1] + 1, steps=most)
     rows = [
         (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
         for n in considered
@@ -86,7 +90,7 @@ def tree(view: Writing) -> None:
     view.picture(
         "tree",
         branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank"), font_size=view.font_size),
-        text("read_tree", considered=len(considered), dropped=dropped, beams=len(view.found.beams)),
+        sentence,
         table=table,
         on_pick=pick,
     )
@@ -118,10 +122,12 @@ def greedy_or_beam(view: Writing) -> str:
     """What looking at several beginnings at once was good for, here."""
     greedy, best = view.found.greedy, view.found.beams[0]
     said = {"greedy": greedy.text, "greedy_p": f"{greedy.log_probability:.2f}"}
-    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}"}
+    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}", "alpha": f"{LENGTH_PENALTY:g}"}
     if greedy.ids == best.ids:
         return text("greedy_same", **said)
-    return text("greedy_missed" if greedy.log_probability < best.log_probability else "greedy_likelier", **said)
+    if greedy.log_probability < best.log_probability:
+        return text("greedy_missed", **said)
+    return text("greedy_likelier" if greedy.score <= best.score else "greedy_lost", **said)
 
 
 def penalty(view: Writing) -> None:

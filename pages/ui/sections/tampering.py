@@ -11,7 +11,7 @@ from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.link import select
 from pages.ui.pickers import placed
 from pages.ui.sections.hidden_words import all_probabilities
-from pages.ui.sections.writing import Writing, likelihood
+from pages.ui.sections.writing import Writing, likelihood, share
 from pages.ui.text import literal, plain, texts_of
 
 EVERY = "decoder.layers.{l}."  # layer
@@ -25,7 +25,7 @@ def tampering(view: Writing) -> None:
     switches(view)
     before, now = view.before.beams[0], view.found.beams[0]
     for name, translation in (("before", before), ("now", now)):
-        said = likelihood(translation)
+        said = likelihood(view, translation)
         when = plain("common.named", name=word(f"{name}"))
         st.markdown(f"{when} **{literal(translation.text) or '∅'}** &ensp;:gray[{said}]")
     if view.found.edits:
@@ -75,7 +75,7 @@ def same_words(view: Writing) -> None:
     before, now = of_each(view, ()), of_each(view, view.found.edits)
     tokens = view.before.beams[0].tokens
     place = int(np.abs(now - before).argmax())
-    said = {"piece": tokens[place], "before": f"{before[place]:.0%}", "now": f"{now[place]:.0%}"}
+    said = {"piece": tokens[place], "before": share(before[place]), "now": share(now[place])}
     view.picture(
         "same_words",
         grouped_bars(
@@ -86,7 +86,7 @@ def same_words(view: Writing) -> None:
             value_range=(0, 1),
             font_size=view.font_size,
         ),
-        text("read_same", **said),
+        text("read_same" if said["before"] != said["now"] else "read_hardly", **said),
         still=True,
     )
 

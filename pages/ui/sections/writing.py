@@ -12,7 +12,7 @@ from model.analysis import rank, softmax
 from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES
 from model.tables import head_roles
-from model.translator import Task, Translation, TranslationTrace, Translator, as_written
+from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui import session
 from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.differences import Difference
@@ -92,6 +92,11 @@ class Writing(View):
                 shown_switch(ways, self.shows, compared=False)
 
     @property
+    def begun(self) -> int:
+        """With how many pieces of the reader's every translation begins."""
+        return sum(node.fate == "forced" for node in self.found.search.nodes)
+
+    @property
     def steps(self) -> int:
         """How many pieces are written, the [SEP] at the end included."""
         return len(self.trace.written)
@@ -129,25 +134,26 @@ def sentences(view: Writing) -> None:
     """The sentence and its translation, and how likely the model found it."""
     st.markdown(f"{literal(as_typed(view))} &ensp;**→**&ensp; **{literal(view.written.text) or '∅'}**", width="content")
     if not view.story:
-        st.caption(likelihood(view.written))
+        st.caption(likelihood(view, view.written))
 
 
 def as_typed(view: Writing) -> str:
     """The source as it was typed; as far as it was read, where it was cut."""
     cut = any(note.reason == "truncated" for note in view.trace.notes)
     subject = view.trace.subject
-    decode = view.pipeline.reader.tokenizer.decode
-    return as_written(decode(view.trace.ids)) if cut or not isinstance(subject, str) else subject
+    return view.pipeline.spelled(view.trace.ids[1:-1]) if cut or not isinstance(subject, str) else subject
 
 
-def likelihood(written: Translation) -> str:
-    """How likely the model found what it wrote: per piece, and where it was least sure."""
-    each = np.exp(written.steps)
-    least = int(each.argmin())
-    mean = float(np.exp(np.mean(written.steps)))
+def likelihood(view: Writing, written: Translation) -> str:
+    """How likely the model found what it wrote, but for what it was given: per piece, and where it was least sure."""
+    own = written.steps[view.begun :]
+    each = np.exp(own)
+    least = view.begun + int(each.argmin())
+    mean = float(np.exp(np.mean(own)))
     kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
-    said = {"mean": f"{mean:.0%}", "piece": written.tokens[least], "least": share(each[least]), "step": least + 1}
-    return text(kind, **said)
+    piece, p = written.tokens[least], float(np.exp(written.steps[least]))
+    said = text(kind, mean=f"{mean:.0%}", piece=piece, least=share(p), step=least + 1)
+    return said if written.tokens[-1] == "[SEP]" else f"{said} {text('unfinished', most=len(written.ids))}"
 
 
 def share(p: float) -> str:
@@ -229,7 +235,9 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     words = [*source, *view.trace.target_tokens[: step + 1]]
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
-    sentence = text("read_story" if view.story else "read_step", **said)
+    sentence = text("read_story" if view.story else "read_step" if step else "read_first_step", **said)
+    if said["piece"] == "[SEP]":
+        sentence += " " + text("read_end")
     difference = Difference(table["weight"].to_numpy(), [Axis("", words)])
     view.picture("writing", drawn, sentence, table=table, on_pick=pick, difference=difference)
 
@@ -256,6 +264,11 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     place = rank(p, taken)
     best, names = vocabulary[int(p.argmax())], Axis(word("next_axis"), [vocabulary[i] for i in ids])
     said = {"piece": vocabulary[taken], "share": share(float(p[taken])), "rank": place, "best": best}
+    if not sentence:
+        given = view.step < view.begun
+        sentence = text("read_next" if place == 1 else "read_given" if given else "read_not_first", **said)
+        if place > 1 and not given and view.shows == "changed":  # otherwise the words are those of another run
+            sentence += " " + text("beam_decides")
     view.picture(
         "next",
         bars(
@@ -268,7 +281,7 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
             font_size=view.font_size,
             height=int(230 * view.font_size / 12),
         ),
-        sentence or text("read_next" if place == 1 else "read_not_first", **said),
+        sentence,
         on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),
         difference=Difference(drawn[ids], [names]),
     )
