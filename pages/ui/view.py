@@ -31,7 +31,7 @@ from pages.ui.pickers import bound, told_apart
 from pages.ui.runs import Runs, ways_to_show
 from pages.ui.share import open_share
 from pages.ui.sidebar import OVER, SHARE_ICON, opener
-from pages.ui.text import literal, plain, t, unmarked
+from pages.ui.text import joined, literal, plain, t, unmarked
 from pages.ui.text.formulas import in_words
 
 #: Arrow keys -> by how many rows and columns they move.
@@ -408,11 +408,6 @@ class View(Runs):
             file = f"{self.file_name('trace')}.npz"
             st.download_button(plain("common.npz"), lambda: exports.npz(session.run(*run, edits)), file, **look)
         st.caption(t("common.downloads_help"))
-
-
-def joined(sentences: str) -> str:
-    """Sentences behind each other as their language writes them: after a Chinese full stop there is no space."""
-    return sentences.replace("。 ", "。")
 
 
 @cache

@@ -31,7 +31,7 @@ def test_a_smiley_is_called_no_digit(kind: str, language: str) -> None:
     unsure = catalogue(language)["doubt.strange"]
     link = {"input": kind, "lang": language}
     app = open_page("home", ink=sketch.to_code(smiley()), **link)
-    assert unsure in sidebar(app)
+    assert unsure in sidebar(app) and "。 " not in sidebar(app)
     assert texts(app).count(unsure) == 2, "under the pad, and under the bars"
     for which in (2, 7):
         assert unsure not in texts(open_page("home", ink=sketch.to_code(sketch.example(which)), **link))

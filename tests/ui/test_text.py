@@ -6,8 +6,7 @@ import pytest
 import streamlit as st
 
 from pages.ui.numbers import written
-from pages.ui.text import LANGUAGES, SYMBOL, catalogue, plain, t, unmarked
-from pages.ui.view import joined
+from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, plain, t, unmarked
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
 NOT_CHINESE = {

@@ -5,7 +5,7 @@ import streamlit as st
 from model import WeightsError
 from model.doubt import doubt
 from pages.ui import session
-from pages.ui.text import class_label, t
+from pages.ui.text import class_label, joined, t
 
 
 def doubt_about(ink: bytes) -> str | None:
@@ -39,7 +39,7 @@ def verdict(pipeline: str, ink: bytes) -> None:
     said = {"label": class_label(guess.best), "probability": f"{max(guess.probabilities):.0%}"}
     unsure = hedge(pipeline, ink)
     words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
-    st.markdown(words, help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
+    st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
 
 
 def how_sure() -> str:

@@ -21,7 +21,7 @@ from pages.ui.link import select
 from pages.ui.pickers import bound
 from pages.ui.sections.player import player
 from pages.ui.sidebar import AFRESH
-from pages.ui.text import LANGUAGES, literal, plain, texts_of
+from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
 from pages.ui.view import ARROWS, View, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
@@ -153,7 +153,7 @@ def likelihood(view: Writing, written: Translation) -> str:
     kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
     piece, p = written.tokens[least], float(np.exp(written.steps[least]))
     said = text(kind, mean=f"{mean:.0%}", piece=piece, least=share(p), step=least + 1)
-    return said if written.tokens[-1] == "[SEP]" else f"{said} {text('unfinished', most=len(written.ids))}"
+    return said if written.tokens[-1] == "[SEP]" else joined(f"{said} {text('unfinished', most=len(written.ids))}")
 
 
 def share(p: float) -> str:

@@ -101,3 +101,8 @@ def unmarked(text: str) -> str:
     uncoloured = re.sub(r"(?<!\\):[\w-]+\[((?:\\.|[^\]\\])*)\]", r"\1", text)
     without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;", "", uncoloured)
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
+
+
+def joined(sentences: str) -> str:
+    """Sentences behind each other as their language writes them: after a Chinese full stop there is no space."""
+    return sentences.replace("。 ", "。")
