@@ -17,7 +17,7 @@ from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.tables import draw_table
-from pages.ui.text import t, texts_of
+from pages.ui.text import plain, t, texts_of
 from pages.ui.view import View
 
 EQUATION = (
@@ -175,7 +175,7 @@ def figures_table() -> None:
     draw_table(table, "heads.measures", column_config=looks)
     missing = [word(f"column_{name}") for name, values in measures.items() if np.isnan(values).all()]
     if missing:
-        st.caption(text("missing", names=", ".join(missing)))
+        st.caption(text("missing", names=plain("common.comma").join(missing)))
 
 
 def widely_and_far() -> None:

@@ -355,7 +355,7 @@ def handed_on() -> None:
     )
     final = view.trace.graph.stream(len(states) - 2)[-1] != view.trace.graph.Z
     if not final and not view.touched(*view.trace.graph.norms):
-        sentence += " " + text("no_final", layers=len(states) - 1)
+        sentence += " " + text("no_final")
     keys = [key, *[view.trace.graph.Z] * final]
     titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
     cell_maps(view, keys, [sentence, text("read_final")][: len(keys)], titles, stacked=True)

@@ -84,6 +84,12 @@ def test_what_is_read_aloud_has_no_marks() -> None:
     assert unmarked(marked) == "a “$x$” * b c [SEP] 5% [CLS] [CLS] W_O"
 
 
+def test_a_sentence_ends_with_a_full_stop_in_both_languages() -> None:
+    english, chinese = map(catalogue, LANGUAGES)
+    ends = {name: words.endswith(".") for name, words in english.items() if " " in words}
+    assert {name: chinese[name].endswith("。") for name in ends} == ends
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_kind_of_quotation_mark_one_minus_one_way_to_write_a_percentage(language: str) -> None:
     for name, words in catalogue(language).items():
