@@ -260,11 +260,12 @@ def test_masked_self_attention_is_a_triangle() -> None:
 
 def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
     roles = head_roles("translation")
-    for layer, head in ((3, 5), (1, 2)):
+    for layer, head in ((3, 5), (1, 2), (2, 1)):
         role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
         told = said(opened(panel="alignment", layer=str(layer), head=str(head)))
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
         assert f"{role.share:.0%} of places" in told
+        assert ("may be chance" in told) == (not role.clear)
 
 
 def test_a_chosen_target_word_lights_its_sources() -> None:

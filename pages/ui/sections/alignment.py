@@ -8,7 +8,7 @@ from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
 from pages.ui.pickers import bound, told_apart
 from pages.ui.sections.cell_map import chosen_cell, draw_map
-from pages.ui.sections.roles import role_in_words
+from pages.ui.sections.roles import measured_role, role_in_words
 from pages.ui.sections.writing import CROSS, Writing
 from pages.ui.text import literal, plain, t
 
@@ -54,9 +54,11 @@ def known(view: Writing) -> str:
     if roles is None:
         return t("roles.not_measured")
     role = roles.at(f"decoder.layers.{view.choice.layer}.cross", view.choice.head)
-    if role.name not in ALIGNED or not role.clear:
-        return t("translation.not_aligned", role=role_in_words(role))
-    return t("translation.known", role=role_in_words(role), count=f"{role.count:,}")
+    if role.name not in ALIGNED:
+        return t("translation.not_aligned", role=measured_role(role))
+    said = {"role": role_in_words(role), "count": f"{role.count:,}", "margin": f"{100 * role.margin:+.0f}"}
+    told = t("translation.known", **said)
+    return told if role.clear else f"{told} {t('translation.known_little')}"
 
 
 def aligning(role: Role) -> float:

@@ -36,6 +36,11 @@ def role_in_words(role: Role) -> str:
     return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
 
 
+def measured_role(role: Role) -> str:
+    """The role of a head, or that it has no clear one."""
+    return role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
+
+
 def relation_in_words(relation: str) -> str:
     """A relation of Universal Dependencies as a pupil would call it; one without such a name keeps its own."""
     words = catalogue(st.session_state.get("lang") or "en")
@@ -53,7 +58,7 @@ def show_role(view: View) -> None:
         say_absent("roles", view.choice.pipeline)
         return
     role = roles.of(view.choice.layer, view.choice.head)
-    said = role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
+    said = measured_role(role)
     how = "measured_other" if view.choice.pipeline in offered() else "measured"
     st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))
     if view.choice.pipeline == "text" and (way := TAUGHT.get((view.choice.layer, view.choice.head))):
