@@ -233,6 +233,7 @@ def written() -> None:
     drawn = view.compared(lengths, ("token", "head"))
     axes = view.tokens("axis.token"), Axis.counted(word("axis_head"), len(norms))
     loudest, total = int(norms[:, token].argmax()), parts[:, token].sum(axis=0) + bias
+    said = {"token": tokens[token], "head": loudest + 1, "value": f"{norms[loudest, token]:.3f}"}
     view.picture(
         "norms",
         heatmap(
@@ -244,7 +245,7 @@ def written() -> None:
             square=False,
             font_size=view.font_size,
         ),
-        text("read_norms", token=tokens[token], head=loudest + 1, value=f"{norms[loudest, token]:.3f}"),
+        text("read_norms" if norms[:, token].any() else "read_norms_none", **said),
         values=norms.T,
         on_pick=lambda row, column: select(token=row, head=column),
         difference=Difference(drawn, axes),

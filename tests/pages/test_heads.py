@@ -110,6 +110,11 @@ def test_what_the_heads_write_adds_up_to_the_output() -> None:
     assert f"{np.linalg.norm(trace['layers.1.attention.output'][3]):.4f}" in texts(app).replace("\\", "")
 
 
+def test_of_heads_that_are_all_off_none_writes_most() -> None:
+    app = open_part("written", token="4", edits="layers.{l}.attention.heads~zero")
+    assert "no head writes anything" in texts(app) and "writes most" not in texts(app)
+
+
 @pytest.mark.parametrize("stage", ["concat", "output"])
 def test_concat_and_output_are_recorded_and_worked_out(stage: str) -> None:
     app, trace = open_part("mixed", stage=stage, token="3", component="40"), session.run("text", SENTENCE)

@@ -37,6 +37,11 @@ def test_a_smiley_is_called_no_digit(kind: str, language: str) -> None:
         assert unsure not in texts(open_page("home", ink=sketch.to_code(sketch.example(which)), **link))
 
 
+def test_no_answer_is_said_to_be_certain() -> None:
+    app = open_page("layers", input="flat", panel="lens", ink=sketch.to_code(sketch.example(4)))
+    assert "99\\.96\\%" in sidebar(app) and "0\\.9996" in texts(app) and "1\\.00" not in texts(app)
+
+
 @pytest.mark.parametrize("kind", ["digit", "flat"])
 def test_an_empty_pad_has_no_verdict(kind: str) -> None:
     words = catalogue("en")

@@ -36,7 +36,8 @@ def verdict(pipeline: str, ink: bytes) -> None:
     except WeightsError as error:
         session.name(error)
         return
-    said = {"label": class_label(guess.best), "probability": f"{max(guess.probabilities):.0%}"}
+    p = max(guess.probabilities)
+    said = {"label": class_label(guess.best), "probability": f"{p:.0%}" if p < 0.995 else f"{p:.2%}"}  # never 100%
     unsure = hedge(pipeline, ink)
     words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
     st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
