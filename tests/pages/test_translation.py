@@ -390,11 +390,11 @@ def test_a_long_sentence_is_cut_and_it_is_said() -> None:
     assert any("64" in note.value for note in app.info) and charts(app)
 
 
-@pytest.mark.parametrize("last", ["[SEP]", "dog"])
+@pytest.mark.parametrize("last", ["[SEP]", "dog", "[UNK]"])
 def test_a_translation_without_an_end_is_said_to_break_off(last: str) -> None:
     one = replace(run_of().beams[0], tokens=("a", last), ids=(1, 2), steps=(-0.1, -0.2))
     told = likelihood(SimpleNamespace(begun=0), one)
-    assert ("no more than 2 pieces" in told) == (last != "[SEP]")
+    assert ("no more than 2 pieces" in told, "[UNK] stands for" in told) == (last != "[SEP]", last == "[UNK]")
 
 
 def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:

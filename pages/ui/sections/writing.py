@@ -153,7 +153,11 @@ def likelihood(view: Writing, written: Translation) -> str:
     kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
     piece, p = written.tokens[least], float(np.exp(written.steps[least]))
     said = text(kind, mean=f"{mean:.0%}", piece=piece, least=share(p), step=least + 1)
-    return said if written.tokens[-1] == "[SEP]" else joined(f"{said} {text('unfinished', most=len(written.ids))}")
+    if "[UNK]" in written.tokens:
+        said += " " + text("unknown")
+    if written.tokens[-1] != "[SEP]":
+        said += " " + text("unfinished", most=len(written.ids))
+    return joined(said)
 
 
 def share(p: float) -> str:
