@@ -90,6 +90,10 @@ def test_a_sentence_ends_with_a_full_stop_in_both_languages() -> None:
     assert {name: chinese[name].endswith("。") for name in ends} == ends
 
 
+def test_a_chinese_head_can_stand_within_a_sentence() -> None:
+    assert "，" not in catalogue("zh")["common.where"]  # as in “没有第 2 层第 3 头，……”
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_kind_of_quotation_mark_one_minus_one_way_to_write_a_percentage(language: str) -> None:
     for name, words in catalogue(language).items():
