@@ -1,5 +1,7 @@
 """What the reader changed inside, and with which other input this one is compared: in words, to be taken back."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from model import Edit, Trace
@@ -39,17 +41,20 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
         st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
 
 
-def compare_bar(own: Trace, rival: Trace) -> None:
-    """The other input, what differs in it marked; a button to be done with it."""
+def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
+    """The other input, what differs in it marked; a button to be done with it.
+
+    typed: the tokens of the run's own input, none of them hidden.
+    """
     st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
     if own.ids:
-        pairs = align(own.tokens, rival.tokens)
+        pairs = align(typed, rival.tokens)
         words = [
             literal(rival.tokens[pair.other]) if pair.same else f":violet[**{literal(rival.tokens[pair.other])}**]"
             for pair in pairs
             if pair.other is not None and rival.tokens[pair.other] not in ("[CLS]", "[SEP]")
         ]
-        missing = [own.tokens[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
+        missing = [typed[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
         st.markdown(" ".join(words), width="content")
         if missing:
             names = plain("compare.and").join(plain("common.quoted", token=token) for token in missing)

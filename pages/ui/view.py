@@ -105,7 +105,7 @@ class View(Runs):
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 changes_bar(self.choice, own, self.waiting)
                 if rival:
-                    compare_bar(own, rival)
+                    compare_bar(own, rival, session.read(self.choice)[1].tokens)
                 if own.edits or rival:
                     shown_switch(ways_to_show(own, rival), self.shows, compared=rival is not None)
         if rows:

@@ -1,5 +1,7 @@
 """Two inputs beside each other: on every page the other run, and by how much this one differs from it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,13 @@ def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     wanted = scores_of("she sat by the big river .")[np.ix_(there, there)] - scores_of("she sat by the river .")
     np.testing.assert_allclose(z[np.ix_(there, there)], wanted, atol=1e-5)
     assert "“big”" in texts(app)
+
+
+@pytest.mark.parametrize("shown", ["against", "other"])
+def test_what_both_inputs_have_is_not_marked_though_one_hides_it(shown: str) -> None:
+    app = open_page("answer", s=DOG, other=DOG.replace("cat", "bird"), hidden="3", shown=shown)
+    marked = re.findall(r":violet\[\*\*(.*?)\*\*\]", texts(app))
+    assert marked == ["bird"]
 
 
 def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None:
