@@ -245,7 +245,8 @@ def guess_in_words(view: View, place: int, truth: int | None) -> str:
         same = best == view.trace.ids[place]
         return t("words.read_seen" if same else "words.read_seen_other", **said, word=view.trace.tokens[place])
     if truth is None:
-        return t("words.read_typed", **said)
+        number, several = view.typed.tokens[: place + 1].count("[MASK]"), view.typed.tokens.count("[MASK]") > 1
+        return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
     if truth == best:
         return t("words.read_right", **said)
     return t("words.read_wrong", **said, truth=names[truth], rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
