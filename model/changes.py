@@ -15,6 +15,7 @@ from model.config import EncoderConfig
 from model.edits import (
     HIDDEN,
     MOST_EDITS,
+    NOTHING,
     OPERATIONS,
     PART_FIELDS,
     Apply,
@@ -101,14 +102,14 @@ def _in_range(value: float, row: Operation) -> bool:
 
 def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Change:
     row, key, axes = OPERATIONS[edit.operation], quantity.key, quantity.axes
-    given = row.given and row.given(edit, key, run)
+    given = row.given(edit, key, run) if row.given else NOTHING
     read = None if row.reads is None else quantity.reads[row.reads]
     special = run.special[side_looked_at(quantity)]
     touched = Edit(key, edit.operation, **{name: getattr(edit, name) for name in row.narrowed_by})
 
     def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
         part = touched.part(value, axes)
-        here = Here(edit, quantity, run.graph, special, given, kept[read] if read else None)
+        here = Here(edit, quantity, run.graph, special, given, kept[read] if read else NOTHING)
         new = row.new(value, here)
         if quantity.operation == "mask" and not row.hides and edit.operation not in ("patch", "unmasked"):
             new = torch.where(value == HIDDEN, value, new)  # what may not be seen has no value to change

@@ -93,6 +93,9 @@ class Surroundings(Protocol):
         """The whole table of positions: (most tokens, d_model)."""
 
 
+NOTHING = torch.empty(0)
+
+
 @dataclass(frozen=True)
 class Here:
     """What an operation sees beside the value: the edit, the quantity, and what it asked for."""
@@ -101,7 +104,7 @@ class Here:
     quantity: Quantity
     graph: Graph
     special: tuple[int, ...]
-    # What its row in OPERATIONS asks for; None where it asks for nothing.
+    # What its row in OPERATIONS asks for; NOTHING where it does not.
     given: Tensor  # from outside of this run: another run's value, a mean, the table of positions
     read: Tensor  # from this run: the quantity that the row names
 
