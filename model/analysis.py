@@ -159,7 +159,7 @@ def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> 
 
 
 @dataclass(frozen=True)
-class Role:
+class HeadPattern:
     """What a head does on this input, and the figure that earns it the name.
 
     name: "alone" (there is one token), "self", "previous", "next", "cls", "sep" (most of the weight goes there),
@@ -174,7 +174,7 @@ class Role:
     place: int | None = None
 
 
-def head_role(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLike) -> Role:
+def head_pattern(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLike) -> HeadPattern:
     """The plainest true description of one head.
 
     Args:
@@ -188,25 +188,25 @@ def head_role(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLi
     weights = np.asarray(weights, dtype=np.float32)
     n = weights.shape[-1]
     if n == 1:
-        return Role("alone", 1.0, 1.0)
+        return HeadPattern("alone", 1.0, 1.0)
     most = float(np.log2(n))
     if measures["entropy"] >= 0.9 * most:
-        return Role("spread", float(measures["entropy"]), most)
+        return HeadPattern("spread", float(measures["entropy"]), most)
     targets = {name: float(measures[name]) for name in ("self", "previous", "next", "cls", "sep")}
     targets = {name: value for name, value in targets.items() if not np.isnan(value)}
     best = max(targets, key=targets.__getitem__)
     needed = max(0.4, 1.5 / n)
     if targets[best] >= needed:
-        return Role(best, targets[best], 1 / n)
+        return HeadPattern(best, targets[best], 1 / n)
     columns = weights.mean(axis=0)
     place = int(columns.argmax())
     if columns[place] >= needed:
-        return Role("token", float(columns[place]), 1 / n, place)
+        return HeadPattern("token", float(columns[place]), 1 / n, place)
     places = np.asarray(places, dtype=np.float64)
     even = _even_distance(places.tobytes(), n)
     if measures["distance"] <= even / 2:
-        return Role("near", float(measures["distance"]), even)
-    return Role("mixed", float(measures["entropy"]), most)
+        return HeadPattern("near", float(measures["distance"]), even)
+    return HeadPattern("mixed", float(measures["entropy"]), most)
 
 
 @lru_cache(maxsize=64)

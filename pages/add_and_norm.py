@@ -75,7 +75,7 @@ def bars_of_each(
 ) -> None:
     """Bars for each token: what `of` makes of a run, (kind, token); of two runs both, or by how much they differ."""
     drawn, there = view.compared(of, ("", "token")), view.marked(of, ("", "token"))
-    names, axis = [word(kind) for kind in kinds], view.tokens("axis.token")
+    names, axis = [word(kind) for kind in kinds], view.token_axis("axis.token")
     series = dict(zip(names, drawn, strict=True))
     view.picture(
         name,
@@ -129,7 +129,7 @@ def values_pictures() -> None:
             "spreads",
             spreads(
                 dict(zip(both, drawn, strict=True)),
-                view.tokens("axis.token"),
+                view.token_axis("axis.token"),
                 word("axis_value"),
                 (BEFORE, AFTER),
                 font_size=view.font_size,
@@ -142,7 +142,7 @@ def values_pictures() -> None:
             ),
             difference=Difference(
                 np.stack(drawn),
-                (Axis("", both), view.tokens("axis.token"), Axis(plain("axis.d_model"))),
+                (Axis("", both), view.token_axis("axis.token"), Axis(plain("axis.d_model"))),
                 upwards=True,
             ),
         )

@@ -83,7 +83,7 @@ def every_place(view: View, hidden: dict[int, int | None], cell: tuple[int, int]
     if hidden:
         sentences.append(text("read_hidden", places=plain("common.comma").join(str(place + 1) for place in hidden)))
     names = output_names(view)
-    axes = view.tokens("axis.token"), Axis(word("axis_words"), [names[i] for i in columns])
+    axes = view.token_axis("axis.token"), Axis(word("axis_words"), [names[i] for i in columns])
     view.picture(
         "every_place",
         heatmap(

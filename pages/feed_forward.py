@@ -144,7 +144,7 @@ def shares() -> None:
         "shares",
         grouped_bars(
             dict(zip(kinds, drawn, strict=True)),
-            view.tokens("axis.token"),
+            view.token_axis("axis.token"),
             word("axis_share"),
             list(colours.values()),
             stacked=True,
@@ -160,7 +160,7 @@ def shares() -> None:
             d_ff=d_ff,
         ),
         on_pick=lambda _, place: select(token=place),
-        difference=Difference(drawn, (Axis("", kinds), view.tokens("axis.token")), upwards=True),
+        difference=Difference(drawn, (Axis("", kinds), view.token_axis("axis.token")), upwards=True),
     )
 
 
@@ -217,7 +217,7 @@ def fires() -> None:
     there = view.marked(lambda run: run[prefix + "activation"][:, neuron], ("token",))
     said = {"token": tokens[int(values.argmax())], "value": f"{values.max():.2f}", "n": len(tokens)}
     sentence = text("read_fires", neuron=neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
-    names, title = view.tokens("axis.token"), word("fires_title", neuron=neuron + 1)
+    names, title = view.token_axis("axis.token"), word("fires_title", neuron=neuron + 1)
     lit = np.arange(len(tokens)) == token
     activations("fires", drawn, there, names, lit, sentence, lambda place: select(token=place), title=title)
 
@@ -311,7 +311,7 @@ def for_itself() -> None:
             "alone",
             grouped_bars(
                 gaps,
-                view.tokens("axis.token"),
+                view.token_axis("axis.token"),
                 word("axis_gap"),
                 (ACCENT, BEFORE),
                 value_range=None if many else (0, 1),

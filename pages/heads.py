@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import Role, head_role, head_table, write_contributions
+from model.analysis import HeadPattern, head_pattern, head_table, write_contributions
 from model.encoder import MultiHeadAttention
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
@@ -39,30 +39,30 @@ weights = every_weight(view.trace)  # (layer, head, query, key)
 measures = head_table(weights, tokens, view.trace.places)
 name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
 found = {
-    place: head_role(
+    place: head_pattern(
         weights[place], {name: float(values[place]) for name, values in measures.items()}, view.trace.places
     )
     for place in name_of
 }
 
 
-def in_words(role: Role) -> str:
+def in_words(pattern: HeadPattern) -> str:
     """What a head does on this input: "looks at the previous token: 0.83"."""
     return word(
-        f"role_{role.name}",
-        figure=f"{role.figure:.2f}",
-        reference=f"{role.reference:.2f}",
-        token="" if role.place is None else tokens[role.place],
+        f"pattern_{pattern.name}",
+        figure=f"{pattern.figure:.2f}",
+        reference=f"{pattern.reference:.2f}",
+        token="" if pattern.place is None else tokens[pattern.place],
         unit=unit,
     )
 
 
-def in_short(role: Role) -> str:
+def in_short(pattern: HeadPattern) -> str:
     """The same in a word or two, for a tile: "previous"."""
-    return word(f"tile_{role.name}", token="" if role.place is None else tokens[role.place])
+    return word(f"tile_{pattern.name}", token="" if pattern.place is None else tokens[pattern.place])
 
 
-roles = {place: in_words(role) for place, role in found.items()}
+patterns = {place: in_words(pattern) for place, pattern in found.items()}
 
 
 def all_heads() -> None:
@@ -74,7 +74,7 @@ def all_heads() -> None:
     names = [tokens[place] for place in looked_at]
     titles = [word(f"axis_{name}") for name in ("layer", "head")]
     rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.shape[:3]])
-    said = {"count": len(name_of), "where": view.where(), "role": roles[layer, head]}
+    said = {"count": len(name_of), "where": view.where(), "role": patterns[layer, head]}
     block = block_of(shown.shape)
     strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
     sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
@@ -84,7 +84,7 @@ def all_heads() -> None:
         scale="signed" if view.differs else "share",
         chosen=(layer, head),
         limit=strongest,
-        hover=[f"{name_of[place]} · {roles[place]}" for place in name_of],
+        hover=[f"{name_of[place]} · {patterns[place]}" for place in name_of],
         words=[in_short(found[place]) for place in name_of] if len(weights) <= MOST_WORDED else (),
         font_size=view.font_size,
         height=on_screen((66 + len(weights) * 78) * view.font_size / 12, view.font_size),
@@ -128,7 +128,7 @@ def average() -> None:
         return np.mean([every[place] for place in averaged], axis=0)
 
     mean, drawn = average_of(view.trace), view.compared(average_of, ("query", "key"))
-    axes = view.tokens("axis.query"), view.tokens("axis.key")
+    axes = view.token_axis("axis.query"), view.token_axis("axis.key")
     best = int(mean[token].argmax())
     said = {"query": tokens[token], "key": tokens[best], "value": f"{mean[token, best]:.2f}"}
     figure = heatmap(
@@ -166,7 +166,7 @@ def figures_table() -> None:
     table = pd.DataFrame(
         {word("column_head"): [name_of[place] for place in shown]}
         | {word(f"column_{name}"): values for name, values in columns.items()}
-        | {word("column_role"): [roles[place] for place in shown]}
+        | {word("column_role"): [patterns[place] for place in shown]}
     ).set_index(word("column_head"))
     share = st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=1.0, width="small")
     two = st.column_config.NumberColumn(format="%.2f", width="small")
@@ -198,7 +198,7 @@ def widely_and_far() -> None:
             (word("axis_distance", unit=unit), word("column_entropy")),
             np.repeat(np.arange(len(weights)), heads),
             Axis.counted(word("axis_layer"), len(weights)),
-            [f"{name_of[place]} · {roles[place]}" for place in name_of],
+            [f"{name_of[place]} · {patterns[place]}" for place in name_of],
             names=[labels[i] if i // heads == layer else "" for i in range(len(labels))],
             chosen=layer * heads + head,
             before=before,
@@ -219,7 +219,7 @@ def widely_and_far() -> None:
     )
 
 
-def written() -> None:
+def what_heads_write() -> None:
     """How much each head writes into the residual stream, token by token, and that the parts add up."""
     W_O = view.pipeline.network.get_submodule(prefix + "W_O")
     bias, output = W_O.bias.numpy(), view.trace[prefix + "output"]
@@ -231,7 +231,7 @@ def written() -> None:
         return np.linalg.norm(write_contributions(run[prefix + "heads"], W_O.weight.numpy()), axis=-1).T
 
     drawn = view.compared(lengths, ("token", "head"))
-    axes = view.tokens("axis.token"), Axis.counted(word("axis_head"), len(norms))
+    axes = view.token_axis("axis.token"), Axis.counted(word("axis_head"), len(norms))
     loudest, total = int(norms[:, token].argmax()), parts[:, token].sum(axis=0) + bias
     said = {"token": tokens[token], "head": loudest + 1, "value": f"{norms[loudest, token]:.3f}"}
     view.picture(
@@ -297,10 +297,10 @@ else:
         "average": average,
         "figures": figures_table,
         "scatter": widely_and_far,
-        "written": written,
+        "written": what_heads_write,
         "mixed": mixed,
     }
     parts[view.panel(*parts)]()
 
 weights = np.empty(0)  # what the pictures call when clicked keeps this page's names
-view.close(MultiHeadAttention, write_contributions, head_role)
+view.close(MultiHeadAttention, write_contributions, head_pattern)

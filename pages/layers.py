@@ -163,7 +163,7 @@ def similarity() -> None:
     """The cosines of all pairs after the chosen layer, with the arithmetic of one, and of all layers in small."""
     alike = cosine_similarity(states)  # (1 + layers, token, token)
     drawn = view.compared(lambda run: cosine_similarity(run.states()), ("", "query", "key"))
-    axes, limit = [view.tokens("axis.token")] * 2, None if view.differs else 1.0
+    axes, limit = [view.token_axis("axis.token")] * 2, None if view.differs else 1.0
     now, n = alike[layer + 1], len(tokens)
     pairs = ~np.eye(n, dtype=bool)
     nearest = int(np.where(pairs[token], now[token], -2).argmax()) if n > 1 else token
@@ -324,7 +324,7 @@ def origin() -> None:
         draw(
             "raw",
             lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
-            (view.tokens("axis.query"), view.tokens("axis.key")),
+            (view.token_axis("axis.query"), view.token_axis("axis.key")),
             text("read_raw" if layer else "read_raw_first", layer=layer + 1, **said),
             MEAN,
         )

@@ -24,7 +24,7 @@ from model.measure import LayerTimes, layer_properties, measurable_lengths, real
 from model.note_claims import NOTE_CLAIMS
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
-from pages.ui.cost.settings import either, encoder_settings
+from pages.ui.cost.settings import either_setting, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, text, word, works
 from pages.ui.differences import Difference
 from pages.ui.figures import heatmap
@@ -75,7 +75,7 @@ def show_walk() -> None:
     columns = st.columns([2, 3], gap="medium")
     with columns[1], st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{word('walk_table')}**", width="content")
-        numbers = either(view, "written", ("numbers", "letters"), label_visibility="collapsed") == "numbers"
+        numbers = either_setting(view, "written", ("numbers", "letters"), label_visibility="collapsed") == "numbers"
         about = st.segmented_control(
             word("walk_about"),
             list(WALK),
@@ -174,7 +174,7 @@ def show_cost() -> None:
         config.d_model, config.heads, 1, config.d_ff, config.activation, config.norm_first, positions="learned"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        logarithmic = either(view, "scale", ("log", "linear")) == "log"
+        logarithmic = either_setting(view, "scale", ("log", "linear")) == "log"
         asked = st.session_state.setdefault("cost.measured", set())
         if not measurable_lengths(layer):
             st.caption(text("too_large"))
@@ -296,7 +296,7 @@ def show_properties() -> None:
     A = view.value("layers.{l}.attention.weights")[view.choice.head]
     gaps, key = A - A.T, view.key("layers.{l}.attention.weights")
     drawn = view.shown(key, blank=True)
-    drawn, axes = drawn - drawn.T, (view.tokens("axis.query"), view.tokens("axis.key"))
+    drawn, axes = drawn - drawn.T, (view.token_axis("axis.query"), view.token_axis("axis.key"))
     i, j = np.unravel_index(gaps.argmax(), gaps.shape)
     values = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
     columns = st.columns([2, 3], gap="medium")
@@ -341,7 +341,7 @@ def show_claims() -> None:
         with st.expander(word(f"claims_{verdict}", n=counts[verdict])):
             lines = []
             for claim in by_verdict[verdict]:
-                quote, ours = cost_tables.as_read(claim.quote), cost_tables.written(claim.ours)
+                quote, ours = cost_tables.as_read(claim.quote), cost_tables.value_text(claim.ours)
                 line = text("claim", note=claim.note, quote=quote, ours=ours)
                 lines.append(f"- {line} {literal(cost_tables.reason(claim))}")
             st.markdown("\n".join(lines))

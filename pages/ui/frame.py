@@ -231,9 +231,9 @@ def _excuses(name: str) -> Iterator[None]:
     try:
         yield
     except WeightsError as error:
-        session.name(error)
+        session.explain_weights(error)
     except CheckpointError as error:
-        session.explain(error)
+        session.explain_checkpoint(error)
     except Exception:
         logging.getLogger(__name__).exception("page %s failed", name)
         st.error(t("error.unexpected"), icon=":material/error:")

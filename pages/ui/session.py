@@ -1,7 +1,7 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any, Literal, overload
 
@@ -48,14 +48,14 @@ def config(name: str) -> EncoderConfig:
         return PRESETS["text"]
 
 
-def explain(error: CheckpointError) -> None:
+def explain_checkpoint(error: CheckpointError) -> None:
     """Say why a folder cannot be read."""
     st.error(t(f"error.checkpoint_{error.reason}", **error.values), icon=":material/folder_off:")
 
 
-def name(error: WeightsError) -> None:
+def explain_weights(error: WeightsError, show: Callable[..., object] = st.error) -> None:
     """Say which file cannot be used, and how to get it back."""
-    st.error(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
+    show(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
 
 
 def readable(choice: Choice) -> Choice:

@@ -77,7 +77,7 @@ class View(Runs):
                 with strip_place:
                     self._strip(shapes=False)
                 raise
-            session.name(error)
+            session.explain_weights(error)
             self.choice = session.readable(self.choice)
             own, rival = self._open(hides)
         with strip_place:
@@ -157,7 +157,7 @@ class View(Runs):
             return tokens.index("[MASK]")
         return min(first_place(self.choice.sentence) or 1, len(tokens) - 1)
 
-    def tokens(self, title: str) -> figures.Axis:
+    def token_axis(self, title: str) -> figures.Axis:
         """An axis of tokens; `title` is a text key such as "axis.query"."""
         return figures.Axis(plain(title), self.trace.tokens)
 

@@ -6,7 +6,7 @@ import pytest
 from model.analysis import (
     cosine_similarity,
     entropy,
-    head_role,
+    head_pattern,
     head_table,
     mean_cosine,
     mean_distance,
@@ -122,26 +122,26 @@ def test_distance_between_patches_is_measured_in_the_image_and_leaves_cls_out() 
 def test_a_head_is_named_after_where_its_weight_goes(name: str, offset: int) -> None:
     weights = looking(offset)
     measures, places = measured(weights, WORDS)
-    role = head_role(weights, measures, places)
-    assert role.name == name
-    assert role.figure == measures[name] == pytest.approx(0.9 + 0.1 / 6, abs=1e-6)
+    pattern = head_pattern(weights, measures, places)
+    assert pattern.name == name
+    assert pattern.figure == measures[name] == pytest.approx(0.9 + 0.1 / 6, abs=1e-6)
 
 
 @pytest.mark.parametrize(("name", "place"), [("cls", 0), ("sep", 5), ("token", 2)])
 def test_a_head_that_looks_at_one_token_from_everywhere(name: str, place: int) -> None:
     weights = np.full((6, 6), 0.2 / 5, np.float32)
     weights[:, place] = 0.8
-    role = head_role(weights, *measured(weights, WORDS))
-    assert (role.name, role.figure) == (name, pytest.approx(0.8))
-    assert role.place == (2 if name == "token" else None)
+    pattern = head_pattern(weights, *measured(weights, WORDS))
+    assert (pattern.name, pattern.figure) == (name, pytest.approx(0.8))
+    assert pattern.place == (2 if name == "token" else None)
 
 
 def test_a_head_earns_no_name_by_an_even_spread() -> None:
     for n in (2, 3, 6, 30):
         weights = np.full((n, n), 1 / n, np.float32)
-        role = head_role(weights, *measured(weights, ["[CLS]", *"x" * (n - 2), "[SEP]"]))
-        assert (role.name, role.figure) == ("spread", pytest.approx(np.log2(n), abs=1e-5))
-    assert head_role(np.ones((1, 1)), *measured(np.ones((1, 1)), ["image"])).name == "alone"
+        pattern = head_pattern(weights, *measured(weights, ["[CLS]", *"x" * (n - 2), "[SEP]"]))
+        assert (pattern.name, pattern.figure) == ("spread", pytest.approx(np.log2(n), abs=1e-5))
+    assert head_pattern(np.ones((1, 1)), *measured(np.ones((1, 1)), ["image"])).name == "alone"
 
 
 def test_near_and_mixed_are_what_is_left() -> None:
@@ -149,12 +149,12 @@ def test_near_and_mixed_are_what_is_left() -> None:
     near = np.where(np.abs(step[:, None] - step) <= 2, 1.0, 0.0)
     near /= near.sum(1, keepdims=True)
     words = [str(i) for i in step]
-    role = head_role(near, *measured(near, words))
-    assert role.name == "near" and role.figure <= role.reference / 2
+    pattern = head_pattern(near, *measured(near, words))
+    assert pattern.name == "near" and pattern.figure <= pattern.reference / 2
     mixed = np.zeros((n, n))
     mixed[step, (step * 7 + 3) % n] = mixed[step, (step * 3 + 11) % n] = 0.5
     mixed /= mixed.sum(1, keepdims=True)
-    assert head_role(mixed, *measured(mixed, words)).name == "mixed"
+    assert head_pattern(mixed, *measured(mixed, words)).name == "mixed"
 
 
 def test_what_an_input_lacks_is_not_a_number() -> None:

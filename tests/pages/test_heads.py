@@ -61,10 +61,10 @@ def test_below_every_tile_stands_what_its_head_does() -> None:
     assert drawn[2]["mode"] == "text"
     assert not any(trace.get("showlegend", True) for trace in drawn[1:])  # no legend beside them
     assert len(set(words.ravel())) > 2
-    for role in ("previous", "next", "sep", "near"):
-        sentence = catalogue("en")[f"heads.role_{role}"].split("{")[0].rstrip(": ")
+    for pattern in ("previous", "next", "sep", "near"):
+        sentence = catalogue("en")[f"heads.pattern_{pattern}"].split("{")[0].rstrip(": ")
         does = np.array([sentence in line for line in said.ravel()]).reshape(said.shape)
-        assert (does == (words == catalogue("en")[f"heads.tile_{role}"])).all()
+        assert (does == (words == catalogue("en")[f"heads.tile_{pattern}"])).all()
     foot = numbers(drawn[2]["y"]).reshape(6, 8) - np.arange(6)[:, None]
     assert ((foot > 0.3) & (foot < 0.5)).all()  # a tile's middle stands at its number
 

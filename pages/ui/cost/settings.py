@@ -66,7 +66,7 @@ def encoder_settings(view: View) -> Settings:
             width=320,
         )
         if base.input == "words":
-            either(view, "length", ("this", "any"))
+            either_setting(view, "length", ("this", "any"))
         if base.input == "words" and cost.length == "any":
             _number("n", MOST_TOKENS, cost.n or tokens, cost, width=120)
         else:
@@ -83,7 +83,7 @@ def encoder_settings(view: View) -> Settings:
                     ("activation", ("relu", "gelu"), cost.activation or base.activation),
                     ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
                 ):
-                    either(view, name, ways, value, anew=True)
+                    either_setting(view, name, ways, value, anew=True)
             st.caption(text(f"input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
@@ -103,7 +103,7 @@ def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -
     _widget(st.number_input, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
 
 
-def either(view: View, name: str, options: tuple[str, ...], value: str | None = None, **look: Any) -> str:
+def either_setting(view: View, name: str, options: tuple[str, ...], value: str | None = None, **look: Any) -> str:
     """Buttons for one of CostSettings, of which one is down; returns it. value: where none is set."""
     cost, tokens = view.choice.cost, len(view.trace.tokens)
     value = value or getattr(cost, name)

@@ -239,8 +239,8 @@ def claims_table(lang: str) -> pd.DataFrame:
         (
             claim.note,
             word(f"verdict_{claim.verdict}"),
-            written(claim.says),
-            written(claim.ours),
+            value_text(claim.says),
+            value_text(claim.ours),
             as_read(claim.quote),
             reason(claim),
             str(claim.formula) if claim.formula else "",
@@ -262,10 +262,10 @@ def as_read(quote: str) -> str:
     return plain_math(quote.replace("$", "").replace("**", "").replace("`", ""))
 
 
-def written(value: Value) -> str:
+def value_text(value: Value) -> str:
     """A number, a letter, or a shape or list of these, as people write it."""
     if isinstance(value, tuple):
-        inner = ", ".join(written(part) for part in value)
+        inner = ", ".join(value_text(part) for part in value)
         return inner if any(isinstance(part, tuple) for part in value) else f"({inner})"
     if isinstance(value, str):
         return value

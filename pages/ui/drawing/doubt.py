@@ -34,7 +34,7 @@ def verdict(pipeline: str, ink: bytes) -> None:
         (guess,) = session.run(pipeline, ink).answer
         doubt()
     except WeightsError as error:
-        session.name(error)
+        session.explain_weights(error)
         return
     p = max(guess.probabilities)
     said = {"label": class_label(guess.best), "probability": f"{p:.0%}" if p < 0.995 else f"{p:.2%}"}  # never 100%

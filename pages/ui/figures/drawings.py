@@ -30,7 +30,7 @@ from pages.ui.figures.base import (
 from pages.ui.figures.colours import dimmed, stitched, under
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
-INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
+WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
 #: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
 VEIL = [[0.0, tint(ROLE_COLOURS["dark"]["K"], 0)], [1.0, tint(ROLE_COLOURS["dark"]["K"], 0.92)]]
@@ -79,7 +79,7 @@ def drawing(
     if box is not None:
         top, left, bottom, right = box
         shapes.append(frame(top, left, bottom - 1, right - 1, colour, 2))
-    pixels = ink(as_bytes(values), INK) | {"hoverinfo": None, "hovertemplate": "%{y}, %{x}<extra></extra>"}
+    pixels = ink(as_bytes(values), WHITE_INK) | {"hoverinfo": None, "hovertemplate": "%{y}, %{x}<extra></extra>"}
     layout = {"xaxis": x, "yaxis": y, "shapes": shapes}
     return figure_of(pixels, layout | look(int(height * font_size / 12), font_size))
 

@@ -27,7 +27,7 @@ PAIRS = {
 }
 MOST_LINES = 3  # words with a line of their own
 #: Page -> what of it is compared.
-PAGES = {
+COMPARED = {
     "tokens": "embedding.sum",
     "queries_keys_values": "layers.{l}.attention.Q",
     "attention": "layers.{l}.attention.weights",
@@ -60,7 +60,7 @@ def order_matters(view: View) -> None:
         draw(view, here, likeness(here, there, pairs), likeness(*bare, pairs))
     with right:
         rows = []
-        for page, key in ((page, view.key(row)) for page, row in PAGES.items()):
+        for page, key in ((page, view.key(row)) for page, row in COMPARED.items()):
             if key in here:
                 gaps = (written(f"{difference(*runs, pairs, key):.2g}") for runs in ((here, there), bare))
                 rows.append((plain(f"{page}.short"), plain_math(here.graph[key].symbol), *gaps))

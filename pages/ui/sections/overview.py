@@ -120,7 +120,7 @@ def side_by_side(view: View) -> None:
         sentence, _ = session.read_by("text", sentence)
         words, digit = session.run("text", sentence), session.run("digits", ink)
     except WeightsError as error:
-        st.warning(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
+        session.explain_weights(error, st.warning)
         return
     n, m = len(words.tokens), len(digit.tokens)
     left, right = st.columns([1, 1], gap="large")

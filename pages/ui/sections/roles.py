@@ -52,7 +52,7 @@ def show_role(view: View) -> None:
     try:
         roles = head_roles(source(view.choice.pipeline))
     except WeightsError as error:
-        session.name(error)
+        session.explain_weights(error)
         return
     if roles is None:
         say_absent("roles", view.choice.pipeline)

@@ -10,7 +10,7 @@ from pages.ui.figures import Branch, branches
 from pages.ui.link import select
 from pages.ui.numbers import written
 from pages.ui.pickers import bound, either
-from pages.ui.sections.writing import Writing, force, share
+from pages.ui.sections.writing import Writing, force, percent
 from pages.ui.tables import markdown_table
 from pages.ui.text import literal, texts_of
 
@@ -53,7 +53,7 @@ def tree(view: Writing) -> None:
         step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
         said = {
             "beginning": " ".join(vocabulary[i] for i in node.ids),
-            "own": share(np.exp(node.own)),
+            "own": percent(np.exp(node.own)),
             "log_p": f"{node.log_probability:.2f}",
             "lowest": f"{lowest.get(step, node.log_probability):.2f}",
             "score": f"{score(node.log_probability, len(node.ids)):.2f}",

@@ -11,7 +11,7 @@ from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.link import select
 from pages.ui.pickers import placed
 from pages.ui.sections.hidden_words import all_probabilities
-from pages.ui.sections.writing import Writing, likelihood, share
+from pages.ui.sections.writing import Writing, likelihood, percent
 from pages.ui.text import literal, plain, texts_of
 
 EVERY = "decoder.layers.{l}."  # layer
@@ -75,7 +75,7 @@ def same_words(view: Writing) -> None:
     before, now = of_each(view, ()), of_each(view, view.found.edits)
     tokens = view.before.beams[0].tokens
     place = int(np.abs(now - before).argmax())
-    said = {"piece": tokens[place], "before": share(before[place]), "now": share(now[place])}
+    said = {"piece": tokens[place], "before": percent(before[place]), "now": percent(now[place])}
     view.picture(
         "same_words",
         grouped_bars(

@@ -152,7 +152,7 @@ def likelihood(view: Writing, written: Translation) -> str:
     mean = float(np.exp(np.mean(own)))
     kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
     piece, p = written.tokens[least], float(np.exp(written.steps[least]))
-    said = text(kind, mean=f"{mean:.0%}", piece=piece, least=share(p), step=least + 1)
+    said = text(kind, mean=f"{mean:.0%}", piece=piece, least=percent(p), step=least + 1)
     if "[UNK]" in written.tokens:
         said += " " + text("unknown")
     if written.tokens[-1] != "[SEP]":
@@ -160,7 +160,8 @@ def likelihood(view: Writing, written: Translation) -> str:
     return joined(said)
 
 
-def share(p: float) -> str:
+def percent(p: float) -> str:
+    """A probability in percent: "41%", "0.4%", "< 0.1%"."""
     return f"{p:.0%}" if p >= 0.1 else f"{p:.1%}" if p >= 0.001 else "< 0.1%"
 
 
@@ -267,7 +268,7 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     beginning = view.trace.written_ids[: view.step]
     place = rank(p, taken)
     best, names = vocabulary[int(p.argmax())], Axis(word("next_axis"), [vocabulary[i] for i in ids])
-    said = {"piece": vocabulary[taken], "share": share(float(p[taken])), "rank": place, "best": best}
+    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": place, "best": best}
     if not sentence:
         given = view.step < view.begun
         sentence = text("read_next" if place == 1 else "read_given" if given else "read_not_first", **said)
