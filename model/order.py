@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.analysis import cosine_similarity
+from model.comparison import Pair, in_place_of
 from model.edits import Edit
-from model.sweep import Pair, in_place_of
 from model.trace import Trace
 
 #: The change that takes away all that an encoder knows of order.

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model import Edit, Trace
+from model.comparison import align
 from model.config import DECODER, PRESETS
 from model.graph import Graph
 from model.graph import graph as graph_of
-from model.sweep import align
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import chosen, select

@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from model import Trace
+from model.comparison import Pair, align, in_place_of
 from model.edits import OPERATIONS
 from model.pipeline import Reading
-from model.sweep import Pair, align, in_place_of
 from pages.ui import session
 from pages.ui.choice import Choice
 from pages.ui.text import t

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace
 from model.analysis import cosine_similarity, head_table, pca, rollout, softmax, write_contributions
-from model.sweep import align
+from model.comparison import align
 from model.translator import Task
 from pages.ui import exports, session
 from pages.ui.drawing import sketch

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.by_hand import by_hand, strongest_cell
-from model.sweep import align
+from model.comparison import align
 from pages.ui.choice import Choice
 from pages.ui.sections import attention, cell_map, order, working
 from tests.networks import pipeline, trace_of

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Edit, Pipeline, Trace
 from model.analysis import rank, softmax, spelled, whole_words
-from model.sweep import align
+from model.comparison import align
 from model.telling import telling_head
 from pages.ui.changes_bar import toggled
 from pages.ui.differences import Difference

@@ -1,0 +1,51 @@
+"""Two inputs side by side: which token of one stands in the place of which token of the other."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+import numpy as np
+
+from model.edits import PARTS
+
+
+class Pair(NamedTuple):
+    """A token of one input and the one that stands in its place in the other, by their places; None: there is none."""
+
+    one: int | None
+    other: int | None
+    same: bool
+
+
+def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
+    """Two lists of tokens, side by side: what they share in one line, and what differs as far as it goes.
+
+    Lists of one length stay place by place, unless more is shared when one of them is shifted.
+    """
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    together = [here == there for here, there in zip(one, other, strict=False)]
+    if len(one) == len(other) and sum(together) >= sum(block.size for block in blocks):
+        return [Pair(place, place, same) for place, same in enumerate(together)]
+    pairs = []
+    for kind, start, end, there, there_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        for step in range(max(end - start, there_end - there)):
+            left = start + step if start + step < end else None
+            right = there + step if there + step < there_end else None
+            pairs.append(Pair(left, right, kind == "equal"))
+    return pairs
+
+
+def in_place_of(value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], tokens: int) -> np.ndarray:
+    """A value that another input's run recorded, with its tokens where the pairs put them.
+
+    axes: of the value. tokens: of the first input, and so of what is returned; NaN at one that has none in its place.
+    """
+    order = np.full(tokens, -1)
+    for pair in pairs:
+        if pair.one is not None and pair.other is not None:
+            order[pair.one] = pair.other
+    for axis, name in enumerate(axes):
+        if PARTS.get(name) in ("token", "looked_at"):
+            value = value.take(order, axis)
+            np.moveaxis(value, axis, 0)[order < 0] = np.nan
+    return value
