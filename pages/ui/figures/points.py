@@ -1,4 +1,4 @@
-"""Points and the lines between them: tokens in a plane, and who looks at whom."""
+"""Points and the lines between them: tokens in a plane, who looks at whom, numbers along a line."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -295,3 +295,33 @@ def queries_and_keys(
     layout = _plain_axes(titles)
     layout["yaxis"]["scaleanchor"] = "x"
     return figure_of(traces, layout | LEGEND | look(height, font_size))
+
+
+def strip_plot(
+    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str, font_size: int
+) -> Figure:
+    """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
+    heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
+    heights[lit] = 0.5
+    points = np.stack([values, heights], axis=1)
+
+    def dots(which: Sequence[int], marker: dict) -> dict:
+        return at(
+            points[which],
+            "markers",
+            text=[hover[i] for i in which],
+            customdata=[list(numbers[i]) for i in which],
+            hovertemplate="%{text}<extra></extra>",
+            marker=marker,
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": marker.get("opacity", 1)}},
+            showlegend=False,
+        )
+
+    others = [i for i in range(len(values)) if i != lit]
+    layout = {
+        "xaxis": {"title": {"text": title}, "zeroline": True, "zerolinecolor": GREY, "automargin": True},
+        "yaxis": {"visible": False, "range": [-0.15, 1.15]},
+    }
+    traces = [dots(others, {"size": 10, "color": GREY, "opacity": 0.55}), dots([lit], {"size": 16, "color": ACCENT})]
+    return figure_of(traces, layout | look(int(150 * font_size / 12), font_size))

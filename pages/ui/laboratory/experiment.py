@@ -13,8 +13,7 @@ from cachetools.keys import hashkey
 from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects, moved
 from pages.ui.changes_bar import toggled
-from pages.ui.figures import ACCENT, GREY, INK, Axis, Figure, figure_of, heatmap
-from pages.ui.figures.base import at, look
+from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.link_values import MOST_EDITS
@@ -208,40 +207,10 @@ def is_that_much(
     said = {"where": where(*lit), "value": signed(values[lit]), "larger": larger, "all": len(cells) - 1}
     lab.view.picture(
         f"{name}_spread",
-        strip(all_of_them, hover, cells, cells.index(lit), word("axis_effect"), lab.view.font_size),
+        strip_plot(all_of_them, hover, cells, cells.index(lit), word("axis_effect"), lab.view.font_size),
         text("read_spread", **said),
         title=word("spread"),
         table=pd.DataFrame({word("axis_effect"): all_of_them}, index=hover),
         on_pick=change,
         still=True,
     )
-
-
-def strip(
-    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str, font_size: int
-) -> Figure:
-    """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
-    heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
-    heights[lit] = 0.5
-    points = np.stack([values, heights], axis=1)
-
-    def dots(which: Sequence[int], marker: dict) -> dict:
-        return at(
-            points[which],
-            "markers",
-            text=[hover[i] for i in which],
-            customdata=[list(numbers[i]) for i in which],
-            hovertemplate="%{text}<extra></extra>",
-            marker=marker,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": marker.get("opacity", 1)}},
-            showlegend=False,
-        )
-
-    others = [i for i in range(len(values)) if i != lit]
-    layout = {
-        "xaxis": {"title": {"text": title}, "zeroline": True, "zerolinecolor": GREY, "automargin": True},
-        "yaxis": {"visible": False, "range": [-0.15, 1.15]},
-    }
-    traces = [dots(others, {"size": 10, "color": GREY, "opacity": 0.55}), dots([lit], {"size": 16, "color": ACCENT})]
-    return figure_of(traces, layout | look(int(150 * font_size / 12), font_size))
