@@ -214,7 +214,7 @@ class Trace:
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
     Batch is dropped. Beside the numbers: `subject` (the input itself), `tokens` (as printed), `ids` (words only),
-    `segments` (which sentence each token belongs to, where the network tells two apart), `answer` (a tuple of Guess),
+    `segments` (which row of E_seg each token got, where the network has one), `answer` (a tuple of Guess),
     `notes`, the `graph` of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change
     nothing (see `model.changes.idle`).
     """
@@ -306,8 +306,8 @@ class Trace:
         return None if self.config.input == "words" else np.asarray(self.subject, dtype=np.float32)
 
     @property
-    def sentences(self) -> list[int]:
-        """Which sentence each token stands in: 0 up to the first [SEP], 1 behind it."""
+    def sentence_of(self) -> list[int]:
+        """Which sentence each token stands in, even if no `segments` say so: 0 up to the first [SEP], 1 behind it."""
         if self.picture is not None or "[SEP]" not in self.tokens:
             return [0] * len(self.tokens)
         first = self.tokens.index("[SEP]")

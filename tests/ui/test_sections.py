@@ -167,7 +167,7 @@ def test_special_tokens_are_left_out_only_where_the_reader_wants_it(hide: bool) 
 
 def test_nothing_is_left_out_where_nothing_else_is_there() -> None:
     both = ["[CLS]", "[SEP]"]
-    only = SimpleNamespace(names=lambda key: (None, both, both), sentences=[0, 0])
+    only = SimpleNamespace(names=lambda key: (None, both, both), sentence_of=[0, 0])
     view = SimpleNamespace(trace=only, choice=Choice(hide_special=True))
     assert attention.shown_places(view, "layers.0.attention.weights") == ([0, 1], [0, 1])
 
