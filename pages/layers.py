@@ -23,13 +23,11 @@ from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.hidden_words import share
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.text.formulas import COSINE, MEAN_WEIGHTS, ROLLOUT
 from pages.ui.view import View
 
 STATES = ("", "token", "d_model")  # the axes of all states
 BEST = 5  # guesses shown for each layer
-COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
-ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I"
-MEAN = r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)"
 text, word = texts_of("layers")
 
 view = View("layers")
@@ -326,7 +324,7 @@ def origin() -> None:
             lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
             (view.token_axis("axis.query"), view.token_axis("axis.key")),
             text("read_raw" if layer else "read_raw_first", layer=layer + 1, **said),
-            MEAN,
+            MEAN_WEIGHTS,
         )
     before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
     with columns[2]:

@@ -20,13 +20,13 @@ from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
 from pages.ui.tables import draw_table
 from pages.ui.text import literal, plain, texts_of
+from pages.ui.text.formulas import COSINE
 from pages.ui.view import View
 
 SINES = (
     r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"
     r" PE(pos, 2i+1) &= \cos\left(pos / 10000^{2i/d_{model}}\right) \end{aligned}"
 )
-COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}

@@ -12,12 +12,9 @@ from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, ti
 from pages.ui.link import select
 from pages.ui.numbers import written
 from pages.ui.text import plain, t
+from pages.ui.text.formulas import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.view import View
 
-EQUATIONS = {
-    "mean": r"\bar A^{(l)}_{i\,\cdot} = \tfrac1h \textstyle\sum_{\text{heads}} A^{(l)}_{i\,\cdot}",
-    "rollout": r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}",
-}
 INKED = 0.5  # a patch holds ink where one of its pixels is at least this bright
 
 
@@ -118,10 +115,10 @@ def over_layers(view: View) -> None:
     front = config.tokens_in_front
     steps = [plain("overlay.after_layer", layer=i + 1) for i in range(config.layers)]
     makes = {
-        "mean": lambda run: every_weight(run).mean(axis=1),
-        "rollout": lambda run: rollout(every_weight(run)),
+        "mean": (lambda run: every_weight(run).mean(axis=1), MEAN_WEIGHTS),
+        "rollout": (lambda run: rollout(every_weight(run)), ROLLOUT),
     }
-    for name, of in makes.items():
+    for name, (of, equation) in makes.items():
         last, rows = of(view.trace)[-1, query], view.compared(of, ("", "query", "key"))[:, query]
         # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
         told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
@@ -149,7 +146,7 @@ def over_layers(view: View) -> None:
                 patches=f"{told[front:].sum():.3f}",
             ),
             title=plain(f"overlay.{name}"),
-            equation=EQUATIONS[name],
+            equation=equation,
             values=rows,
             table=pd.DataFrame(rows, index=steps, columns=tokens),
             difference=Difference(rows, (Axis("", steps), Axis("", tokens))),

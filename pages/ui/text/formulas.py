@@ -25,6 +25,11 @@ _SIGNS = {
 }  # fmt: skip
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
 
+#: Equations of what several pages compute beside the quantities of the graph.
+COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
+MEAN_WEIGHTS = r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)"
+ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I"
+
 
 def in_words(latex: str) -> str:
     """LaTeX with its words in the reader's language."""
