@@ -15,20 +15,17 @@ from pages.ui.link_values import MOST_EDITS
 from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import written
 from pages.ui.pickers import bound, either
-from pages.ui.sections.hidden_words import (
+from pages.ui.sections.answers import (
     all_probabilities,
     bars_with_numbers,
-    clickable_words,
     guesses,
-    head_to_watch,
     more_and_less,
-    most_read,
     output_names,
     probabilities,
-    switch_of,
-    to_keep_hidden,
 )
+from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.sentence_vector import instead_of_an_answer
+from pages.ui.sections.telling_head import head_to_watch, most_read, switch_of
 from pages.ui.sections.working import working
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.view import View

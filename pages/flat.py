@@ -14,8 +14,8 @@ from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.numbers import written
+from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.cell_map import cell_map
-from pages.ui.sections.hidden_words import all_probabilities
 from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.formulas import in_words, plain_math

@@ -4,16 +4,11 @@ import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
 from pages.ui.masks import with_words_hidden
-from pages.ui.sections.hidden_words import (
-    clickable_words,
-    guesses,
-    head_switch,
-    head_to_watch,
-    to_keep_hidden,
-    what_it_reads,
-)
+from pages.ui.sections.answers import guesses
+from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
+from pages.ui.sections.telling_head import head_switch, head_to_watch, what_it_reads
 from pages.ui.text import plain, t
 from pages.ui.view import View
 

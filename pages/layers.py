@@ -19,8 +19,8 @@ from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.formula import formula
 from pages.ui.link import select
 from pages.ui.pickers import pick
+from pages.ui.sections.answers import decimal
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.sections.hidden_words import share
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.formulas import COSINE, MEAN_WEIGHTS, ROLLOUT
@@ -128,7 +128,7 @@ def lens() -> None:
         "read_guess_two" if view.trace.config.distillation_head else "read_guess_class" if classes else "read_guess",
         token=tokens[token],
         answer=answer,
-        value=share(likely[-1]),
+        value=decimal(likely[-1]),
     )
     kind = "first" if known == 0 else "last" if known == len(answers) - 1 else "between"
     sentence += " " + text(f"known_{kind}", answer=answer, layer=known)

@@ -12,7 +12,8 @@ from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.link import select
 from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import signed
-from pages.ui.sections.hidden_words import clickable_words, guesses
+from pages.ui.sections.answers import guesses
+from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.view import View
 

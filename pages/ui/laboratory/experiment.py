@@ -18,7 +18,7 @@ from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
 from pages.ui.link_values import MOST_EDITS
 from pages.ui.numbers import signed
-from pages.ui.sections.hidden_words import output_names, probabilities, share
+from pages.ui.sections.answers import decimal, output_names, probabilities
 from pages.ui.text import texts_of
 from pages.ui.view import View
 
@@ -173,7 +173,7 @@ def effect_map(
         figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
         if view.story:
             title = word("without_heads")
-            said = text("read_story", where=where(*strongest), value=share(float(values[strongest])))
+            said = text("read_story", where=where(*strongest), value=decimal(float(values[strongest])))
         else:
             title = None
             said = text("read_map", where=where(*strongest), value=signed(values[strongest]))

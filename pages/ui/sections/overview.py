@@ -15,7 +15,7 @@ from pages.ui.figures import INK, ROLE_COLOURS, Axis, Thumbnail, drawing, thumbn
 from pages.ui.frame import go_to
 from pages.ui.link import select
 from pages.ui.pickers import bound
-from pages.ui.sections.hidden_words import output_names, probabilities, share
+from pages.ui.sections.answers import decimal, output_names, probabilities
 from pages.ui.tables import markdown_table
 from pages.ui.text import class_label, literal, plain, t
 from pages.ui.text.formulas import html_math, plain_math
@@ -35,7 +35,7 @@ def whole(view: View, place: int) -> None:
         guess = ""
         if "logits" in trace:
             p = probabilities(trace, place)
-            guess = f"{output_names(view)[int(p.argmax())]}: {share(p.max())}"
+            guess = f"{output_names(view)[int(p.argmax())]}: {decimal(p.max())}"
     words = {"layer": layer + 1, "N": trace.graph.layers(), "n": len(trace.tokens)}
     drawn = diagram(trace, layer, guess)
     box = show(drawn, ROLE_COLOURS[view.mode], plain("diagram.label", **words), key="home.diagram")
@@ -130,7 +130,7 @@ def side_by_side(view: View) -> None:
         st.markdown(t("home.words_answer"))
         guess = digit.answer[0]
         figure = drawing(digit.picture, cut=digit.config.patch_size, font_size=view.font_size)
-        said = {"best": class_label(guess.best), "share": share(max(guess.probabilities))}
+        said = {"best": class_label(guess.best), "share": decimal(max(guess.probabilities))}
         view.picture("patches", figure, f"{hedge('digits', ink)} {t('home.digit_answer', **said)}".strip(), still=True)
     with right:
         with st.container(key="working.shapes"):  # as narrow as the tables of an arithmetic

@@ -10,7 +10,7 @@ from pages.ui.changes_bar import toggled
 from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.link import select
 from pages.ui.pickers import placed
-from pages.ui.sections.hidden_words import all_probabilities
+from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.writing import Writing, likelihood, percent
 from pages.ui.text import literal, plain, texts_of
 

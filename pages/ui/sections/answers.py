@@ -1,0 +1,186 @@
+"""What the encoder answers: the likeliest words or classes as bars, and in words."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import rank, softmax
+from pages.ui.differences import Difference
+from pages.ui.drawing.doubt import hedge
+from pages.ui.figures import GREY, INK, Axis, Figure, bars
+from pages.ui.figures.base import words_at
+from pages.ui.numbers import signed, written
+from pages.ui.sections.working import names_along
+from pages.ui.text import plain, t
+from pages.ui.view import View
+
+BLUE, ORANGE = "#0072B2", "#E69F00"
+TALL = 230  # pixels of the pictures side by side
+
+
+def guesses(
+    view: View,
+    name: str,
+    place: int,
+    truth: int | None = None,
+    *,
+    most: int = 10,
+    title: str | None = None,
+    on_pick: Callable[[int], None] | None = None,
+) -> None:
+    """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
+
+    truth: the word that stands there, in another colour. on_pick: gets the output whose bar is clicked.
+    """
+    sentence = guess_in_words(view, place, truth)
+    title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
+    if view.differs and view.counterpart(place) is not None:
+        more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title, on_pick=on_pick)
+        return
+    now, before = probabilities(view.trace, place), probabilities(view.original, place)
+    names = output_names(view)
+    if len(names) <= most:
+        shown = list(range(len(names)))
+    else:
+        wanted = [*(-before).argsort()[:most].tolist(), int(now.argmax()), *([] if truth is None else [truth])]
+        shown = list(dict.fromkeys(wanted))
+    changed = bool(view.trace.edits)
+    lit = truth if truth is not None else int(now.argmax())
+    numbers = [f"{decimal(before[i])} → {decimal(now[i])}" if changed else decimal(now[i]) for i in shown]
+    there = view.marked(all_probabilities, view.trace.axes("logits"))
+    there = there if there is None else np.atleast_2d(there)[place][shown]
+    colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
+    drawn = [names[i] for i in shown]
+    figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0)
+    sentence += view.which_is_which() if there is not None else ""
+    if changed:  # a line where each bar ended before
+        line = {"type": "line", "line": {"width": 3, "color": GREY}}
+        marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
+        figure.layout["shapes"] = marks
+        most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
+        moved = {"before": decimal(before[most_moved]), "after": decimal(now[most_moved])}
+        how = "changed" if moved["before"] != moved["after"] else "hardly_changed"
+        sentence += " " + t(f"words.read_{how}", name=names[most_moved], **moved)
+    table = pd.DataFrame({"p": now[shown]}, index=drawn)
+    if changed:
+        table[plain("words.before")] = before[shown]
+    view.picture(
+        name,
+        figure,
+        sentence,
+        quantity=view.trace.graph["answer"],
+        title=title,
+        table=table,
+        on_pick=None if on_pick is None else lambda row, _: on_pick(shown[row]),
+        still=there is not None,
+    )
+
+
+def more_and_less(
+    view: View,
+    name: str,
+    sentence: str,
+    of: Callable[[Trace], np.ndarray],
+    place: int,
+    *,
+    most: int = 10,
+    on_pick: Callable[[int], None] | None = None,
+    **look: object,
+) -> None:
+    """For the words, or classes, that two runs differ in most: by how much. of: what of a run, with the logits' axes.
+
+    look: as for `View.picture`.
+    """
+    values = np.atleast_2d(view.compared(of, view.trace.axes("logits")))[place]
+    shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
+    shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
+    every = output_names(view)
+    drawn, names = values[shown], [every[i] for i in shown]
+    figure = bars_with_numbers(view, drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn])
+    table = pd.DataFrame({plain("change.shown_difference"): drawn}, index=names)
+    picked = None if on_pick is None else lambda row, _: on_pick(shown[row])
+    difference = Difference(drawn, [Axis("", names)])
+    view.picture(name, figure, sentence, table=table, difference=difference, on_pick=picked, **look)
+
+
+def bars_with_numbers(
+    view: View,
+    values: np.ndarray,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    colours: Sequence[str] | str = BLUE,
+    room: np.ndarray | None = None,
+    there: np.ndarray | None = None,
+    most: float = 0.0,
+) -> Figure:
+    """Bars, each with its number behind it; of differences in the colours of their signs.
+
+    room: how far to the right something else is drawn. there: as for `bars`. most: what could be, for which there is
+    room as well, so that bars of different runs can be compared.
+    """
+    ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
+    figure = bars(
+        values,
+        Axis("", names),
+        "",
+        colours=colours,
+        texts=[""] * len(names),
+        differs=view.differs,
+        there=there,
+        font_size=view.font_size + 3,
+        height=TALL if len(names) <= 6 else int(26 * len(names) * view.font_size / 12),
+    )
+    every = [0.0, most, *values, *ends, *(() if there is None else there)]
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
+    figure.layout["showlegend"] = False
+    figure.layout["margin"]["b"] = 6  # no numbers stand below
+    look = {"textposition": "middle right", "textfont": {"color": INK[view.mode]}}
+    ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
+    figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
+    return figure
+
+
+def all_probabilities(trace: Trace) -> np.ndarray:
+    """softmax of the logits, wherever there are some."""
+    return softmax(trace["logits"].astype(np.float64))
+
+
+def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
+    """softmax of the logits: at one place, where there are some for each."""
+    logits = trace["logits"].astype(np.float64)
+    return softmax(logits[place] if logits.ndim == 2 else logits)
+
+
+def output_names(view: View) -> Sequence[str]:
+    """What each logit stands for: the words of the vocabulary, or the classes."""
+    return names_along(view, view.trace.axes("logits")[-1]) or ()
+
+
+def decimal(probability: float) -> str:
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵."""
+    if 0.995 <= probability < 0.99995:
+        return f"{probability:.4f}"
+    return f"{probability:.2f}" if probability >= 0.01 else written(f"{probability:.1g}")
+
+
+def guess_in_words(view: View, place: int, truth: int | None) -> str:
+    """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
+    p, names = probabilities(view.trace, place), output_names(view)
+    best, second = (-p).argsort()[:2].tolist()
+    said = {"best": names[best], "first": decimal(p[best]), "second": names[second], "then": decimal(p[second])}
+    if "word" not in view.trace.axes("logits"):
+        read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
+        return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
+    if view.trace.tokens[place] != "[MASK]":
+        same = best == view.trace.ids[place]
+        return t("words.read_seen" if same else "words.read_seen_other", **said, word=view.trace.tokens[place])
+    if truth is None:
+        number, several = view.typed.tokens[: place + 1].count("[MASK]"), view.typed.tokens.count("[MASK]") > 1
+        return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
+    if truth == best:
+        return t("words.read_right", **said)
+    return t("words.read_wrong", **said, truth=names[truth], rank=f"{rank(p, truth):,}", size=f"{len(p):,}")

@@ -1,0 +1,87 @@
+"""The head that an answer hangs on: what it reads, and a switch for it."""
+
+from collections.abc import Hashable
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model import Edit, Pipeline, Trace
+from model.telling import telling_head
+from pages.ui.changes_bar import toggled
+from pages.ui.differences import Difference
+from pages.ui.figures import Axis, drawing, over_drawing, reads
+from pages.ui.link import chosen, select
+from pages.ui.sections.answers import TALL
+from pages.ui.text import plain, t
+from pages.ui.view import View
+
+
+def head_to_watch(view: View, place: int) -> tuple[int, int]:
+    """The layer and head that the answer hangs on most, of those that read other words."""
+    return _telling_head(view.pipeline, view.subject, place)
+
+
+def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
+    """What a head reads at one place, as lines to words, or laid over the drawing."""
+    trace = view.trace
+    key = f"layers.{layer}.attention.weights"
+    weights, differs = trace[key][head, place], view.differs and view.counterpart(place) is not None
+    drawn = view.shown(key, every_head=True)[head, place] if differs else weights
+    off = switch_of(layer, head) in trace.edits
+    where = plain("common.where", layer=layer + 1, head=head + 1)
+    table = pd.DataFrame({plain("attention.weight"): drawn}, index=trace.tokens)
+    best = most_read(trace, layer, head, place)
+    values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
+    said = t("words.read_off" if off else "words.read_head", **values)
+    if trace.picture is None:
+        look = {"faded": off, "differs": differs, "font_size": view.font_size, "height": TALL}
+        figure = reads(drawn, place, trace.tokens, view.mode, **look)
+    elif len(weights) == 1:
+        figure, said = drawing(view.seen, font_size=view.font_size), t("words.read_one_token", where=where)
+    else:
+        figure = over_drawing(
+            view.seen,
+            drawn,
+            trace.tokens,
+            place,
+            plain("attention.weight"),
+            differs=differs,
+            font_size=view.font_size,
+            height=TALL + 40,
+        )
+    difference = Difference(drawn, [Axis("", trace.tokens)]) if differs else None
+    view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table, difference=difference)
+
+
+def most_read(trace: Trace, layer: int, head: int, place: int) -> int:
+    """Which other token a head reads most at one place; of a single one, that."""
+    weights = trace[f"layers.{layer}.attention.weights"][head, place]
+    return int(np.where(np.arange(len(weights)) == place, -1, weights).argmax())
+
+
+def switch_of(layer: int, head: int) -> Edit:
+    """The change that switches a head off."""
+    return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
+
+
+def head_switch(view: View, layer: int, head: int) -> None:
+    """A switch that puts out what a head finds, for this run and on every page."""
+    edit, edits = switch_of(layer, head), view.choice.edits
+    widget, on = "words.switch", edit in edits
+    st.session_state[widget] = on
+
+    def switched() -> None:
+        if st.session_state[widget] != (edit in chosen().edits):
+            select(edits=toggled(edit))
+
+    st.toggle(plain(widget, layer=layer + 1, head=head + 1), key=widget, on_change=switched)
+    if others := len(edits) - on:
+        st.caption(t("words.other_changes", n=others))
+
+
+@lru_cache(maxsize=1000)
+def _telling_head(pipeline: Pipeline, subject: Hashable, place: int) -> tuple[int, int]:
+    """The same, found once for all visitors."""
+    return telling_head(pipeline, pipeline(subject), place)
