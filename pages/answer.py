@@ -25,7 +25,7 @@ from pages.ui.sections.answers import (
 )
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.sentence_vector import instead_of_an_answer
-from pages.ui.sections.telling_head import head_to_watch, most_read, switch_of
+from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
 from pages.ui.sections.working import working
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.view import View
@@ -138,7 +138,7 @@ def challenge(view: View, place: int, hidden: dict[int, int | None]) -> None:
     """A question to be guessed first: does the answer turn without the head that Home watches? What if shows it."""
     layer, head = head_to_watch(view, place)
     edit, edits = switch_of(layer, head), view.choice.edits
-    if edit in edits or len(edits) == MOST_EDITS:
+    if is_off(edits, layer, head) or len(edits) == MOST_EDITS:
         return
     said = {"where": plain("common.where", layer=layer + 1, head=head + 1)}
     said["best"] = output_names(view)[int(probabilities(view.trace, place).argmax())]

@@ -1,5 +1,7 @@
 """The Answer page: what it hides, what it says of it, and that its arithmetic adds up as displayed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -7,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import Edit, load
 from model.analysis import softmax, whole_words
 from pages.ui import session
+from pages.ui.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
     assert_fine,
@@ -227,8 +230,9 @@ def test_a_story_ends_with_a_guess_that_what_if_answers(link: dict[str, str]) ->
     assert app.subheader[0].value == words["what_if.question"]
     marks = [shape["x0"] for shape in figure(app)["layout"]["shapes"]]
     assert marks[:5] == pytest.approx(before[:5].tolist(), rel=1e-4), "the grey lines are what Answer showed"
-    app.switch_page("pages/answer.py").run()
-    assert "answer.way" not in [button.key for button in app.button], "what was tried is not asked again"
+    for made in (edit, replace(edit, key="layers.{l}.attention.heads", head=None)):
+        app = open_page("answer", depth="story", **link, edits=edit_code(made))
+        assert "answer.way" not in [button.key for button in app.button], "what was tried is not asked again"
 
 
 def test_the_story_is_one_picture() -> None:

@@ -1,6 +1,7 @@
 """The head that an answer hangs on: what it reads, and a switch for it."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,7 +30,7 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     key = f"layers.{layer}.attention.weights"
     weights, differs = trace[key][head, place], view.differs and view.counterpart(place) is not None
     drawn = view.shown(key, every_head=True)[head, place] if differs else weights
-    off = switch_of(layer, head) in trace.edits
+    off = is_off(trace.edits, layer, head)
     where = plain("common.where", layer=layer + 1, head=head + 1)
     table = pd.DataFrame({plain("attention.weight"): drawn}, index=trace.tokens)
     best = most_read(trace, layer, head, place)
@@ -64,6 +65,13 @@ def most_read(trace: Trace, layer: int, head: int, place: int) -> int:
 def switch_of(layer: int, head: int) -> Edit:
     """The change that switches a head off."""
     return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
+
+
+def is_off(edits: Sequence[Edit], layer: int, head: int) -> bool:
+    """Whether a head is switched off, by itself or with others: all of its layer, that head or all of every layer."""
+    own = switch_of(layer, head)
+    every = replace(own, key="layers.{l}.attention.heads")
+    return any(edit in edits for wide in (own, every) for edit in (wide, replace(wide, head=None)))
 
 
 def head_switch(view: View, layer: int, head: int) -> None:
