@@ -154,8 +154,9 @@ def average() -> None:
 def figures_table() -> None:
     """Every head in figures: how widely, how far, and at what it looks on this input."""
     view.note_run()
-    st.markdown(text("table_intro", most=f"{np.log2(len(tokens)):.2f}", unit=unit))
-    if view.trace.picture is not None:
+    alone = len(tokens) == 1
+    st.markdown(text("table_intro_one" if alone else "table_intro", most=f"{np.log2(len(tokens)):.2f}", unit=unit))
+    if view.trace.picture is not None and not alone:
         st.markdown(text("table_patches"))
     every = len(weights) > 1 and st.toggle(
         word("every_layer"),
@@ -205,7 +206,7 @@ def widely_and_far() -> None:
             font_size=view.font_size,
         ),
         text(
-            "read_scatter",
+            "read_scatter_self" if (measures["self"] == 1).all() else "read_scatter",
             sharp=labels[sharpest],
             entropy=f"{entropy[sharpest]:.2f}",
             many=f"{2 ** entropy[sharpest]:.1f}",

@@ -144,6 +144,18 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
 
 
+@pytest.mark.parametrize(
+    ("link", "untold"),
+    [
+        ({"panel": "figures", "input": "flat"}, "is the same on all"),
+        ({"panel": "scatter", "input": "flat"}, "looks farthest"),
+        ({"panel": "scatter", "edits": "layers.{l}.attention.masked~window~value.0"}, "looks farthest"),
+    ],
+)
+def test_where_a_head_has_nowhere_else_to_look_none_is_set_against_others(link: dict[str, str], untold: str) -> None:
+    assert untold in texts(open_part(link["panel"])) and untold not in texts(open_part(**link))
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("heads", s=SENTENCE, depth="story", lang=lang)
