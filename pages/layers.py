@@ -235,7 +235,11 @@ def lengths() -> None:
     sizes, *of_sublayers = lengths_on_the_way(view.trace)
     kinds = [sublayer.name for sublayer in view.trace.graph.sublayers(0)]
     written = {name: values[:, token] for name, values in zip(kinds, of_sublayers, strict=True)}
-    loudest = {name: int(np.nanargmax(values)) for name, values in written.items()}
+    added = []
+    for name, values in written.items():
+        most = int(np.nanargmax(values))
+        how = f"adds_{name}" if values[most] else f"adds_{name}_none"
+        added.append(text(how, layer=most, value=f"{values[most]:.1f}"))
     series = view.compared(lengths_on_the_way, ("", "", "token"))[..., token]
     there = view.marked(lengths_on_the_way, ("", "", "token"))
     there = there if there is None else there[..., token]
@@ -251,12 +255,8 @@ def lengths() -> None:
             after=f"{sizes[-1, token]:.1f}",
             smallest=f"{sizes[1:].min():.1f}",
             largest=f"{sizes[1:].max():.1f}",
-            attention=f"{written['attention'][loudest['attention']]:.1f}",
-            attention_layer=loudest["attention"],
-            ffn=f"{written['ffn'][loudest['ffn']]:.1f}",
-            ffn_layer=loudest["ffn"],
         )
-        + ("" if view.touched(*view.trace.graph.norms) else " " + text(told))
+        + " ".join(["", *added, *([] if view.touched(*view.trace.graph.norms) else [text(told)])])
         + view.which_is_which(),
         still=there is not None,
         table=partial(pd.DataFrame, series.T, index=steps, columns=names),

@@ -53,6 +53,12 @@ def test_lengths_are_those_of_the_stream_and_of_what_was_written() -> None:
         np.testing.assert_allclose(line[1:], np.linalg.norm(trace.over_layers(key)[:, 3], axis=-1), rtol=1e-5)
 
 
+@pytest.mark.parametrize(("part", "name"), [("attention", "Attention"), ("ffn", "The FFN")])
+def test_of_a_sublayer_that_adds_nothing_no_layer_adds_most(part: str, name: str) -> None:
+    said = texts(open_part("lengths", edits=f"layers.{{l}}.{part}.output~zero"))
+    assert f"{name} adds nothing." in said and said.count(" adds most in layer ") == 1
+
+
 @pytest.mark.parametrize("layer", [1, 2])
 def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer(layer: int) -> None:
     app = open_part("origin", layer=str(layer), token="3", key="5")
