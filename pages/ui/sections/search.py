@@ -51,11 +51,13 @@ def tree(view: Writing) -> None:
 
     def branch(node: Node) -> Branch:
         step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
+        kept = lowest.get(step, node.log_probability)
+        decimals = telling_apart(node.log_probability, kept) if node.fate == "dropped" else 2
         said = {
             "beginning": " ".join(vocabulary[i] for i in node.ids),
             "own": percent(np.exp(node.own)),
-            "log_p": f"{node.log_probability:.2f}",
-            "lowest": f"{lowest.get(step, node.log_probability):.2f}",
+            "log_p": f"{node.log_probability:.{decimals}f}",
+            "lowest": f"{kept:.{decimals}f}",
             "score": f"{score(node.log_probability, len(node.ids)):.2f}",
         }
         late = node.fate == "dropped" and vocabulary[node.ids[-1]] == "[SEP]"
@@ -94,6 +96,11 @@ def tree(view: Writing) -> None:
         table=table,
         on_pick=pick,
     )
+
+
+def telling_apart(one: float, other: float) -> int:
+    """With how many decimals, two or more, two numbers read differently; 2 where six do not help."""
+    return next((decimals for decimals in range(2, 7) if f"{one:.{decimals}f}" != f"{other:.{decimals}f}"), 2)
 
 
 def found(view: Writing) -> None:
