@@ -34,6 +34,7 @@ class Entry:
 #: Sizes first, then the pages as the strip has them.
 ORDER = ["shapes_and_cost", *(row.name for row in PAGES if row.name != "shapes_and_cost")]
 WORDS, PROJECTED, WIDENED = "embedding.E", "embedding.W_E", "embedding.projection"
+TARGET = "decoder.input"
 
 #: Where the sum of token and position is normalised before the first layer, the two have other names.
 BEFORE_THE_LAYERS = {"embedding.sum": "summed", "embedding.norm": "embedding_norm"}
@@ -71,12 +72,14 @@ OWN: tuple[Entry, ...] = (
     Entry(r"\operatorname{act}", "feed_forward", "act", "{activation}"),
     Entry("W_2,\\; b_2", "feed_forward", "W_2", "{d_ff} × {d_model}, {d_model}"),
     Entry("Z", "layers", "Z", "{n} × {d_model}"),
+    Entry("`[EN]`", "translation", "EN", "{EN}", TARGET),
+    Entry("`[ZH]`", "translation", "ZH", "{ZH}", TARGET),
 )
 
 
 def sizes(trace: Trace) -> dict[str, object]:
     """The numbers of this model and this input, under the names that OWN uses, and under the graph's names of axes."""
-    config, tokens = trace.config, trace.tokens
+    config, tokens, target = trace.config, trace.tokens, getattr(trace, "target_tokens", [])
     patches = (0, 0) if trace.patches is None else trace.patches.shape
     return {
         "n": len(tokens),
@@ -94,7 +97,8 @@ def sizes(trace: Trace) -> dict[str, object]:
         "pieces": sum(token.startswith("##") for token in tokens),
         **{name: tokens.count(f"[{name}]") for name in ("CLS", "SEP", "MASK", "UNK")},
         "token": len(tokens),
-        "target": len(getattr(trace, "target_tokens", ())),
+        **{name: target.count(f"[{name}]") for name in ("EN", "ZH")},
+        "target": len(target),
         "patch": patches[0],
         "pixel": patches[1],
         "channel": config.channels,

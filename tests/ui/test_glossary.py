@@ -48,6 +48,8 @@ def test_what_a_model_lacks_is_not_listed() -> None:
 def test_special_tokens_are_counted() -> None:
     counted = values("trained text", 1)  # the cat sat on the [MASK] .
     assert [counted[f"`[{name}]`"] for name in ("CLS", "SEP", "MASK", "UNK")] == ["1", "1", "1", "0"]
+    written = values("translation")
+    assert [written[f"`[{name}]`"] for name in ("EN", "ZH")] == ["0", "1"] and "`[ZH]`" not in counted
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
