@@ -23,16 +23,16 @@ text, word = texts_of("translation")
 def tampering(view: Writing) -> None:
     """Switches, what is written now and before, and how likely the words from before are now."""
     switches(view)
+    if not view.found.edits:
+        st.caption(text("change_something"))
+        return
     before, now = view.before.beams[0], view.found.beams[0]
     for name, translation in (("before", before), ("now", now)):
         said = likelihood(view, translation)
         when = plain("common.named", name=word(f"{name}"))
         st.markdown(f"{when} **{literal(translation.text) or '∅'}** &ensp;:gray[{said}]")
-    if view.found.edits:
-        same_words(view)
-        leak(view)
-    else:
-        st.caption(text("change_something"))
+    same_words(view)
+    leak(view)
 
 
 def offered(view: Writing) -> list[tuple[str, Edit]]:
