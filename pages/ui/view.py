@@ -250,7 +250,7 @@ class View(Runs):
         chart(
             figure,
             f"{self.name}.{name}",
-            alt=f"{title}. {unmarked(sentence)}",
+            alt=joined(f"{title}{plain('common.full_stop')} {unmarked(sentence)}"),
             file=self.file_name(self.name, title, self.where()),
             on_pick=on_pick,
         )

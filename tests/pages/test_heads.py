@@ -159,5 +159,7 @@ def test_where_a_head_has_nowhere_else_to_look_none_is_set_against_others(link: 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_story_has_one_picture(lang: str) -> None:
     app = open_page("heads", s=SENTENCE, depth="story", lang=lang)
-    assert len(charts(app)) == 1
+    (chart,) = charts(app)
     assert "W_" not in texts(app)
+    title = catalogue(lang)["heads.all"]
+    assert chart["alt"].startswith({"en": f"{title}. 48 heads", "zh": f"{title}。共 48 个头"}[lang])
