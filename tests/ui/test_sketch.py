@@ -2,13 +2,15 @@
 
 import io
 import zlib
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from model.digits import DigitError
+from pages.ui.components import digit_pad
 from pages.ui.drawing import sketch
 
 DRAWINGS = [sketch.from_picture(digit / 255) for digit in sketch.example_digits()]
@@ -43,6 +45,15 @@ def test_a_link_restores_a_drawing_exactly_and_stays_short(which: int) -> None:
 def test_a_damaged_code_is_refused(code: str) -> None:
     with pytest.raises(sketch.DrawingError):
         sketch.from_code(code)
+
+
+@pytest.mark.parametrize("sent", ["", "AAAA", "***", "é", b64encode(DRAWINGS[3]).decode()])
+def test_from_the_pad_nothing_but_a_whole_drawing_is_taken(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bytes] = []
+    monkeypatch.setattr(digit_pad, "_pad", lambda **parts: parts["on_drawing_change"]())
+    monkeypatch.setattr(digit_pad.st, "session_state", {"pad": SimpleNamespace(drawing=f"1:{sent}")})
+    digit_pad.digit_pad("pad", DRAWINGS[0], 1, 28, False, taken.append)
+    assert taken == ([DRAWINGS[3]] if len(sent) > 9 else [])
 
 
 @pytest.mark.parametrize("which", range(10))

@@ -7,7 +7,6 @@ base picture that Python gives.
 """
 
 import base64
-import binascii
 from collections.abc import Callable
 
 import streamlit as st
@@ -47,7 +46,7 @@ def digit_pad(
             return
         try:
             packed = base64.b64decode(drawing, validate=True)
-        except binascii.Error:
+        except ValueError:
             return
         if len(packed) == len(base):
             on_draw(packed)
