@@ -10,6 +10,7 @@ from model import Edit, WeightsError, load
 from model.analysis import softmax, whole_words
 from pages.ui import session
 from pages.ui.components.diagram import diagram
+from pages.ui.link_values import edit_code
 from pages.ui.sections import overview
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
@@ -201,18 +202,21 @@ def test_of_any_sentence_a_button_leads_from_home_to_the_head_and_the_word_that_
     assert (choice.key, choice.stage) == (None, None)
 
 
-@pytest.mark.parametrize("switched", ["", "off"])
+@pytest.mark.parametrize("switched", ["", "off", "all off"])
 @pytest.mark.parametrize("sentence", ["hi", "yes", SENTENCE])
 def test_what_is_said_of_the_head_is_of_the_others_and_says_so(sentence: str, switched: str) -> None:
-    app = open_page("home", s=sentence, depth="story")
+    off = Edit("layers.{l}.attention.heads", "zero")
+    link, edits = ({"edits": edit_code(off)}, [off]) if switched == "all off" else ({}, [])
+    app = open_page("home", s=sentence, depth="story", **link)
     layer, head = head_on_screen(app)
-    if switched:
+    if switched == "off":
         app.toggle(key="words.switch").set_value(True).run()
     pipeline, place = load("text"), app.session_state["words"][0] + 1
-    trace = pipeline(pipeline.reader.hide(pipeline(sentence).ids, [place]))
+    trace = pipeline(pipeline.reader.hide(pipeline(sentence).ids, [place]), edits)
     weights = trace[f"layers.{layer}.attention.weights"][head, place].copy()
     weights[place] = 0
     other = re.escape(trace.tokens[weights.argmax()])
+    assert ("Switched off" in shown(app)) == bool(switched)
     assert re.search(f"(?i)apart from itself, .*“{other}”.*{weights.max():.2f}", shown(app))
 
 
