@@ -36,6 +36,8 @@ from pages.ui.text.formulas import in_words
 
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
+#: Pages whose story asks one thing of words and another of a picture.
+ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
 
 
@@ -275,22 +277,27 @@ class View(Runs):
         for sentence in sentences:
             st.markdown(sentence)
         if not self.choice.big:
-            self._way_on("question")
+            self._way_on(self._question)
 
     def way_to(self, name: str, label: str, **values: object) -> None:
         """A button that chooses these values (names as in Choice) and opens another page with them."""
         look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.way"}
         st.button(label, on_click=open_with, args=(name,), kwargs=values, **look)
 
-    def _way_on(self, name: str) -> None:
-        """The link to the page that comes next in the story, if there is one, by its `name` or question.
+    def _question(self, page: str) -> str:
+        """What a page asks in the story, of the reader's words or of his picture."""
+        drawing = "_drawing" if page in ASKING_OTHERWISE and self.trace.picture is not None else ""
+        return plain(f"{page}.question{drawing}")
+
+    def _way_on(self, named: Callable[[str], str]) -> None:
+        """The link to the page that comes next in the story, if there is one, by what that is `named`.
 
         Whoever has come to the end goes on to the laboratory.
         """
         stages = [row.name for row in PAGES if row.group == "stage" and row.reads(self.trace)]
         if self.name in stages:
             following = [*stages, "what_if"][stages.index(self.name) + 1]
-            label = plain("common.next", question=plain(f"{following}.{name}"))
+            label = plain("common.next", question=named(following))
             page_link(following, f"**{label}**", ":material/arrow_forward:")
 
     def close(self, *code: object) -> None:
@@ -362,9 +369,9 @@ class View(Runs):
         """
         if self.story:
             with st.container(horizontal=self.choice.big, vertical_alignment="center"):
-                st.subheader(plain(f"{self.name}.question"), anchor=False)
+                st.subheader(self._question(self.name), anchor=False)
                 if self.choice.big:
-                    self._way_on("short")
+                    self._way_on(lambda page: plain(f"{page}.short"))
         elif not self.choice.big:
             with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
                 with st.container(width="stretch"):

@@ -76,6 +76,15 @@ def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_o
     assert way > picture and label == words["common.next"].format(question=words["heads.question"])
 
 
+@pytest.mark.parametrize("input_", ["digit", "flat"])
+@pytest.mark.parametrize("name", ["tokens", "heads", "layers"])
+def test_the_story_of_a_picture_speaks_of_no_word_and_no_sentence(name: str, input_: str) -> None:
+    app = open_page(name, depth="story", input=input_)
+    told = [part.value for part in [*app.main.subheader, *app.main.markdown]]
+    told += [part.proto.label for part in _within(app.main) if part.type == "page_link"]
+    assert not re.findall(r"\b(?:a|the|which) (?:word|sentence)\b", " ".join(told))
+
+
 @pytest.mark.parametrize(("name", "link"), [("translation", {}), ("answer", {"input": "digit"}), ("what_if", {})])
 def test_the_story_leads_on_to_the_laboratory_and_ends_there(name: str, link: dict[str, str]) -> None:
     app = open_page(name, depth="story", **link)
