@@ -54,6 +54,7 @@ document.addEventListener('click', event => {
 }
 
 /* A phone held sideways is wide enough for Streamlit to open the sidebar, a third of the screen. There it waits, as on
-   a phone held upright, until the reader opens it; Streamlit keeps whether he did. */
-if (matchMedia('(hover: none) and (max-width: 500px), (hover: none) and (max-height: 500px)').matches)
+   a phone held upright, until the reader opens it; Streamlit keeps whether he did. The window's own width tells of no
+   phone yet: until the page's head is read, it is that of a desk. */
+if (matchMedia('(hover: none)').matches && Math.min(screen.width, screen.height) <= 500)
   localStorage['stSidebarCollapsed-'] ??= true

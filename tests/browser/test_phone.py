@@ -83,8 +83,6 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     settle(phone)
 
     phone.set_viewport_size({"width": 844, "height": 390})  # held sideways
-    phone.reload()
-    title(phone, "attention")
     expect(phone.get_by_test_id("stExpandSidebarButton")).to_be_visible()
 
 
