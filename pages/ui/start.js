@@ -29,9 +29,10 @@ document.documentElement.classList.toggle('big', new URLSearchParams(location.se
   for (const kind of ['pointerup', 'pointercancel']) addEventListener(kind, end, true)
 }
 
-/* A double click on a row of buttons is one decision: its second half would take the first back. */
+/* A double click on a button is one decision: its second half would take the first back. */
 document.addEventListener('click', event => {
-  if (event.detail > 1 && event.target.closest('[data-testid=stButtonGroup] button')) event.stopPropagation()
+  const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton]) button')
+  if (event.detail > 1 && button) event.stopPropagation()
 }, true)
 
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the

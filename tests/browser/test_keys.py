@@ -109,7 +109,7 @@ def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None
     play = page.get_by_role("button", name=re.compile("Play"))
     seen = []
     page.on("framenavigated", lambda frame: seen.append(asked(frame.url).get("stage")))
-    play.click()
+    play.dblclick(delay=150)  # as some click everything
     wait_for(page, stage="heads")
     expect(play).to_be_visible()  # and no longer Stop
     page.wait_for_timeout(2500)
