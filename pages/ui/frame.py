@@ -142,7 +142,7 @@ def _note_lost() -> None:
     context = get_script_run_ctx()
     assert context is not None  # a page is running
     path = context.pages_manager.intended_page_name
-    if path.strip() and path not in {url_path(row.name) for row in PAGES}:  # nothing but blanks leads home
+    if path and path.strip() and path not in {url_path(row.name) for row in PAGES}:  # nothing but blanks leads home
         st.session_state["lost"] = path
 
 
