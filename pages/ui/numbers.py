@@ -13,7 +13,8 @@ def written(text: str) -> str:
     sign, digits, below, power, share = (part or "" for part in parts.groups())
     if power.strip("0"):
         digits += f" × 10{below.replace('-', '⁻').replace('+', '')}{power.translate(RAISED)}"
-    return sign.replace("-", "−") + digits + share.strip()
+    sign = sign.replace("-", "−") if digits.strip("0.,") else ""  # what is shown as nothing is not below it
+    return sign + digits + share.strip()
 
 
 def signed(value: float) -> str:

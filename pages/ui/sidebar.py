@@ -99,7 +99,8 @@ def places(page: str) -> None:
 def aids(page: str, choice: Choice) -> None:
     """What helps on every page: another input to compare this one with, which keys there are, and the glossary."""
     compare_box(choice)
-    st.caption(t("translation.keys" if _writes(page) else "frame.keys"))
+    with st.container(key="which_keys"):  # where nothing but fingers is, style.css hides it
+        st.caption(t("translation.keys" if _writes(page) else "frame.keys"))
     opener("glossary", ":material/dictionary:")
     opener("share", SHARE_ICON)
 

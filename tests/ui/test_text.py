@@ -40,6 +40,7 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
         ("-1,234.5", "−1,234.5"),
         ("12,000", "12,000"),
         ("+3", "+3"),
+        ("-0.000", "0.000"),
     ],
 )
 def test_numbers_are_written_as_people_write_them(python: str, people: str) -> None:

@@ -18,6 +18,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   begin()
   if (strip.told !== told) draw(strip, data)
   strip.told = told
+  if (!strip.turned) (strip.turned = new ResizeObserver(() => reveal(strip))).observe(strip)  // with the phone
   lead(strip)
 
   /* A click may reach the server when the page that it was made on is gone: the next page makes it again. */

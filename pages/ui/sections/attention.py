@@ -71,9 +71,10 @@ def _has_special(view: View, prefix: str) -> bool:
 
 
 def hide_switch(view: View) -> None:
-    """A switch that leaves [CLS] and [SEP] out."""
+    """A switch that leaves [CLS] and [SEP] out; a picture has but the first."""
     look = bound(f"{view.name}.hide", view.choice.hide_special, lambda hidden: select(hide_special=hidden))
-    st.toggle(plain("attention.hide_special"), width="content", **look)
+    label = plain("attention.hide_special" if view.trace.picture is None else "attention.hide_cls")
+    st.toggle(label, width="content", **look)
 
 
 def _threshold(view: View) -> None:
