@@ -26,7 +26,7 @@ document.documentElement.classList.toggle('big', new URLSearchParams(location.se
     left?.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))
     left = undefined
   }
-  for (const kind of ['pointerup', 'pointercancel']) addEventListener(kind, end, true)
+  for (const kind of ['pointerup', 'pointercancel', 'keydown']) addEventListener(kind, end, true)  // a scrollbar ends none
 }
 
 /* A double click on a button is one decision: its second half would take the first back. */
