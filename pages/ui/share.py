@@ -9,7 +9,7 @@ from pages.ui.choice import Choice
 from pages.ui.text import plain, t
 
 #: Names of a computer that mean itself: nobody else comes there by them.
-OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
+OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def open_share(choice: Choice) -> None:
@@ -23,7 +23,7 @@ def address(page: str, choice: Choice) -> str:
 
 
 def _share(address: str) -> None:
-    if urlsplit(address).netloc.rsplit(":", 1)[0] in OWN_NAMES:
+    if urlsplit(address).hostname in OWN_NAMES:
         st.warning(t("share.own_name"), icon=":material/router:")
     else:
         try:

@@ -40,6 +40,7 @@ def test_it_leads_to_the_same_choice_but_for_the_size_of_a_projector(choice: Cho
         (f"{SCHOOL}&s={'a' * 3000}", 0, "too_long"),
         ("http://localhost:8501/?lang=en", 0, "own_name"),
         ("http://127.0.0.1/?lang=en", 0, "own_name"),
+        ("http://[::1]/?lang=en", 0, "own_name"),
     ],
 )
 def test_there_is_a_code_where_others_can_come_by_it(link: str, codes: int, said: str) -> None:

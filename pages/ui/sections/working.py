@@ -19,7 +19,7 @@ MOST, FEW = 10, 5  # rows of a long table; and in a presentation
 def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST) -> None:
     """What the cell was computed from, line by line with its own numbers, and what the run recorded.
 
-    most: rows of a long table.
+    most: rows of a long table; in a presentation FEW at most.
     """
     result = by_hand(view.pipeline.network, view.trace, key, cell, min(most, FEW) if view.choice.big else most)
     equations = view.in_words(result.equation).split(r", \quad ") if view.choice.at_least("formula") else []
