@@ -1,7 +1,7 @@
 """Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -28,11 +28,19 @@ def placed(tokens: Sequence[str]) -> list[str]:
     return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens, 1)]
 
 
-def bound(widget: str, value: object, choose: Callable[[Any], object], *, anew: bool = False) -> dict[str, Any]:
+def bound(
+    widget: str,
+    value: object,
+    choose: Callable[[Any], object],
+    *,
+    anew: bool = False,
+    among: Container | None = None,
+) -> dict[str, Any]:
     """The key and the callback of a widget that shows `value`, and hands on to `choose` what the reader sets.
 
     A box that was emptied hands on nothing. anew: said in each run, where the options change with the input: the
-    browser knows only their wording, and would go on sending that of another sentence.
+    browser knows only their wording, and would go on sending that of another sentence. among: of a box with a list, its
+    options; it hands on a wording that is no longer one of them as it is, by which nothing is chosen.
     """
     if anew:
         st.session_state[widget] = value
@@ -40,8 +48,9 @@ def bound(widget: str, value: object, choose: Callable[[Any], object], *, anew: 
         hold(widget, value)
 
     def changed() -> None:
-        if st.session_state[widget] is not None:
-            choose(st.session_state[widget])
+        wanted = st.session_state[widget]
+        if wanted is not None and (among is None or wanted in among):
+            choose(wanted)
 
     return {"key": widget, "on_change": changed}
 
@@ -66,8 +75,9 @@ def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: st
 
     place: the field of Choice that it sets. The numbers keep options apart that read alike.
     """
-    look = bound(f"pick.{key or place}", chosen, lambda i: select(**{place: i}), anew=True)
-    return st.selectbox(label, range(len(options)), format_func=lambda i: f"{i + 1} · {options[i]}", **look)
+    places = range(len(options))
+    look = bound(f"pick.{key or place}", chosen, lambda i: select(**{place: i}), anew=True, among=places)
+    return st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {options[i]}", **look)
 
 
 def pick_number(place: str, label: str, count: int, chosen: int) -> None:

@@ -353,13 +353,14 @@ class View(Runs):
         tokens = self.trace.tokens
         if len(tokens) == 1:
             return
-        look = bound("chips", self.token, lambda token: select(token=token), anew=True)
+        places = range(len(tokens))
+        look = bound("chips", self.token, lambda token: select(token=token), anew=True, among=places)
         look |= {"label_visibility": "collapsed"}
         label = plain("common.selected_token")
         if len(tokens) <= MOST_CHIPS:
-            st.pills(label, range(len(tokens)), format_func=told_apart(tokens).__getitem__, **look)
+            st.pills(label, places, format_func=told_apart(tokens).__getitem__, **look)
         else:
-            st.selectbox(label, range(len(tokens)), format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
+            st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
 
     def _title(self, equation: str | None) -> None:
         """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.

@@ -454,3 +454,21 @@ def test_the_columns_of_the_walk_fit_beside_the_diagram(language: str) -> None:
         looks = column_widths(frame.value)
         assert 50 + sum(looks[name]["width"] for name in frame.proto.column_order) <= 624  # pixels, of 1440 for all
     assert seen == set(frame.value.columns)  # each column stands somewhere
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "key"),
+    [
+        ("shapes_and_cost", {}, "cost.preset"),
+        ("layers", {"s": "the dog chased the cat .", "panel": "alike"}, "pick.layers.other"),
+        ("tokens", {"s": "the dog " * 15}, "chips"),
+    ],
+)
+def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: str, link: dict, key: str) -> None:
+    app = open_page(name, depth="numbers", **link)
+    before = app.selectbox(key=key).value
+    box = app.selectbox(key=key).set_value("3 · 讲义")
+    box.options.append("3 · 讲义")  # as the browser has it still
+    box.run()
+    assert_fine(app)
+    assert app.selectbox(key=key).value == before

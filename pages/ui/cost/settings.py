@@ -60,9 +60,9 @@ def encoder_settings(view: View) -> Settings:
             st.selectbox,
             "preset",
             OWN if problem else now.name,
-            lambda name: select(cost=CostSettings(name)) if name != OWN else None,
+            lambda name: select(cost=CostSettings(name)) if name in PRESETS else None,
             options=options,
-            format_func={name: word(f"preset_{name}") for name in options}.get,
+            format_func={name: word(f"preset_{name}") for name in options}.__getitem__,
             width=320,
         )
         if base.input == "words":
