@@ -115,7 +115,7 @@ def charts(app: AppTest) -> list[dict]:
 def stops(app: AppTest) -> dict:
     """What the stage strip was given."""
     (strip,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "strip"]
-    return json.loads(strip.json)
+    return json.loads(strip.json)[0]
 
 
 def figure(app: AppTest, which: int = 0) -> dict:

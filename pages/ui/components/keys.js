@@ -1,15 +1,15 @@
-export default function({ data, setTriggerValue }) {
+export default function({ data: [keys, done], setTriggerValue }) {
   const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
-  presses.waiting = presses.waiting.filter(([number]) => number > data.done)
+  presses.waiting = presses.waiting.filter(([number]) => number > done)
   const press = event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
     if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox]')) return
     const key = (event.shiftKey ? 'Shift+' : '') + event.key
-    if (!data.keys.includes(key)) return
+    if (!keys.includes(key)) return
     event.preventDefault()
     presses.waiting.push([++presses.last, key])
-    setTriggerValue('pressed', { seen: data.done, waiting: [...presses.waiting] })
+    setTriggerValue('pressed', { seen: done, waiting: [...presses.waiting] })
   }
   // A mouse on a row of buttons would leave the arrows to that row; who comes there by keys wants just that.
   const leave = event => { if (event.detail && event.target.closest('[role=radio]')) document.activeElement.blur() }

@@ -34,4 +34,4 @@ def listen(actions: Mapping[str, Callable[[], None]]) -> None:
     def done() -> int:
         return st.session_state.get(DONE, 0)
 
-    _keys(key="keys", data={"keys": list(actions), "done": done()}, on_pressed_change=pressed)
+    _keys(key="keys", data=[list(actions), done()], on_pressed_change=pressed)

@@ -7,7 +7,7 @@ const make = (parent, kind, own, ...children) => {
   return node
 }
 
-export default function({ data, parentElement, setTriggerValue }) {
+export default function({ data: [data], parentElement, setTriggerValue }) {
   const strip = parentElement.querySelector('.strip'), told = JSON.stringify(data)
   const go = path => setTriggerValue('open', path)
   strip.open = path => {

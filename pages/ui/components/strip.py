@@ -6,7 +6,7 @@ tab, with all that is chosen by then.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -30,10 +30,11 @@ def strip(label: str, stages: Sequence[Stop], menus: Mapping[str, Sequence[Stop]
 
     label: what the row of links is called. menus: their names -> their links. here: the path of the current page.
     """
+    # In a list, for in a dictionary Streamlit would look at each value whether it is a table.
     data = {
         "label": label,
         "here": here,
-        "stages": [asdict(stop) for stop in stages],
-        "menus": [{"name": name, "pages": [asdict(stop) for stop in stops]} for name, stops in menus.items()],
+        "stages": [vars(stop) for stop in stages],
+        "menus": [{"name": name, "pages": [vars(stop) for stop in stops]} for name, stops in menus.items()],
     }
-    return _strip(key="strip", data=data, on_open_change=lambda: None).open
+    return _strip(key="strip", data=[data], on_open_change=lambda: None).open
