@@ -1,7 +1,6 @@
 """Points and the lines between them: tokens in a plane, who looks at whom, numbers along a line."""
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 
@@ -58,19 +57,20 @@ def attention_lines(
     n_rows, n_columns = weights.shape
     traces: list = []
     size = np.abs(weights)
-    bundles = np.clip((size * 10).astype(int), 0, 9)
     drawn = size >= max(least if others is None else others, 1e-3)
     if chosen is not None:
         drawn[chosen] = size[chosen] >= max(least, 1e-3)
-    for bundle, lit, less in product(range(10), (False, True), (False, True)):
-        here = (bundles == bundle) & drawn & ((weights < 0) == less)
-        if pairs := [(i, j) for i, j in np.argwhere(here) if (i == chosen) == lit]:
-            share = (bundle + 0.5) / 10
-            colour = (LESS if less else MORE) if differs else ACCENT if lit else ROLE_COLOURS[mode]["Q"]
-            opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
-            ends = [end for i, j in pairs for end in ((0, i), (1, j), BREAK)]
-            traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
-    traces.append(_line_marks(weights, drawn, rows, columns))
+    pairs = np.argwhere(drawn).tolist()
+    bundles: dict[tuple[int, bool, bool], list[tuple[float | None, float | None]]] = {}
+    for i, j in pairs:
+        bundle = min(int(size[i, j] * 10), 9), i == chosen, bool(weights[i, j] < 0)
+        bundles.setdefault(bundle, []).extend(((0, i), (1, j), BREAK))
+    for (tenth, lit, less), ends in sorted(bundles.items()):
+        share = (tenth + 0.5) / 10
+        colour = (LESS if less else MORE) if differs else ACCENT if lit else ROLE_COLOURS[mode]["Q"]
+        opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
+        traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
+    traces.append(_line_marks(weights, pairs, rows, columns))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
         font = {"size": font_size if n <= 24 else max(7, font_size - 4)}
@@ -93,13 +93,12 @@ def attention_lines(
     return figure_of(traces, layout | look(height, font_size))
 
 
-def _line_marks(weights: np.ndarray, drawn: np.ndarray, rows: Axis, columns: Axis) -> dict:
-    """Invisible marks on the lines, three quarters of the way to the key, and on their ends."""
-    pairs = np.argwhere(drawn)
+def _line_marks(weights: np.ndarray, pairs: list[list[int]], rows: Axis, columns: Axis) -> dict:
+    """Invisible marks on the lines of these pairs, three quarters of the way to the key, and on their ends."""
     n_rows, n_columns = weights.shape
     places = [(0.74, i + 0.74 * (j - i)) for i, j in pairs]
     places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
-    numbers = [*map(tuple, pairs.tolist()), *((i, -1) for i in range(n_rows)), *((-1, j) for j in range(n_columns))]
+    numbers = [*map(tuple, pairs), *((i, -1) for i in range(n_rows)), *((-1, j) for j in range(n_columns))]
     shares = [written(f"{weights[i, j]:.4f}") for i, j in pairs]
     ends = [f"{label(rows.labels[i])} → {label(columns.labels[j])}" for i, j in pairs]
     said = [f"{end}<br>{share}" for end, share in zip(ends, shares, strict=True)]
