@@ -162,14 +162,14 @@ if words and not view.story:
         st.toggle(word("several"), key="answer.several", persist_state="session")
         part_of_word(hidden)
         st.caption(text("no_layer"), width="content")
-at = place if view.choice.token is None or not words else view.token
-output = int(probabilities(view.trace, at).argmax()) if view.choice.output is None else view.choice.output
 if view.story:
     guesses(view, "guesses", place, hidden.get(place))
     st.markdown(text("story" if words else "story_class", n=f"{len(output_names(view)):,}"))
     challenge(view, place, hidden)
     view.tell()
 else:
+    at = place if view.choice.token is None or not words else view.token
+    output = int(probabilities(view.trace, at).argmax()) if view.choice.output is None else view.choice.output
     left, right = st.columns([3, 2], gap="medium")
     with left:
         shown = list(hidden)[:MOST_CHARTS] or [place]

@@ -8,9 +8,9 @@ import streamlit as st
 
 from model import Trace
 from model.encoder import FeedForward
-from model.neurons import Positionwise, activation_curve, positionwise, pushes
+from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
-from pages.ui import figures, session
+from pages.ui import figures
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on_screen, wide_heatmap
 from pages.ui.link import select
@@ -19,6 +19,7 @@ from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.neuron import answered_most, show_contexts
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.view import View
+from pages.ui.worked_out import proof, pushed
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
 SILENT = 0.01  # an activation this small adds next to nothing, whatever its output vector
@@ -34,16 +35,6 @@ hidden, active = view.trace[prefix + "hidden"], view.trace[prefix + "activation"
 neuron = int(active[token].argmax()) if view.choice.neuron is None else view.choice.neuron
 answer = view.trace.graph.get("logits")
 points = answer is not None or view.trace.picture is None  # whether there is anything that a neuron can point to
-
-
-@st.cache_data(max_entries=128, show_spinner=False)
-def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int) -> Positionwise:
-    return positionwise(session.pipeline(pipeline).network.layers[layer], X, X_ffn, seed)
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
-    return pushes(session.pipeline(pipeline).network, layer, neuron)
 
 
 # -- widening, and the bend --------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 
 from model.cost import shape_walk
-from model.edits import Edit
 from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
 from model.heads import ClassifierNetwork
@@ -20,6 +19,7 @@ from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.formulas import in_words, plain_math
 from pages.ui.view import View
+from pages.ui.worked_out import disturbed
 
 ATTENTION = "layers.0.attention."
 #: What is disturbed, each with noise of this strength.
@@ -173,20 +173,14 @@ def answer() -> None:
         view.picture("softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]), still=still)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def disturbed(ink: bytes) -> np.ndarray:
-    """The answer with noise on each of DISTURBED in turn: probabilities (place, class)."""
-    runs = [session.pipeline("flat")(ink, [Edit(ATTENTION + place, "noise", NOISE)]) for place in DISTURBED]
-    return np.array([run.answer[0].probabilities for run in runs], dtype=np.float32)
-
-
 def why() -> None:
     """Attention has nothing to do: noise on Q, K or the scores changes nothing, on V it does."""
     learned = {name: weight.numel() for name, weight in view.pipeline.network.named_parameters()}
     idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
     share = f"{idle / sum(learned.values()):.0%}"
     score = f"{flat[ATTENTION + 'scaled'][0, 0, 0]:.2f}"
-    calm, answers = np.array(flat.answer[0].probabilities), disturbed(ink)
+    calm = np.array(flat.answer[0].probabilities)
+    answers = disturbed(ink, tuple(ATTENTION + place for place in DISTURBED), NOISE)
     changes = np.abs(answers - calm).max(axis=1)
     names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
     table = pd.DataFrame(

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import HeadPattern, head_pattern, head_table, write_contributions
+from model.analysis import HeadPattern, head_pattern, write_contributions
 from model.encoder import MultiHeadAttention
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
@@ -13,6 +13,7 @@ from pages.ui.link import select
 from pages.ui.pickers import bound
 from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.head_patterns import head_patterns
 from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
@@ -36,14 +37,8 @@ tokens, token, layer, head = view.trace.tokens, view.token, view.choice.layer, v
 prefix = view.key("layers.{l}.attention.")
 unit = word("tokens" if view.trace.picture is None else "patches")
 weights = every_weight(view.trace)  # (layer, head, query, key)
-measures = head_table(weights, tokens, view.trace.places)
-name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in np.ndindex(weights.shape[:2])}
-found = {
-    place: head_pattern(
-        weights[place], {name: float(values[place]) for name, values in measures.items()}, view.trace.places
-    )
-    for place in name_of
-}
+measures, found = head_patterns(view.trace)
+name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in found}
 
 
 def in_words(pattern: HeadPattern) -> str:
@@ -73,7 +68,11 @@ def all_heads() -> None:
     shown = np.nan_to_num(view.compared(every_weight, HEADS))[..., looks, :][..., looked_at]
     names = [tokens[place] for place in looked_at]
     titles = [word(f"axis_{name}") for name in ("layer", "head")]
-    rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.shape[:3]])
+
+    def table() -> pd.DataFrame:
+        rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.shape[:3]])
+        return pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names)
+
     said = {"count": len(name_of), "where": view.where(), "role": patterns[layer, head]}
     block = block_of(shown.shape)
     strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
@@ -95,7 +94,7 @@ def all_heads() -> None:
         figure,
         sentence + (" " + text("read_blocks", block=block) if block > 1 else ""),
         values=shown,
-        table=pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names),
+        table=table,
         on_pick=lambda row, column: select(layer=row, head=column),
         difference=Difference(shown, [*map(Axis, titles), Axis("", [tokens[i] for i in looks]), Axis("", names)]),
     )
@@ -183,7 +182,7 @@ def widely_and_far() -> None:
     """Each head as a dot: how far it looks, and how widely; of two runs where it was, too."""
 
     def far_and_wide(run: Trace) -> np.ndarray:
-        table = head_table(every_weight(run), run.tokens, run.places)
+        table, _ = head_patterns(run)
         return np.stack([np.nan_to_num(table[name].ravel()) for name in ("distance", "entropy")], axis=1)
 
     before = view.there(far_and_wide, ())

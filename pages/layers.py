@@ -11,9 +11,8 @@ from model import Trace
 from model.analysis import cosine_similarity, largest_terms, rollout
 from model.by_hand import terms_table
 from model.encoder import EncoderLayer
-from pages.ui import session
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.differences import Difference, of_both, one_plane
+from pages.ui.differences import Difference, of_both
 from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.formula import formula
@@ -25,9 +24,9 @@ from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.formulas import COSINE, MEAN_WEIGHTS, ROLLOUT
 from pages.ui.view import View
+from pages.ui.worked_out import BEST, best_words, plane
 
 STATES = ("", "token", "d_model")  # the axes of all states
-BEST = 5  # guesses shown for each layer
 text, word = texts_of("layers")
 
 view = View("layers")
@@ -35,30 +34,6 @@ tokens, token, layer = view.trace.tokens, view.token, view.choice.layer
 states = view.trace.states()  # (1 + layers, token, d_model)
 steps = [word("step_0"), *(word("step", layer=number) for number in range(1, len(states)))]
 numbered = Axis(word("axis_number"), [str(number) for number in range(len(states))])
-
-
-def known_by(trace: Trace) -> tuple:
-    """What decides a run, given its pipeline: what went in, and the edits on the way."""
-    return trace["embedding.sum"].tobytes(), trace.edits
-
-
-@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})
-def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
-    """The words that the head would guess after each layer, and how likely they are: (1 + layers, BEST) each.
-
-    A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
-    """
-    probabilities = session.pipeline(name).read_layers(trace, token)
-    best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
-    order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
-    best = np.take_along_axis(best, order, axis=1)
-    return best, np.take_along_axis(probabilities, best, axis=1)
-
-
-@st.cache_data(max_entries=1000, show_spinner=False)
-def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-    """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
-    return one_plane(*runs)
 
 
 # -- the way of the vectors, and what the head would say on the way ----------------------------------------------

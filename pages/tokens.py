@@ -7,11 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from model import WeightsError
-from model.analysis import cosine_similarity, cut_words, mean_cosine, nearest_rows, piece_kinds, spelled, token_places
+from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
 from model.config import PRESETS
-from model.embedding import SinusoidalPositions
-from model.pipeline import SPECIAL_TOKENS, TextReader
-from pages.ui import session
+from model.pipeline import TextReader
 from pages.ui.drawing.patches import how_it_is_prepared, position_maps
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, tiles, waves
 from pages.ui.link import select
@@ -22,6 +20,7 @@ from pages.ui.tables import draw_table
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.text.formulas import COSINE
 from pages.ui.view import View
+from pages.ui.worked_out import neighbours, sinusoids, whole_table
 
 SINES = (
     r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"
@@ -210,16 +209,6 @@ def about_twice(X_0: np.ndarray) -> str | None:
     return None
 
 
-@st.cache_data(max_entries=500, show_spinner=False)
-def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
-    """The pieces whose rows of E point most nearly the same way, their cosines, and the mean cosine to all pieces."""
-    owner = session.pipeline(name)
-    E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
-    special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
-    best, cosines = nearest_rows(E, piece, leave_out=special)
-    return [vocabulary[i] for i in best], cosines, mean_cosine(E, piece)
-
-
 def next_door() -> None:
     """The rows of E nearest to that of the selected token."""
     words, cosines, mean = neighbours(view.choice.pipeline, view.trace.ids[token])
@@ -266,23 +255,6 @@ def as_waves() -> None:
         table=pd.DataFrame(table[:, shown], columns=list(called), index=range(1, len(table) + 1)),
         still=True,
     )
-
-
-def sinusoids() -> np.ndarray:
-    """The positions of the sentence model: (place, d_model)."""
-    return SinusoidalPositions(PRESETS["text"].d_model, PRESETS["text"].max_len).table.numpy()
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def whole_table(name: str, place: str, dimension: str, font_size: int) -> tuple[np.ndarray, np.ndarray, object, object]:
-    """All positions of the sentence model ("sinusoidal") or the digit model ("learned"), how alike they are, and both
-    as pictures: the same for every input, so drawn once. place, dimension: titles of axes. Raises WeightsError.
-    """
-    digits = name == "learned"
-    table = session.pipeline("digits").network.embedding.positions.table.numpy() if digits else sinusoids()
-    alike, places = cosine_similarity(table), Axis(place)
-    drawn = heatmap(table, places, Axis(dimension), square=False, height=330, font_size=font_size)
-    return table, alike, drawn, heatmap(alike, places, places, limit=1.0, height=400, font_size=font_size)
 
 
 def two_ways() -> None:

@@ -1,12 +1,17 @@
-"""A cache that all visitors share, bounded by the bytes it holds rather than by the number of entries."""
+"""What all visitors share: runs, as many as fit into so many bytes, and what pages make of a run."""
 
 from collections.abc import Callable
+from functools import wraps
 from threading import Condition
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from cachetools import RRCache, cached
 from cachetools.keys import hashkey
 
 from model import Trace
+
+T = TypeVar("T")
 
 
 def traces_up_to(
@@ -20,3 +25,16 @@ def traces_up_to(
     raises is not kept. Forget all with the function's `cache_clear()`.
     """
     return cached(RRCache(most, getsizeof=lambda trace: min(trace.nbytes, most // 2)), key, condition=Condition())
+
+
+def once_a_run(make: Callable[[Trace], T]) -> Callable[[Trace], T]:
+    """A decorator for what is made of a run alone, and is small: it is kept as long as the run is."""
+    made: WeakKeyDictionary[Trace, T] = WeakKeyDictionary()
+
+    @wraps(make)
+    def of(run: Trace) -> T:
+        if run not in made:
+            made[run] = make(run)
+        return made[run]
+
+    return of

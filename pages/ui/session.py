@@ -2,11 +2,13 @@
 
 import gc
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import lru_cache, partial
+from threading import Condition
 from typing import Any, Literal, overload
 
 import streamlit as st
 import torch
+from cachetools import cached
 from cachetools.keys import hashkey
 
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
@@ -24,7 +26,7 @@ FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visit
 MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of sixty visitors
 
 
-@st.cache_resource(show_spinner=False)
+@cached({}, condition=Condition())  # Streamlit's own takes as long as a widget, for each time that it is asked
 def pipeline(name: str) -> Pipeline:
     """A trained pipeline, "untrained" (the paper's base size) or an offered checkpoint, loaded once for all visitors.
 
@@ -105,13 +107,19 @@ def read_by(name: str, subject: Hashable) -> tuple[Any, Reading]:
     """
     reader, last_good = pipeline(name).reader, st.session_state.setdefault("last_good", {})
     try:
-        reading = reader.read(subject)
+        reading = _reading(name, subject) if isinstance(subject, str) else reader.read(subject)
     except InputError as error:
         st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
         subject = last_good.get(name) or next(filter(partial(_reads, reader), (FIRST_SENTENCE, *reader.vocabulary)))
         reading = reader.read(subject)
     last_good[name] = subject
     return subject, reading
+
+
+@lru_cache(maxsize=1000)
+def _reading(name: str, sentence: str) -> Reading:
+    """A sentence as this pipeline reads it, once for all visitors and reruns. Raises InputError."""
+    return pipeline(name).reader.read(sentence)
 
 
 def _reads(reader: Reader, subject: Hashable) -> bool:

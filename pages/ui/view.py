@@ -14,6 +14,7 @@ from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from model.pipeline import Reading
 from pages.ui import exports, figures, session
+from pages.ui.cache import once_a_run
 from pages.ui.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
 from pages.ui.choice import Choice
 from pages.ui.components.chart import chart
@@ -44,6 +45,13 @@ MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is c
 def shape(values: np.ndarray) -> str:
     """(8, 12, 12) as people write it: 8 × 12 × 12."""
     return " × ".join(str(side) for side in values.shape)
+
+
+@once_a_run
+def stage_shapes(run: Trace) -> dict[str, str]:
+    """The shape of what each page of the strip is about, by the page's name; it is the same in every layer."""
+    keys = {row.name: row.shape_of.replace("{l}", "0") for row in PAGES if row.shape_of}
+    return {name: shape(run[key]) for name, key in keys.items() if key in run}
 
 
 class View(Runs):
@@ -274,8 +282,8 @@ class View(Runs):
 
     def tell(self, *sentences: str) -> None:
         """The end of a story: at most three sentences, and the way on to the next page."""
-        for sentence in sentences:
-            st.markdown(sentence)
+        if sentences:
+            st.markdown("\n\n".join(sentences))
         if not self.choice.big:
             self._way_on(self._question)
 
@@ -327,15 +335,14 @@ class View(Runs):
     def _strip(self, shapes: bool = True) -> None:
         """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
         rows = [row for row in PAGES if not shapes or row.reads(self.trace)]
+        under = stage_shapes(self.trace) if shapes and not self.choice.big else {}
         groups: dict[str, list[Stop]] = {"stage": [], "try": [], "learn": []}
         for row in rows:
             path = url_path(row.name)
             if row.group != "stage":
                 stop = Stop(path, plain(f"{row.name}.title"), icon=row.icon)
-            elif shapes and not self.choice.big and row.shape_of and self.key(row.shape_of) in self.trace:
-                stop = Stop(path, plain(f"{row.name}.short"), shape(self.value(row.shape_of)))
             else:
-                stop = Stop(path, plain(f"{row.name}.short"))
+                stop = Stop(path, plain(f"{row.name}.short"), under.get(row.name, ""))
             groups[row.group].append(stop)
         stages, menus = groups.pop("stage"), {plain(f"frame.{group}"): stops for group, stops in groups.items()}
         with st.container(horizontal=True, vertical_alignment="center") if self.choice.big else nullcontext():

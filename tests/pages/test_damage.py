@@ -30,7 +30,7 @@ def weights(tmp_path: Path, monkeypatch) -> Iterator[Path]:
 def forget() -> None:
     for reader in (*READERS, tables.fingerprint):
         reader.cache_clear()
-    session.pipeline.clear()
+    session.pipeline.cache_clear()
     session.run.cache_clear()
 
 

@@ -1,12 +1,13 @@
 """What the encoder answers: the likeliest words or classes as bars, and in words."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import rank, softmax
+from model.analysis import likeliest, rank, softmax
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import GREY, INK, Axis, Figure, bars
@@ -34,17 +35,18 @@ def guesses(
 
     truth: the word that stands there, in another colour. on_pick: gets the output whose bar is clicked.
     """
-    sentence = guess_in_words(view, place, truth)
+    now = probabilities(view.trace, place)
+    sentence = guess_in_words(view, now, place, truth)
     title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
     if view.differs and view.counterpart(place) is not None:
         more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title, on_pick=on_pick)
         return
-    now, before = probabilities(view.trace, place), probabilities(view.original, place)
+    before = probabilities(view.original, place) if view.trace.edits else now
     names = output_names(view)
     if len(names) <= most:
         shown = list(range(len(names)))
     else:
-        wanted = [*(-before).argsort()[:most].tolist(), int(now.argmax()), *([] if truth is None else [truth])]
+        wanted = [*likeliest(before[None], [most]), int(now.argmax()), *([] if truth is None else [truth])]
         shown = list(dict.fromkeys(wanted))
     changed = bool(view.trace.edits)
     lit = truth if truth is not None else int(now.argmax())
@@ -63,16 +65,14 @@ def guesses(
         moved = {"before": decimal(before[most_moved]), "after": decimal(now[most_moved])}
         how = "changed" if moved["before"] != moved["after"] else "hardly_changed"
         sentence += " " + t(f"words.read_{how}", name=names[most_moved], **moved)
-    table = pd.DataFrame({"p": now[shown]}, index=drawn)
-    if changed:
-        table[plain("words.before")] = before[shown]
+    columns = {"p": now[shown]} | ({plain("words.before"): before[shown]} if changed else {})
     view.picture(
         name,
         figure,
         sentence,
         quantity=view.trace.graph["answer"],
         title=title,
-        table=table,
+        table=partial(pd.DataFrame, columns, index=drawn),
         on_pick=None if on_pick is None else lambda row, _: on_pick(shown[row]),
         still=there is not None,
     )
@@ -99,7 +99,7 @@ def more_and_less(
     every = output_names(view)
     drawn, names = values[shown], [every[i] for i in shown]
     figure = bars_with_numbers(view, drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn])
-    table = pd.DataFrame({plain("change.shown_difference"): drawn}, index=names)
+    table = partial(pd.DataFrame, {plain("change.shown_difference"): drawn}, index=names)
     picked = None if on_pick is None else lambda row, _: on_pick(shown[row])
     difference = Difference(drawn, [Axis("", names)])
     view.picture(name, figure, sentence, table=table, difference=difference, on_pick=picked, **look)
@@ -167,10 +167,10 @@ def decimal(probability: float) -> str:
     return f"{probability:.2f}" if probability >= 0.01 else written(f"{probability:.1g}")
 
 
-def guess_in_words(view: View, place: int, truth: int | None) -> str:
+def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> str:
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
-    p, names = probabilities(view.trace, place), output_names(view)
-    best, second = (-p).argsort()[:2].tolist()
+    names = output_names(view)
+    best, second = likeliest(p[None], [2])
     said = {"best": names[best], "first": decimal(p[best]), "second": names[second], "then": decimal(p[second])}
     if "word" not in view.trace.axes("logits"):
         read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)

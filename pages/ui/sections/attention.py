@@ -183,7 +183,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
     weights, quantity = view.shown(key, blank=True), view.trace.quantity(key)
-    table = pd.DataFrame(weights, index=looks.labels, columns=looked_at.labels)
+    table = partial(pd.DataFrame, weights, index=looks.labels, columns=looked_at.labels)
     part = weights[np.ix_(rows, columns)]
     looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
     token, said = view.place(key), looks_most(view, key)

@@ -1,0 +1,90 @@
+"""What pages work out once for all visitors.
+
+The file of a page runs anew with each click, and whatever it decorates for a cache would be decorated anew.
+"""
+
+import numpy as np
+import streamlit as st
+
+from model import Edit, Trace
+from model.analysis import cosine_similarity, mean_cosine, nearest_rows
+from model.config import PRESETS
+from model.embedding import SinusoidalPositions
+from model.neurons import Positionwise, positionwise, pushes
+from model.pipeline import SPECIAL_TOKENS
+from pages.ui import session
+from pages.ui.differences import one_plane
+from pages.ui.figures import Axis, Figure, heatmap
+
+BEST = 5  # guesses shown for each layer
+Drawn = tuple[np.ndarray, np.ndarray, Figure, Figure]
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
+    """The pieces whose rows of E point most nearly the same way, their cosines, and the mean cosine to all pieces."""
+    owner = session.pipeline(name)
+    E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
+    special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
+    best, cosines = nearest_rows(E, piece, leave_out=special)
+    return [vocabulary[i] for i in best], cosines, mean_cosine(E, piece)
+
+
+def sinusoids() -> np.ndarray:
+    """The positions of the sentence model: (place, d_model)."""
+    return SinusoidalPositions(PRESETS["text"].d_model, PRESETS["text"].max_len).table.numpy()
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def whole_table(name: str, place: str, dimension: str, font_size: int) -> Drawn:
+    """All positions of the sentence model ("sinusoidal") or the digit model ("learned"), how alike they are, and both
+    as pictures: the same for every input, so drawn once. place, dimension: titles of axes. Raises WeightsError.
+    """
+    digits = name == "learned"
+    table = session.pipeline("digits").network.embedding.positions.table.numpy() if digits else sinusoids()
+    alike, places = cosine_similarity(table), Axis(place)
+    drawn = heatmap(table, places, Axis(dimension), square=False, height=330, font_size=font_size)
+    return table, alike, drawn, heatmap(alike, places, places, limit=1.0, height=400, font_size=font_size)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int) -> Positionwise:
+    """What `model.neurons.positionwise` finds in one layer."""
+    return positionwise(session.pipeline(pipeline).network.layers[layer], X, X_ffn, seed)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
+    """What `model.neurons.pushes` finds of one neuron."""
+    return pushes(session.pipeline(pipeline).network, layer, neuron)
+
+
+def known_by(trace: Trace) -> tuple:
+    """What decides a run, given its pipeline: what went in, and the edits on the way."""
+    return trace["embedding.sum"].tobytes(), trace.edits
+
+
+@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})
+def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
+    """The words that the head would guess after each layer, and how likely they are: (1 + layers, BEST) each.
+
+    A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
+    """
+    probabilities = session.pipeline(name).read_layers(trace, token)
+    best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
+    order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
+    best = np.take_along_axis(best, order, axis=1)
+    return best, np.take_along_axis(probabilities, best, axis=1)
+
+
+@st.cache_data(max_entries=1000, show_spinner=False)
+def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
+    return one_plane(*runs)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def disturbed(ink: bytes, keys: tuple[str, ...], noise: float) -> np.ndarray:
+    """The answer of the network of one token with noise on each of these quantities in turn: (key, class)."""
+    runs = [session.pipeline("flat")(ink, [Edit(key, "noise", noise)]) for key in keys]
+    return np.array([run.answer[0].probabilities for run in runs], dtype=np.float32)
