@@ -1,13 +1,17 @@
 """Visitors share the runs: each is computed once, and together they stay within so many bytes."""
 
+import ast
+import gc
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import pytest
 
 from model import InputError, Trace, load
-from pages.ui.cache import traces_up_to
+from pages.ui.cache import once_a_run, traces_up_to
 
 SENTENCES = ("the cat sat .", "the dog sat .", "the bird sat .")
 
@@ -85,3 +89,32 @@ def test_a_run_that_fails_is_tried_again(traces: dict[str, Trace]) -> None:
     with pytest.raises(InputError):
         run(SENTENCES[0])
     assert run(SENTENCES[0]) is traces[SENTENCES[0]]
+
+
+def test_what_is_made_of_a_run_is_made_once_and_goes_with_it() -> None:
+    made = []
+
+    @once_a_run
+    def tokens(run: Trace) -> list[str]:
+        made.append(run.subject)
+        return list(run.tokens)
+
+    pipeline = load("text")
+    first, second = pipeline(SENTENCES[0]), pipeline(SENTENCES[1])
+    assert tokens(first) is tokens(first) and tokens(second) == second.tokens
+    assert made == [first.subject, second.subject]
+    gone = weakref.ref(first)
+    del first
+    gc.collect()
+    assert gone() is None, "what was made keeps no run"
+
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "pages").glob("*.py")), ids=lambda file: file.stem)
+def test_no_page_decorates_for_a_cache(file: Path) -> None:
+    """Its file runs anew with each click, and to decorate a function takes Streamlit as long as a widget."""
+    decorated = [function for function in ast.walk(ast.parse(file.read_text("utf-8"))) if _has_cache(function)]
+    assert not decorated
+
+
+def _has_cache(function: ast.AST) -> bool:
+    return isinstance(function, ast.FunctionDef) and any("cache" in ast.unparse(d) for d in function.decorator_list)
