@@ -143,3 +143,19 @@ def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_uprigh
         assert chart.evaluate(SIDEWAYS) == []
         assert chart.locator(".xtick text[style*='visibility: visible']").count() > 5
         assert chart.evaluate(BELOW) < 70  # a square map is no higher than it is wide
+
+
+def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
+    """The controls stand above the page and push it off the screen: with the second sentence they are done."""
+    phone.goto(f"{app_url}/attention?s=the+dog+chased+the+cat+.")
+    title(phone, "attention")
+    phone.get_by_test_id("stExpandSidebarButton").tap()
+    phone.get_by_role("button", name="Compare with").tap()
+    box = phone.get_by_label("A second sentence")
+    box.tap()
+    phone.keyboard.type("the cat chased the dog .")
+    phone.keyboard.press("Enter")
+    phone.wait_for_url(lambda url: asked(url).get("other") == "the cat chased the dog .")
+    settle(phone)
+    expect(box).to_be_hidden()
+    expect(phone.locator(".st-key-changes")).to_be_in_viewport()

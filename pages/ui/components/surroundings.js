@@ -4,6 +4,7 @@ const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
+const PHONE = 768  // px, the widest; as in style.css
 const HELD = 4000  // ms; by then a click has been answered
 
 export default function({ data }) {
@@ -92,12 +93,26 @@ export default function({ data }) {
   document.addEventListener('click', present, true)
   addEventListener('popstate', goBack)
 
+  /* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
+  function show({ type, key, target }) {
+    const said = type === 'click' ? target.closest('button') : key === 'Enter'
+    if (!said || innerWidth > PHONE || !target.closest('.st-key-compare-other')) return
+    setTimeout(() => {
+      target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))  // closes the box
+      main.querySelector('[data-collapsed=false] [data-testid=stSidebarCollapseButton] button')?.click()
+    })
+  }
+  document.addEventListener('keydown', show)
+  document.addEventListener('click', show)
+
   const size = new ResizeObserver(soon)
   size.observe(main)
   return document.untend = () => {
     document.removeEventListener('pointerdown', hold, true)
     for (const kind of MOVES) document.removeEventListener(kind, letGo, true)
     document.removeEventListener('click', present, true)
+    document.removeEventListener('keydown', show)
+    document.removeEventListener('click', show)
     removeEventListener('popstate', goBack)
     watch.disconnect()
     size.disconnect()
