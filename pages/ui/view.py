@@ -347,9 +347,11 @@ class View(Runs):
         stages, menus = groups.pop("stage"), {plain(f"frame.{group}"): stops for group, stops in groups.items()}
         with st.container(horizontal=True, vertical_alignment="center") if self.choice.big else nullcontext():
             wanted = strip(plain("frame.strip"), stages, menus, url_path(self.name))
-            if self.choice.big:  # the sidebar with its controls is away
+            if self.choice.big:  # the sidebar is away until surroundings.js lays it over the page
                 st.markdown(f":gray[{self.where()}]", width="content")
+                tune = {"icon": ":material/tune:", "help": plain("frame.controls_big")}
                 leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
+                st.button(plain("frame.controls"), key="controls_big", **tune)
                 opener("share", SHARE_ICON, key="share_big", width="content")
                 st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
         if wanted is not None:

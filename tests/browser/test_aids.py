@@ -114,3 +114,44 @@ def test_in_a_presentation_the_arithmetic_is_seen_beside_every_map(page: Page, a
         expect(sums).to_be_in_viewport(ratio=0.9)
         map_, sum_ = chart.bounding_box(), sums.bounding_box()
         assert map_["x"] + map_["width"] <= sum_["x"]
+
+
+def test_in_a_presentation_the_controls_come_over_the_page_and_go_when_they_are_done_with(
+    page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/attention?lang=en&depth=numbers&layer=3&head=7&big=true")
+    chart = page.locator(".chart").first
+    chart.locator(".ytick").first.wait_for()
+    settle(page)
+    width, box = chart.bounding_box()["width"], page.get_by_role("textbox", name="Your sentence")
+    controls = page.get_by_role("button", name="Controls")
+
+    expect(box).to_be_hidden()
+    controls.click()
+    box.fill("i love you .")
+    assert chart.bounding_box()["width"] == width  # they lie over it, and do not push
+    box.press("Enter")
+    wait_for(page, s="i love you .", big="true")
+    expect(box).to_be_hidden()
+    settle(page)
+
+    controls.click()
+    expect(box).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+
+    controls.click()
+    expect(box).to_be_visible()
+    page.get_by_text("layer 3, head 7").first.click()
+    expect(box).to_be_hidden()
+
+    controls.click()
+    page.locator(".st-key-big label").first.click()
+    wait_for(page, big=None)
+    settle(page)
+    expect(box).to_be_visible()
+    page.go_back()
+    wait_for(page, big="true")
+    settle(page)
+    expect(box).to_be_hidden()

@@ -83,14 +83,26 @@ export default function({ data }) {
   soon()
   document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
 
-  /* At once, not with the answer to a click or a step back: a table is drawn for the size of the letters as it comes. */
+  /* At once, not with the answer to a click or a step back: a table is drawn for the size of the letters as it comes.
+     The controls lie over a presentation while they are asked for, and go with a click on the page. */
   function present({ target }) {
     const leaves = target.closest('.st-key-leave_big button'), wants = () => main.querySelector('.st-key-big input')?.checked
+    if (target.closest('.st-key-controls_big button')) return root.classList.toggle('tuning')
+    if (target.closest('[data-testid=stMain]')) root.classList.remove('tuning')
     if (leaves) root.classList.remove('big')
-    else if (target.closest('.st-key-big')) setTimeout(() => root.classList.toggle('big', wants()))
+    else if (target.closest('.st-key-big'))
+      setTimeout(() => {
+        root.classList.toggle('big', wants())
+        root.classList.remove('tuning')
+      })
+  }
+  function putAway({ key, target }) {
+    const said = key === 'Enter' && target.matches('[data-testid=stSidebar] input[type=text]')
+    if (said || (key === 'Escape' && !main.querySelector('[data-testid=stPopoverBody]'))) root.classList.remove('tuning')
   }
   function goBack() { root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true') }
   document.addEventListener('click', present, true)
+  document.addEventListener('keydown', putAway, true)
   addEventListener('popstate', goBack)
 
   /* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
@@ -111,6 +123,7 @@ export default function({ data }) {
     document.removeEventListener('pointerdown', hold, true)
     for (const kind of MOVES) document.removeEventListener(kind, letGo, true)
     document.removeEventListener('click', present, true)
+    document.removeEventListener('keydown', putAway, true)
     document.removeEventListener('keydown', show)
     document.removeEventListener('click', show)
     removeEventListener('popstate', goBack)
