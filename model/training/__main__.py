@@ -31,40 +31,42 @@ def main() -> None:
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
     parser.add_argument("--model", type=found, help="evaluate: a Hugging Face folder, not the shipped weights")
     parser.add_argument("--tokens", type=float, default=60e6, help="text, translation: how many pieces in all")
+    parser.add_argument("--peak", type=float, default=1.0, help="text, translation: share of the full rate")
     parser.add_argument("--epochs", type=int, default=60, help="digits, flat: how many times through the images")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, help="CPU threads (default: all)")
     arguments = parser.parse_args()
+    data, checkpoints = arguments.data, arguments.checkpoints
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
 
     if arguments.recipe == "text":
         from model.training import text
 
-        text.train(arguments.data, arguments.checkpoints, arguments.tokens, arguments.seed, arguments.start_from)
+        text.train(data, checkpoints, arguments.tokens, arguments.peak, arguments.seed, arguments.start_from)
     elif arguments.recipe == "translation":
         from model.training import translation
 
-        translation.train(arguments.data, arguments.checkpoints, arguments.tokens, arguments.seed, arguments.start_from)
+        translation.train(data, checkpoints, arguments.tokens, arguments.peak, arguments.seed, arguments.start_from)
     elif arguments.recipe == "digits":
         from model.training import digits
 
-        digits.train(arguments.data, arguments.checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
+        digits.train(data, checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
     elif arguments.recipe == "flat":
         from model.training import flat
 
-        flat.train(arguments.data, arguments.checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
+        flat.train(data, checkpoints, arguments.epochs, arguments.seed, arguments.start_from)
     elif arguments.recipe == "doubt":
         from model.training import doubt
 
-        doubt.make(arguments.data, arguments.seed)
+        doubt.make(data, arguments.seed)
     elif arguments.recipe == "evaluate":
         from model.training.evaluate import evaluate, evaluate_others
 
         if arguments.model:
-            evaluate_others(arguments.data, arguments.model)
+            evaluate_others(data, arguments.model)
         else:
-            evaluate(arguments.data)
+            evaluate(data)
 
 
 if __name__ == "__main__":

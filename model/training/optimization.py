@@ -5,6 +5,9 @@ from contextlib import AbstractContextManager
 import torch
 from torch import nn
 
+from model.training import together
+from model.training.muon import Muon
+
 
 def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -12,8 +15,14 @@ def device() -> torch.device:
 
 def half_precision(where: torch.device) -> AbstractContextManager:
     """Products in bfloat16, sums in float32; everything in float32 on a processor that could only imitate bfloat16."""
+    precision = fast_precision(where)
+    return torch.autocast(where.type, dtype=torch.bfloat16, enabled=precision is torch.bfloat16)
+
+
+def fast_precision(where: torch.device) -> torch.dtype:
+    """Of products: bfloat16, or float32 where that could only be imitated."""
     imitated = where.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return torch.autocast(where.type, dtype=torch.bfloat16, enabled=not imitated)
+    return torch.float32 if imitated else torch.bfloat16
 
 
 def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.2) -> float:
@@ -36,13 +45,14 @@ def optimizers_for(network: nn.Module, rate: float, memory: float = 0.98) -> lis
         inside = "layers" in name.split(".") and parameter.dim() == 2
         (matrices if inside else rest).append(parameter)
     return [
-        torch.optim.Muon(matrices, lr=rate, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
+        Muon(matrices, rate, decay=0.05, precision=fast_precision(rest[0].device)),
         torch.optim.AdamW(rest, lr=rate, betas=(0.9, memory), weight_decay=0.01),
     ]
 
 
 def take_step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
     """One step down the gradients, which are cut to length 1 and then forgotten. Stops where they are not finite."""
+    together.average_gradients(network.parameters())
     nn.utils.clip_grad_norm_(network.parameters(), 1.0, error_if_nonfinite=True)
     for optimizer in optimizers:
         for group in optimizer.param_groups:

@@ -21,7 +21,7 @@ from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import causal_mask, padding_mask
 from model.heads import MaskedWordNetwork
-from model.training import grammar, text
+from model.training import grammar, text, together
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, Pair, read_pairs
@@ -52,7 +52,7 @@ def as_batch(sources: list[Tensor], targets: list[Tensor], into: str) -> tuple[T
 
 
 def batches(encoded: dict[str, list[Tensor]], dice: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Endless batches of about text.BATCH_TOKENS pieces, both sides counted, into the one language and the other."""
+    """Endless batches, as text.batches, both sides counted, into the one language and the other."""
     longer = torch.tensor([max(map(len, pair)) for pair in zip(*encoded.values(), strict=True)])
     while True:
         # Sorting by a blurred length keeps padding small and the mixture random.
@@ -68,8 +68,9 @@ def _sizes(longer: Tensor) -> Iterator[int]:
     """How many pairs, taken in order of their longer side, make up each batch."""
     start = 0
     while start < len(longer):
-        most = text.BATCH_TOKENS // (2 * int(longer[start]))
-        size = text.BATCH_TOKENS // (2 * int(longer[start : start + most].max()))
+        here = text.BATCH_TOKENS // (2 * together.count())
+        most = here // int(longer[start])
+        size = here // int(longer[start : start + most].max())
         size = min(size, len(longer) - start)
         yield size
         start += size
@@ -156,8 +157,12 @@ def validate(
     return measured
 
 
-def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: Path | None) -> None:
-    """Train both on `tokens` pieces in all (padding not counted), resuming from `checkpoints` if it holds a run."""
+def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, start_from: Path | None) -> None:
+    """Train both on `tokens` pieces in all (padding not counted), resuming from `checkpoints` if it holds a run.
+
+    peak: share of PEAK_RATE to which the rate rises.
+    """
+    together.meet()
     torch.manual_seed(seed)
     where = device()
     tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
@@ -177,7 +182,7 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
         load_shipped(start_from, words)
         if (decoder := start_from.with_name("translation.safetensors")).exists():
             load_shipped(decoder, translator)
-    dice = torch.Generator().manual_seed(seed + steps)
+    dice = torch.Generator().manual_seed(seed + steps * together.count() + together.number())
     streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
     pair_stream, trees = batches(encoded, dice), grammar.batches(grammar.read_trees(data, tokenizer), dice)
     budget, watch = budgets(tokenizer, extra=len(TARGET_LANGUAGES)).to(where), Watch.over(translator)
@@ -186,17 +191,19 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
     grammar_fast = torch.compile(partial(grammar.grammar_loss, words, watch), dynamic=True)
     translate_fast = torch.compile(partial(watched_loss, translator, watch), dynamic=True)
 
-    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
+    first = together.number() == 0
+    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10, disable=not first) as bar:
         while seen < tokens:
             rate = learning_rate(seen / tokens, decay=DECAY)
             turn = TURNS[steps % len(TURNS)]
             if turn in LANGUAGES:
                 ids = next(streams[turn])
                 hidden, chosen = text.hide(ids, dice, text.share_hidden(rate), text.MASKED_TO_LEARN)
+                places = chosen.flatten().nonzero()[:, 0]
                 count = int((ids != PAD).sum())
                 with half_precision(where):
-                    Z, over = encode_fast(hidden.to(where), budget)
-                    loss = guess_fast(Z[chosen.to(where)], ids[chosen].to(where))
+                    Z, over = encode_fast(hidden.to(where), places.to(where), budget)
+                    loss = guess_fast(Z, ids[chosen].to(where))
             elif turn == "trees":
                 ids, governs = next(trees)
                 count = int((ids != PAD).sum())
@@ -208,15 +215,17 @@ def train(data: Path, checkpoints: Path, tokens: float, seed: int, start_from: P
                 with half_precision(where):
                     loss, over = translate_fast(x.to(where), y.to(where), budget)
             (loss + WEIGHT * over).backward()
-            take_step(networks, optimizers, rate * PEAK_RATE)
-            seen, steps = seen + count, steps + 1
+            take_step(networks, optimizers, rate * peak * PEAK_RATE)
+            seen, steps = seen + together.total(count), steps + 1
             bar.update(count)
             if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
-            if steps % 200 == 0 or seen >= tokens:
+            if first and (steps % 400 == 0 or seen >= tokens):
                 figures = validate(networks, held, encoded_held, where)
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {figures}")
                 save_checkpoint(checkpoint, networks, optimizers, tokens=seen, step=steps)
+    if not first:
+        return
     figures = validate(networks, held, encoded_held, where)
     scores, _ = bleu(translator.eval(), tokenizer, held_pairs, where)
     ship("text", words, {k: v for k, v in figures.items() if k.startswith("masked_word")})
