@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from model.heads import MaskedWordNetwork
 from model.tables import TAUGHT
-from model.training import text, together
+from model.training import text
 from model.training.attention_budget import Watch
 from model.training.relations import Sentence, cut_words, treebank
 
@@ -41,10 +41,10 @@ def as_tree(tokenizer: Tokenizer, sentence: Sentence) -> Tree:
 
 
 def batches(trees: list[Tree], dice: torch.Generator) -> Iterator[Tree]:
-    """Endless padded batches, as text.batches: ids (sentence, token), and who governs whom in each."""
+    """Endless padded batches of about text.BATCH_TOKENS pieces: ids (sentence, token), and who governs whom in each."""
     while True:
         order = (torch.tensor([len(ids) for ids, _ in trees]) + 4 * torch.rand(len(trees), generator=dice)).argsort()
-        groups = [some.tolist() for some in order.split(text.BATCH_TOKENS // (40 * together.count()))]
+        groups = [some.tolist() for some in order.split(text.BATCH_TOKENS // 40)]
         for number in torch.randperm(len(groups), generator=dice):
             ids = pad_sequence([trees[i][0] for i in groups[number]], batch_first=True, padding_value=text.PAD)
             governs = torch.zeros(*ids.shape, ids.shape[1], dtype=torch.bool)

@@ -1,8 +1,7 @@
 """Muon (Jordan et al. 2024): momentum whose steps are made orthogonal, for the matrices inside the layers.
 
-As torch.optim.Muon, with two differences that matter without a GPU. The products are in float32 where the processor
-could only imitate bfloat16: there torch's take sixty times as long, several times as long as the rest of a step. And
-where several processes learn together, each makes its share of the matrices orthogonal for all.
+As torch.optim.Muon, but for the precision of its products: torch's are always in bfloat16, and on a processor that can
+only imitate it they take forty times as long, several times as long as all the rest of a step.
 """
 
 import math
@@ -10,8 +9,6 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
-
-from model.training import together
 
 # Of the quintic polynomial: steep at 0, so that small singular values come near 1 in few steps.
 A, B, C = 3.4445, -4.7750, 2.0315
@@ -44,15 +41,16 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]  # nobody hands it a closure
         for group in self.param_groups:
-            learning = [matrix for matrix in group["params"] if matrix.grad is not None]
-            directions = [self._direction(matrix, group["memory"]) for matrix in learning]
-            together.share_out(directions, lambda direction: orthogonal(direction, self.precision))
-            for matrix, direction in zip(learning, directions, strict=True):
-                matrix.mul_(1 - group["lr"] * group["decay"])
-                matrix.sub_(direction, alpha=group["lr"] * 0.2 * math.sqrt(max(matrix.shape)))
+            for matrix in group["params"]:
+                if matrix.grad is not None:
+                    direction = orthogonal(self._direction(matrix, group["memory"]), self.precision)
+                    matrix.mul_(1 - group["lr"] * group["decay"])
+                    matrix.sub_(direction, alpha=group["lr"] * 0.2 * math.sqrt(max(matrix.shape)))
 
     def _direction(self, matrix: nn.Parameter, memory: float) -> Tensor:
         """Where Nesterov's momentum points."""
-        mean = self.state[matrix].setdefault("momentum_buffer", torch.zeros_like(matrix))
-        mean.lerp_(matrix.grad, 1 - memory)
+        state = self.state[matrix]
+        if not state:
+            state["momentum_buffer"] = torch.zeros_like(matrix)
+        mean = state["momentum_buffer"].lerp_(matrix.grad, 1 - memory)
         return matrix.grad.lerp(mean, memory)

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 import torch
 from torch import nn
 
-from model.training import together
 from model.training.muon import Muon
 
 
@@ -52,7 +51,6 @@ def optimizers_for(network: nn.Module, rate: float, memory: float = 0.98) -> lis
 
 def take_step(network: nn.Module, optimizers: list[torch.optim.Optimizer], rate: float) -> None:
     """One step down the gradients, which are cut to length 1 and then forgotten. Stops where they are not finite."""
-    together.average_gradients(network.parameters())
     nn.utils.clip_grad_norm_(network.parameters(), 1.0, error_if_nonfinite=True)
     for optimizer in optimizers:
         for group in optimizer.param_groups:

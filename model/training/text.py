@@ -19,7 +19,6 @@ from model.config import PRESETS
 from model.encoder import Encoder, padding_mask
 from model.files import seal
 from model.heads import MaskedWordNetwork
-from model.training import together
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, held_out, held_sentences, sentences
@@ -67,7 +66,7 @@ def encode(tokenizer: Tokenizer, lines: list[str]) -> list[Tensor]:
 
 
 def batches(encoded: list[Tensor], dice: torch.Generator) -> Iterator[Tensor]:
-    """Endless padded batches (sentence, token) of about BATCH_TOKENS in all processes, of sentences of like length."""
+    """Endless padded batches (sentence, token) of about BATCH_TOKENS, each of sentences of like length."""
     lengths = torch.tensor([len(ids) for ids in encoded])
     while True:
         # Sorting by a blurred length keeps padding small and the mixture random.
@@ -75,7 +74,7 @@ def batches(encoded: list[Tensor], dice: torch.Generator) -> Iterator[Tensor]:
         groups, start = [], 0
         while start < len(order):
             longest = int(lengths[order[min(start + 32, len(order) - 1)]]) + 4
-            size = max(8, BATCH_TOKENS // (longest * together.count()))
+            size = max(8, BATCH_TOKENS // longest)
             groups.append(order[start : start + size])
             start += size
         for number in torch.randperm(len(groups), generator=dice):
@@ -165,7 +164,6 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
 
     peak: share of PEAK_RATE to which the rate rises.
     """
-    together.meet()
     torch.manual_seed(seed)
     where = device()
     vocabulary = WEIGHTS / "tokenizer.json"
@@ -183,14 +181,13 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
         seen, steps = progress["tokens"], int(progress["step"])
     elif start_from:
         load_shipped(start_from, network)
-    dice = torch.Generator().manual_seed(seed + steps * together.count() + together.number())
+    dice = torch.Generator().manual_seed(seed + steps)
     streams = [batches(train_set[language], dice) for language in LANGUAGES]
     budget = budgets(tokenizer).to(where)
     encode_fast = torch.compile(partial(encode_watched, network, Watch.over(network)), dynamic=True)
     loss_fast = torch.compile(partial(guess_loss, network), dynamic=True)
 
-    first = together.number() == 0
-    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10, disable=not first) as bar:
+    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
             ids = next(streams[steps % 2])
             rate = learning_rate(seen / tokens)
@@ -201,13 +198,12 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
                 loss = loss_fast(Z, ids[chosen].to(where))
             (loss + WEIGHT * over).backward()
             take_step(network, optimizers, rate * peak * PEAK_RATE)
-            count = together.total(int((ids != PAD).sum()))
+            count = int((ids != PAD).sum())
             seen, steps = seen + count, steps + 1
             bar.update(count)
             if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
-            if first and (steps % 400 == 0 or seen >= tokens):
+            if steps % 400 == 0 or seen >= tokens:
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {validate(network, held, where)}")
                 save_checkpoint(checkpoint, network, optimizers, tokens=seen, step=steps)
-    if first:
-        ship("text", network, {**validate(network, held, where), "tokens": seen})
+    ship("text", network, {**validate(network, held, where), "tokens": seen})

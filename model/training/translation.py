@@ -21,7 +21,7 @@ from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import causal_mask, padding_mask
 from model.heads import MaskedWordNetwork
-from model.training import grammar, text, together
+from model.training import grammar, text
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, Pair, read_pairs
@@ -52,7 +52,7 @@ def as_batch(sources: list[Tensor], targets: list[Tensor], into: str) -> tuple[T
 
 
 def batches(encoded: dict[str, list[Tensor]], dice: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Endless batches, as text.batches, both sides counted, into the one language and the other."""
+    """Endless batches of about text.BATCH_TOKENS pieces, both sides counted, into the one language and the other."""
     longer = torch.tensor([max(map(len, pair)) for pair in zip(*encoded.values(), strict=True)])
     while True:
         # Sorting by a blurred length keeps padding small and the mixture random.
@@ -68,9 +68,8 @@ def _sizes(longer: Tensor) -> Iterator[int]:
     """How many pairs, taken in order of their longer side, make up each batch."""
     start = 0
     while start < len(longer):
-        here = text.BATCH_TOKENS // (2 * together.count())
-        most = here // int(longer[start])
-        size = here // int(longer[start : start + most].max())
+        most = text.BATCH_TOKENS // (2 * int(longer[start]))
+        size = text.BATCH_TOKENS // (2 * int(longer[start : start + most].max()))
         size = min(size, len(longer) - start)
         yield size
         start += size
@@ -162,7 +161,6 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
 
     peak: share of PEAK_RATE to which the rate rises.
     """
-    together.meet()
     torch.manual_seed(seed)
     where = device()
     tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
@@ -182,7 +180,7 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
         load_shipped(start_from, words)
         if (decoder := start_from.with_name("translation.safetensors")).exists():
             load_shipped(decoder, translator)
-    dice = torch.Generator().manual_seed(seed + steps * together.count() + together.number())
+    dice = torch.Generator().manual_seed(seed + steps)
     streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
     pair_stream, trees = batches(encoded, dice), grammar.batches(grammar.read_trees(data, tokenizer), dice)
     budget, watch = budgets(tokenizer, extra=len(TARGET_LANGUAGES)).to(where), Watch.over(translator)
@@ -191,8 +189,7 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
     grammar_fast = torch.compile(partial(grammar.grammar_loss, words, watch), dynamic=True)
     translate_fast = torch.compile(partial(watched_loss, translator, watch), dynamic=True)
 
-    first = together.number() == 0
-    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10, disable=not first) as bar:
+    with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
             rate = learning_rate(seen / tokens, decay=DECAY)
             turn = TURNS[steps % len(TURNS)]
@@ -216,16 +213,14 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
                     loss, over = translate_fast(x.to(where), y.to(where), budget)
             (loss + WEIGHT * over).backward()
             take_step(networks, optimizers, rate * peak * PEAK_RATE)
-            seen, steps = seen + together.total(count), steps + 1
+            seen, steps = seen + count, steps + 1
             bar.update(count)
             if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
-            if first and (steps % 400 == 0 or seen >= tokens):
+            if steps % 200 == 0 or seen >= tokens:
                 figures = validate(networks, held, encoded_held, where)
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {figures}")
                 save_checkpoint(checkpoint, networks, optimizers, tokens=seen, step=steps)
-    if not first:
-        return
     figures = validate(networks, held, encoded_held, where)
     scores, _ = bleu(translator.eval(), tokenizer, held_pairs, where)
     ship("text", words, {k: v for k, v in figures.items() if k.startswith("masked_word")})

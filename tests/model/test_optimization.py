@@ -1,12 +1,9 @@
-"""How a step of training is made: Muon as torch makes it, and several processes that take the steps of one."""
-
-from pathlib import Path
+"""How a step of training is made: Muon takes the steps of torch's."""
 
 import pytest
 import torch
-from torch import distributed, multiprocessing, nn
+from torch import nn
 
-from model.training import optimization, together
 from model.training.muon import Muon, orthogonal
 
 
@@ -34,33 +31,3 @@ def test_muon_takes_the_steps_of_torchs(precision: torch.dtype) -> None:
         torchs.step()
     torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)  # bfloat16 holds three digits
     assert (ours - 1).abs().mean() > 4e-3
-
-
-INPUTS = torch.randn(8, 6, generator=torch.Generator().manual_seed(1))
-
-
-def learn(number: int, processes: int, folder: Path) -> None:
-    """Three steps of a small network, of which this process sees every so many inputs; its weights go to a file."""
-    torch.set_num_threads(1)
-    if processes > 1:
-        distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=number, world_size=processes)
-    torch.manual_seed(0)
-    network = nn.ModuleDict({"layers": nn.ModuleList([nn.Linear(6, 6), nn.Linear(6, 4)]), "idle": nn.Linear(2, 2)})
-    optimizers = optimization.optimizers_for(network, 0.01)
-    for _ in range(3):
-        x = INPUTS[number::processes]
-        for layer in network["layers"]:
-            x = layer(x).tanh()
-        x.square().mean().backward()
-        optimization.take_step(network, optimizers, 0.01)
-    assert together.total(len(x)) == len(INPUTS)
-    torch.save(network.state_dict(), folder / f"{number} of {processes}")
-
-
-def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
-    learn(0, 1, tmp_path)
-    multiprocessing.spawn(learn, (2, tmp_path), nprocs=2)
-    alone, first, second = (torch.load(tmp_path / name) for name in ("0 of 1", "0 of 2", "1 of 2"))
-    for key, expected in alone.items():
-        assert torch.equal(first[key], second[key])
-        torch.testing.assert_close(first[key], expected, atol=1e-5, rtol=0)
