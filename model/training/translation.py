@@ -196,11 +196,10 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
             if turn in LANGUAGES:
                 ids = next(streams[turn])
                 hidden, chosen = text.hide(ids, dice, text.share_hidden(rate), text.MASKED_TO_LEARN)
-                places = chosen.flatten().nonzero()[:, 0]
                 count = int((ids != PAD).sum())
                 with half_precision(where):
-                    Z, over = encode_fast(hidden.to(where), places.to(where), budget)
-                    loss = guess_fast(Z, ids[chosen].to(where))
+                    Z, over = encode_fast(hidden.to(where), budget)
+                    loss = guess_fast(Z[chosen.to(where)], ids[chosen].to(where))
             elif turn == "trees":
                 ids, governs = next(trees)
                 count = int((ids != PAD).sum())

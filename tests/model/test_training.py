@@ -13,7 +13,6 @@ from model.config import PRESETS
 from model.files import seal
 from model.heads import MaskedWordNetwork
 from model.training import checkpoint, corpus, optimization, relations, text, translation
-from model.training.attention_budget import Watch
 
 TOKENIZER = loading.WEIGHTS / "tokenizer.json"
 SMALL = replace(PRESETS["text"], d_model=32, heads=4, layers=1, d_ff=64, vocab_size=200)
@@ -59,17 +58,6 @@ def test_shipped_weights_load_again_and_stay_tied(tmp_path, monkeypatch) -> None
     checkpoint.load_shipped(path, other)
     assert other.logits.weight is other.embedding.E.weight
     torch.testing.assert_close(other.logits.weight, network.logits.weight, atol=1e-3, rtol=1e-3)  # float16 on disk
-
-
-def test_what_learns_reads_at_the_chosen_places_what_the_encoder_has_there() -> None:
-    network, _ = fresh()
-    watch = Watch.over(network)
-    ids = torch.randint(5, SMALL.vocab_size, (4, 12), generator=torch.Generator().manual_seed(0))
-    ids[0, 7:] = text.PAD
-    chosen = torch.tensor([3, 5, 20, 47])
-    Z, over = text.encode_watched(network, watch, ids, chosen, torch.full((SMALL.vocab_size,), 1e-3))
-    torch.testing.assert_close(Z, text.encode_batch(network, ids).flatten(0, 1)[chosen])
-    assert over.item() > 0.5 and len(watch.take()) == len(network.layers)
 
 
 def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
