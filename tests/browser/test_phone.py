@@ -60,6 +60,21 @@ def swipe(page: Page, chart: Locator, by: int) -> None:
     thumb.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
+def test_in_a_presentation_all_controls_come_over_the_page_and_a_tap_beside_them_puts_them_away(
+    phone: Page, app_url: str
+) -> None:
+    phone.goto(f"{app_url}/attention?lang=en&depth=numbers&layer=3&head=7&big=true")
+    phone.locator(".chart .ytick").first.wait_for()
+    settle(phone)
+    phone.get_by_role("button", name="Controls").tap()
+    for asked_for in ("Layer", "Head", "Presentation (large)"):
+        expect(phone.get_by_text(asked_for, exact=True).first).to_be_in_viewport(ratio=1)
+    ground = phone.get_by_test_id("stSidebar").evaluate("sidebar => getComputedStyle(sidebar).backgroundColor")
+    assert ground.startswith("rgb("), "nothing shines through"
+    phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
+    expect(slider(phone, "layer")).not_to_be_visible()
+
+
 def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/attention?depth=numbers&layer=1&head=1")
     title(phone, "attention")
