@@ -160,6 +160,19 @@ def islands(mask: NDArray[np.bool_]) -> int:
     return int(pieces(mask).max())
 
 
+def stand_apart(picture: Picture, alike: float = 0.5) -> bool:
+    """Whether an empty column parts the ink in two, and the lower part has at least `alike` of the other's rows.
+
+    Two digits written side by side nearly always do so, one digit almost never.
+    """
+    inked = picture > 0.25
+    for column in np.flatnonzero(~inked.any(0)):
+        lower, higher = sorted(int(part.any(1).sum()) for part in (inked[:, :column], inked[:, column:]))
+        if 0 < alike * higher <= lower:
+            return True
+    return False
+
+
 def pieces(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
     """For each pixel the number of its piece of ink, from 1, and 0 where there is none; diagonal neighbours touch."""
     inked = np.pad(mask, 1)  # so that no neighbour lies across the border

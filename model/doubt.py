@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from model.digits import stand_apart
 from model.files import WEIGHTS, WeightsError, fingerprint, intact
 from model.trace import Trace
 
@@ -45,13 +46,15 @@ class Doubt:
         """How far beyond the plane; below 0 on the digits' side. states: (…, layer, token, d_model), of each layer."""
         return summary(states) @ self.normal - self.offset
 
-    def about(self, trace: Trace) -> Literal["strange", "close"] | None:
-        """Why the answer of this run of the digit network is doubtful: unlike every digit, or two are nearly level."""
+    def about(self, trace: Trace) -> Literal["several", "strange", "close"] | None:
+        """Why the answer of this run of the digit network is doubtful: what was drawn is unlike every digit, or so
+        because it is more than one sign, or two digits are nearly level.
+        """
         states = trace.states()[1:]
         if len(self.normal) != 2 * len(states) * states.shape[-1]:  # another network than the one that was measured
             return None
         if self.strangeness(states) > 0:
-            return "strange"
+            return "several" if stand_apart(trace.picture) else "strange"
         return "close" if margin(np.array(trace.answer[0].probabilities)) < self.least_margin else None
 
 

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from model import doubt as model_doubt
 from model import examples, load
-from model.digits import DigitError, prepare
+from model.digits import DigitError, prepare, stand_apart
 from model.doubt import FILE, MADE_FROM, Doubt, doubt, margin
 from model.files import WEIGHTS, WeightsError, intact, seal_of
 from pages.ui.drawing.sketch import example_digits
@@ -84,6 +84,26 @@ def test_digits_are_not(rule: Doubt) -> None:
     # On the 10,000 digits of MNIST's test set it was measured when the rule was made.
     assert rule.measured["test_digits"] <= 0.02
     assert min(rule.measured[name] for name in ("drawn_letters", "printed_letters", "smileys", "scribbles")) >= 0.8
+
+
+def side_by_side(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Two digits as a hand writes them in a row: only as far apart as their margins are."""
+    return prepare(np.concatenate([left, right], axis=1))
+
+
+def test_two_digits_in_a_row_are_not_read_as_one(rule: Doubt) -> None:
+    network, pictures = load("digits"), examples.digits()
+    said = [rule.about(network(side_by_side(one, other))) for one in pictures for other in pictures if one is not other]
+    assert said.count("several") >= 0.9 * len(said), {reason: said.count(reason) for reason in set(said)}
+    assert not any(stand_apart(prepare(picture)) for picture in [*pictures, *example_digits() / 255])
+
+
+def test_a_dot_beside_a_digit_is_no_second_one() -> None:
+    picture = np.zeros((112, 112))
+    picture[10:100, 20:40] = picture[90:100, 70:80] = 1
+    assert not stand_apart(prepare(picture))
+    picture[40:100, 70:80] = 1
+    assert stand_apart(prepare(picture))
 
 
 def test_a_small_lead_is_no_answer(rule: Doubt) -> None:

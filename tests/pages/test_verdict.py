@@ -37,6 +37,15 @@ def test_a_smiley_is_called_no_digit(kind: str, language: str) -> None:
         assert unsure not in texts(open_page("home", ink=sketch.to_code(sketch.example(which)), **link))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", ["digit", "flat"])
+def test_two_digits_are_called_two(kind: str, language: str) -> None:
+    row = np.concatenate([sketch.grey(sketch.example(which)) for which in (4, 2)], axis=1)
+    two = sketch.from_picture(sketch.framed(row))
+    app = open_page("home", input=kind, lang=language, ink=sketch.to_code(two))
+    assert texts(app).count(catalogue(language)["doubt.several"]) == 2, "under the pad, and under the bars"
+
+
 def test_no_answer_is_said_to_be_certain() -> None:
     app = open_page("layers", input="flat", panel="lens", ink=sketch.to_code(sketch.example(4)))
     assert "99\\.96\\%" in sidebar(app) and "0\\.9996" in texts(app) and "1\\.00" not in texts(app)

@@ -9,7 +9,7 @@ from pages.ui.text import class_label, joined, t
 
 
 def doubt_about(ink: bytes) -> str | None:
-    """Why an answer to this drawing is doubtful: it is "strange", or two digits are "close"; None where all is well.
+    """Why an answer to this drawing is doubtful, as `Doubt.about` has it; None where all is well.
 
     It is the digit network that is asked, whichever answers.
     """
