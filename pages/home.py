@@ -34,8 +34,8 @@ def live(view: View) -> tuple[int, dict[int, int | None]]:
         if view.kind != "single":
             cell = {"layer": layer, "head": head, "token": place, "key": None, "hidden": to_keep_hidden(view, hidden)}
             view.way_to("attention", plain("home.see"), **cell, stage=None, panel=None)
-        if not view.story:
-            st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
+            if not view.story:
+                st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
     return place, hidden
 
 
