@@ -36,7 +36,10 @@ def maps() -> None:
     # One range of colours for all maps, so that they can be compared; the few largest values saturate.
     limit = float(np.quantile(np.abs([view.shown(key) for key in steps]), 0.995))
     before, found, total = (view.trace[key] for key in (sub.before, sub.output, sub.sum))
-    cell = token, view.choice.component if view.choice.component is not None else int(np.abs(total[token]).argmax())
+    component = view.choice.component
+    if component is None or component >= d_model:  # chosen where vectors are wider
+        component = int(np.abs(total[token]).argmax())
+    cell = token, component
     added = {"x": f"{before[cell]:.4f}", "o": f"{found[cell]:.4f}", "sum": f"{total[cell]:.4f}"}
     spread, push = view.trace[sub.norm_reads].std(axis=1), pushes()
     typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0

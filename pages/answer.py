@@ -156,10 +156,10 @@ if "logits" not in view.trace:
     st.stop()
 equations(view)
 words = "word" in view.trace.axes("logits")
-place, hidden = clickable_words(view, several=st.session_state.get("answer.several", False))
+place, hidden = clickable_words(view, several=view.choice.several)
 if words and not view.story:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle(word("several"), key="answer.several", persist_state="session")
+        st.toggle(word("several"), **bound("answer.several", view.choice.several, lambda on: select(several=on)))
         part_of_word(hidden)
         st.caption(text("no_layer"), width="content")
 if view.story:

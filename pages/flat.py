@@ -7,12 +7,15 @@ import streamlit as st
 from model.cost import shape_walk
 from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
+from model.graph import Quantity
 from model.heads import ClassifierNetwork
 from pages.ui import session
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
+from pages.ui.link import select
 from pages.ui.numbers import written
+from pages.ui.pickers import bound
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.tables import column_widths, draw_table
@@ -142,13 +145,16 @@ def of_one_token() -> None:
 
 def by_hand() -> None:
     """Any quantity of the run as a picture, with the arithmetic of the chosen cell."""
-    keys = [quantity.key for quantity in flat.graph if quantity.traced]
-    chosen = next((key for key in keys if key.rsplit(".", 1)[-1] == view.choice.stage), ATTENTION + "weights")
-    st.session_state["flat.quantity"] = chosen
-    rows = {key: flat.graph[key] for key in keys}
-    names = {key: f"{plain_math(row.symbol)} · {word(f'step_{row.operation}')}" for key, row in rows.items()}
-    chosen = st.selectbox(word("quantity"), keys, format_func=names.__getitem__, key="flat.quantity", width=480)
-    cell_map(view, chosen, "", title=plain_math(flat.graph[chosen].symbol), height=230)
+    stages: dict[str, Quantity] = {}
+    for quantity in flat.graph:
+        if quantity.traced:
+            *_, part, last = ["", *quantity.key.split(".")]
+            stages[f"{part}_{last}" if last in stages else last] = quantity  # both sublayers have an output
+    names = {stage: f"{plain_math(row.symbol)} · {word(f'step_{row.operation}')}" for stage, row in stages.items()}
+    chosen = view.choice.stage if view.choice.stage in stages else "weights"
+    look = bound("flat.quantity", chosen, lambda stage: select(stage=stage), anew=True, among=stages)
+    st.selectbox(word("quantity"), list(stages), format_func=names.__getitem__, width=480, **look)
+    cell_map(view, stages[chosen].key, "", title=plain_math(stages[chosen].symbol), height=230)
 
 
 def answer() -> None:
@@ -180,7 +186,7 @@ def why() -> None:
     share = f"{idle / sum(learned.values()):.0%}"
     score = f"{flat[ATTENTION + 'scaled'][0, 0, 0]:.2f}"
     calm = np.array(flat.answer[0].probabilities)
-    answers = disturbed(ink, tuple(ATTENTION + place for place in DISTURBED), NOISE)
+    answers = disturbed(ink, tuple(ATTENTION + place for place in DISTURBED), NOISE, flat.edits)
     changes = np.abs(answers - calm).max(axis=1)
     names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
     table = pd.DataFrame(

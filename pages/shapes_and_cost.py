@@ -76,15 +76,7 @@ def show_walk() -> None:
     with columns[1], st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{word('walk_table')}**", width="content")
         numbers = either_setting(view, "written", ("numbers", "letters"), label_visibility="collapsed") == "numbers"
-        about = st.segmented_control(
-            word("walk_about"),
-            list(WALK),
-            default="shapes",
-            required=True,
-            format_func={name: word(f"walk_{name}") for name in WALK}.__getitem__,
-            key="cost.about",
-            label_visibility="collapsed",
-        )
+        about = either_setting(view, "about", tuple(WALK), label_visibility="collapsed")
     rows = cost_tables.steps_table(*size, numbers, view.choice.lang)
     with columns[0]:
         font_size = min(view.font_size, 15)  # as much as a box holds
@@ -112,8 +104,8 @@ def step_by_hand(steps: list[Step], config: EncoderConfig) -> None:
     """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
     names = [f"{plain_math(step.symbol)} · {word(f'kind_{step.kind}')}" for step in steps]
     scores = next(i for i, step in enumerate(steps) if step.key.endswith("scores"))
-    chosen = scores if view.choice.step is None else min(view.choice.step, len(steps) - 1)
-    step = steps[pick("step", word("hand_which"), names, chosen)]
+    chosen = scores if view.choice.walk is None else min(view.choice.walk, len(steps) - 1)
+    step = steps[pick("walk", word("hand_which"), names, chosen)]
     if view.choice.at_least("formula"):
         view.equation(step.equation)
     sides = {

@@ -13,6 +13,7 @@ from model.pipeline import TextReader
 from pages.ui.drawing.patches import how_it_is_prepared, position_maps
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, tiles, waves
 from pages.ui.link import select
+from pages.ui.pickers import bound
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
@@ -161,7 +162,8 @@ def vectors() -> None:
     """Token vectors, positions and their sum, one below the other, with the arithmetic of the chosen cell."""
     rows = [key for key in view.trace if key.startswith("embedding.")]
     X_embed, E_pos, X_0 = (view.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
-    same = st.toggle(word("same_range"), key="tokens.same_range", persist_state="session")
+    same = view.choice.same_range
+    st.toggle(word("same_range"), **bound("tokens.same_range", same, lambda on: select(same_range=on)))
     strongest = float(max(np.abs(values).max() for values in map(view.shown, rows))) if same else None
     config = view.trace.config
     learned = config.positions == "learned"
@@ -232,6 +234,8 @@ def as_waves() -> None:
     # With a single place there is nothing to draw a line through: then the text model's waves stand for all.
     table = view.pipeline.network.embedding.positions.table.numpy() if many else sinusoids()
     width, dimension = table.shape[1], view.choice.component
+    if dimension is not None and dimension >= width:  # chosen where vectors are wider
+        dimension = None
     drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
     shown = [*drawn, dimension] if many and dimension is not None and dimension not in drawn else drawn
     called = {word("dimension", number=j + 1): j for j in shown}

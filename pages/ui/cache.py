@@ -1,7 +1,8 @@
 """What all visitors share: runs, as many as fit into so many bytes, and what pages make of a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import wraps
+from hashlib import sha256
 from threading import Condition
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -12,6 +13,11 @@ from cachetools.keys import hashkey
 from model import Trace
 
 T = TypeVar("T")
+
+
+def digest(subject: Hashable) -> Hashable:
+    """What stands for an input in a key: of bytes, which may be a visitor's photo, no key shall keep more."""
+    return sha256(subject).digest() if isinstance(subject, bytes) else subject
 
 
 def traces_up_to(

@@ -18,6 +18,7 @@ from model.decoder import TARGET_LANGUAGES
 from model.translator import Language
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link_values import (
+    AMOUNT,
     DRAWING,
     EDITS,
     FLAG,
@@ -106,6 +107,7 @@ class CostSettings:
     written: str = linked(one_of("numbers", "letters"), "numbers")  # shapes
     scale: str = linked(one_of("log", "linear"), "log")  # of the curves
     length: str = linked(one_of("this", "any"), "this")  # n is that of the present input, or any
+    about: str = linked(one_of("shapes", "counts", "equations"), "shapes")  # what is said of each step
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,11 @@ class Choice:
     every_layer: bool = linked(FLAG, False)  # Heads: those of all layers
     penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
     decoder: bool = linked(FLAG, False)  # Home: draw the decoder, too
+    several: bool = linked(FLAG, False)  # Answer: hide more than one word
+    same_range: bool = linked(FLAG, False)  # Tokens: one colour scale for all vectors
+    any_place: bool = linked(FLAG, False)  # What if: vectors of any place in any other
+    amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
+    walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
     cost: CostSettings = CostSettings()
 
     def with_(self, **changes: object) -> Self:

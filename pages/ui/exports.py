@@ -15,6 +15,9 @@ from pages.ui.figures import Figure
 from pages.ui.link_values import EDITS
 from pages.ui.text import plain
 
+#: Under pictures drawn for the two themes: their words are dark on the one and light on the other.
+GROUND = {"light": "#ffffff", "dark": "#0f1420"}
+
 
 def figure_table(drawn: Figure) -> pd.DataFrame:
     """The numbers of a picture with the names on its axes.
@@ -74,12 +77,18 @@ def csv(table: pd.DataFrame, about: str = "") -> bytes:
     return (first + table.to_csv()).encode("utf-8-sig")
 
 
-def standalone(drawn: Figure, about: str) -> str:
-    """The figure as one HTML file that opens offline, its title says whose it is; its camera saves an SVG."""
-    figure = drawn.checked().update_layout(paper_bgcolor="white", plot_bgcolor="white")
+def standalone(drawn: Figure, about: str, mode: str) -> str:
+    """The figure as one HTML file that opens offline, its title says whose it is; its camera saves an SVG.
+
+    mode: "light" or "dark", as the figure was drawn: its words must stand out.
+    """
+    ground = GROUND[mode]
+    template = "plotly_dark" if mode == "dark" else "plotly"
+    figure = drawn.checked().update_layout(template=template, paper_bgcolor=ground, plot_bgcolor=ground)
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     page = figure.to_html(include_plotlyjs=True, config=config)
-    return page.replace("<head>", f"<head><title>{html.escape(about)}</title>", 1)
+    head = f"<head><title>{html.escape(about)}</title><style>body {{ background: {ground} }}</style>"
+    return page.replace("<head>", head, 1)
 
 
 def npz(trace: Trace) -> bytes:

@@ -22,6 +22,7 @@ from pages.ui.choice import Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.memory import forget_old_widgets
+from pages.ui.sections.player import stop_elsewhere
 from pages.ui.sidebar import aids, places, sidebar, to_see
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
@@ -208,6 +209,7 @@ def _run(name: str) -> None:
     if context.fragment_ids_this_run:  # else the frame has done so
         forget_old_widgets()
         speak(st.session_state["lang"])
+    stop_elsewhere(name)
     with _excuses(name):
         with context.run_with_active_hash(context.pages_manager.main_script_hash):  # the same pad on every page
             drawing = to_see()

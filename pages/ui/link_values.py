@@ -19,6 +19,7 @@ MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
 MOST_NUMBER = 999_999
+MOST_AMOUNT = 100.0
 
 
 class LinkError(ValueError):
@@ -98,6 +99,13 @@ def read_sentence(text: str) -> str:
     return text
 
 
+def read_amount(text: str) -> float:
+    """A number by which something is multiplied, or at which it is held."""
+    if not abs(value := float(text)) <= MOST_AMOUNT:  # NaN neither
+        raise LinkError
+    return value
+
+
 def read_name(text: str) -> str:
     """The name of a part of a page or of a quantity; a page that has no such part takes its first."""
     if not re.fullmatch(r"\w{1,40}", text, re.ASCII):
@@ -115,6 +123,7 @@ def read_drawing(code: str) -> bytes:
 
 TEXT = Kind(str, read_sentence)
 NAME = Kind(str, read_name)
+AMOUNT = Kind(str, read_amount)
 FLAG = Kind(lambda value: str(value).lower(), lambda text: one_of("true", "false").read(text) == "true")
 PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
 PLACES = several(PLACE, ".")

@@ -16,8 +16,9 @@ from pages.ui.offered import of_pictures, offered
 from pages.ui.pickers import bound, sentence_box
 from pages.ui.text import LANGUAGES, plain, t
 
-#: Places in another sentence, and in its translation, mean nothing in this one.
-AFRESH = {"hidden": None, "step": None, "forced": (), "beam": 1}
+#: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
+WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
+AFRESH = {"hidden": None, **WRITTEN_AFRESH}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"
@@ -56,7 +57,7 @@ def sidebar() -> Choice:
     seers = of_pictures()
     with st.container(key="at_hand"):  # on a phone it stands over the page, and all the rest behind a button
         kinds = (*PIPELINES, *[PICTURE] * bool(seers))
-        kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"))
+        kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"), on_change=_take_reader)
         if kind == "sentence":
             _sentence()
         else:
@@ -178,6 +179,7 @@ def _who_reads(readers: list[str]) -> None:
             key="model",
             persist_state="session",
             help=plain("sidebar.model_help"),
+            on_change=_take_reader,
         )
         return
     st.session_state["paper"] = st.session_state["model"] == "paper"
@@ -186,6 +188,11 @@ def _who_reads(readers: list[str]) -> None:
 
 def _take_model() -> None:
     st.session_state["model"] = "paper" if st.session_state["paper"] else "trained"
+
+
+def _take_reader() -> None:
+    """Another network's answers have other numbers: class 7 of the digits is no word."""
+    link.select(output=None, against=None)
 
 
 def _take_example() -> None:

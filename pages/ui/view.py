@@ -97,7 +97,7 @@ class View(Runs):
             case "glossary":
                 open_glossary(self._explained(), self.mode)
             case "share":
-                open_share(self.choice)
+                open_share(choice())  # as the address has it, with what waits for another input
         self.font_size = 18 if self.choice.big else 12
         #: Title, figure, and what makes the table of its numbers.
         self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame]]] = {}
@@ -418,7 +418,7 @@ class View(Runs):
             with csv:
                 st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
             with page:
-                make = partial(exports.standalone, figure, about)
+                make = partial(exports.standalone, figure, about, self.mode)
                 st.download_button("HTML", make, f"{file}.html", "text/html", **look)
         run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
         with npz:

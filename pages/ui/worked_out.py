@@ -84,7 +84,10 @@ def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def disturbed(ink: bytes, keys: tuple[str, ...], noise: float) -> np.ndarray:
-    """The answer of the network of one token with noise on each of these quantities in turn: (key, class)."""
-    runs = [session.pipeline("flat")(ink, [Edit(key, "noise", noise)]) for key in keys]
+def disturbed(ink: bytes, keys: tuple[str, ...], noise: float, edits: tuple[Edit, ...]) -> np.ndarray:
+    """The answer of the network of one token with noise on each of these quantities in turn: (key, class).
+
+    edits: the reader's changes, which the run without noise has, too.
+    """
+    runs = [session.pipeline("flat")(ink, [*edits, Edit(key, "noise", noise)]) for key in keys]
     return np.array([run.answer[0].probabilities for run in runs], dtype=np.float32)

@@ -139,3 +139,16 @@ def test_bars_keep_their_numbers_in_a_presentation(page: Page, app_url: str) -> 
     expect(numbers).to_have_text(["5.12 M", "6.3 M", "12,288", "12.6 M"])
     for number in numbers.all():
         expect(number).to_be_visible()
+
+
+def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 700, "height": 720})
+    page.goto(f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&panel=plane&big=true")
+    page.locator(".chart .scatterlayer .point").first.wait_for()
+    page.goto(f"{app_url}/{PAGE.replace('depth=numbers', 'depth=formula')}")
+    opened(page, "attention")
+    long = page.locator(".katex-display[tabindex]").first
+    long.evaluate("equation => { equation.style.width = '80px'; equation.focus() }")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
+    assert asked(page.url).get("head") == "3"

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import Edit, load
 from model.analysis import softmax, whole_words
 from pages.ui import session
+from pages.ui.drawing import sketch
 from pages.ui.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
@@ -244,3 +245,10 @@ def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:
     app = open_page("answer", s=SENTENCE, model="paper")
     assert catalogue("en")["untrained.no_answer"] in [note.value for note in app.info]
     assert not charts(app)
+
+
+def test_a_class_that_was_chosen_is_no_word_of_a_sentence() -> None:
+    app = open_page("answer", input="digit", ink=sketch.to_code(sketch.example(3)), output="7", against="3")
+    app.pills(key="input").set_value("sentence").run()
+    assert_fine(app)
+    assert (app.session_state["choice"].output, app.session_state["choice"].against) == (None, None)

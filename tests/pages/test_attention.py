@@ -169,13 +169,43 @@ def test_one_token_is_explained() -> None:
     assert any("exactly 1" in note.value for note in open_page("attention", input="flat").info)
 
 
+@pytest.mark.parametrize(("between", "shown"), [("AA", slice(0, 5)), ("AB", slice(5, None))])
+def test_of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(between: str, shown: slice) -> None:
+    """Of two sentences, only what one takes from one is shown: the rest of the row is somewhere else."""
+    pair, token = "the cat sat [SEP] the dog ran", 2
+    app = open_page("attention", s=pair, depth="numbers", layer="3", head="2", token="3", between=between)
+    row = session.run("text", pair)["layers.2.attention.weights"][1, token]
+    value, rest = re.search(
+        r": ([\d.]+) \(.*?\)\. (\d+)% of its row goes to tokens", texts(app).replace("\\", "")
+    ).groups()
+    assert float(value) == pytest.approx(row[shown].max(), abs=0.005)
+    assert int(rest) == pytest.approx(100 * (1 - row[shown].sum()), abs=1)
+
+
 def test_play_shows_the_first_step_and_can_be_stopped() -> None:
     app = open_page("attention", s=SENTENCE, depth="numbers")
     app.button(key="attention.play").click().run()
     assert_fine(app)
-    assert app.session_state["either.stage"] == "scores" and app.session_state["attention.playing"]
+    assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
     app.button(key="attention.play").click().run()
-    assert not app.session_state["attention.playing"]
+    assert not app.session_state["player.page"]
+
+
+def test_what_is_done_while_it_plays_skips_no_step() -> None:
+    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app.button(key="attention.play").click().run()
+    for head in (2, 3, 4):
+        app.slider(key="head").set_value(head).run()
+        assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
+
+
+def test_who_leaves_while_it_plays_comes_back_to_a_still_page() -> None:
+    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app.button(key="attention.play").click().run()
+    app.switch_page("pages/heads.py").run()
+    app.switch_page("pages/attention.py").run()
+    assert_fine(app)
+    assert not app.session_state["player.page"]
 
 
 def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:

@@ -78,6 +78,12 @@ def test_a_word_of_fewer_numbers_is_brought_to_d_model(monkeypatch: pytest.Monke
         assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(value), abs=2e-5)
     for page in ("answer", "feed_forward", "layers"):
         open_page(page, model=name, depth="numbers", s=sentence, component="22")
+    open_page("tokens", model=name, depth="numbers", s=sentence, component="22", panel="waves")
+
+
+def test_a_word_of_more_numbers_than_d_model_leaves_the_other_pages_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, theirs("WideElectraForMaskedLM")[1])
+    open_page("add_and_norm", model=name, depth="numbers", s="the cat sat on a [MASK]", component="27", panel="maps")
 
 
 def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:

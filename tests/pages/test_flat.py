@@ -7,7 +7,7 @@ from model.edits import Edit
 from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import charts, figure, numbers, open_page, steps, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, steps, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 ATTENTION = "layers.0.attention."
@@ -110,6 +110,14 @@ def test_only_the_value_can_be_disturbed() -> None:
     np.testing.assert_allclose(table.iloc[:, :2].sum(axis=1), 1, rtol=1e-5)
 
 
+def test_with_a_change_the_test_compares_runs_that_both_have_it() -> None:
+    table = open_part("why", edits="layers.0.ffn.output~zero").dataframe[0].value
+    np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)
+    assert table.iloc[4, 2] > 0
+    calm = session.pipeline("flat")(INK[7], [Edit("layers.0.ffn.output", "zero")]).answer[0].probabilities
+    np.testing.assert_allclose(table.iloc[0, :2], calm, atol=1e-6)
+
+
 @pytest.mark.parametrize("stage", ["tokens", "scores", "weights", "add_1", "norm_2", "hidden"])
 def test_any_quantity_is_worked_out_by_hand(stage: str) -> None:
     app, trace = open_part("hand", stage=stage), session.pipeline("flat")(INK[7])
@@ -117,6 +125,17 @@ def test_any_quantity_is_worked_out_by_hand(stage: str) -> None:
     values = trace[key].reshape(-1, trace[key].shape[-1])[:1]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), values)
     assert np.isclose(trace[key], float(steps(app)[-1].rsplit("=", 1)[-1]), atol=2e-4).any()
+
+
+@pytest.mark.parametrize("key", ["layers.0.attention.output", "layers.0.ffn.output", "logits", ATTENTION + "scores"])
+def test_a_quantity_can_be_chosen_in_the_box(key: str) -> None:
+    app, trace = open_part("hand"), session.pipeline("flat")(INK[7])
+    names = [quantity.key for quantity in trace.graph if quantity.traced]
+    app.selectbox(key="flat.quantity").select_index(names.index(key)).run()
+    assert_fine(app)
+    shown = numbers(figure(app)["data"][0]["z"])
+    np.testing.assert_array_equal(shown, trace[key].reshape(-1, trace[key].shape[-1])[:1])
+    assert app.selectbox(key="flat.quantity").index == names.index(key)
 
 
 def test_the_answer_and_the_patch_version_beside_it_are_those_of_their_runs() -> None:

@@ -119,7 +119,7 @@ def test_any_length_and_batch_change_the_shapes() -> None:
 def test_by_hand_re_adds() -> None:
     walk = shape_walk(PRESETS["004"], N)
     for place in (5, 11, 15, 20):
-        app = open_part("walk", step=str(place + 1))
+        app = open_part("walk", walk=str(place + 1))
         cells, each, work = map(
             number, re.search(r"sum of .*: ([\d,]+) · ([\d,]+) = \*\*([\d,]+)\*\*", said(app)).groups()
         )

@@ -59,3 +59,12 @@ def test_it_opens_over_the_page_that_it_shares(button: str, big: str) -> None:
     (code,) = (code.value for code in app.code)
     query = dict(parse_qsl(urlsplit(code).query))
     assert query.items() >= {"layer": "3", "head": "7", "s": "the dog chased the cat ."}.items() and "big" not in query
+
+
+def test_what_waits_for_another_input_is_shared_as_well() -> None:
+    link = {"s": "i love you .", "token": "9", "edits": "embedding.sum~remove~token.9~~layers.2.attention.heads~zero"}
+    app = open_page("heads", depth="numbers", **link)
+    app.button(key="share").click().run()
+    (code,) = (code.value for code in app.code)
+    query = dict(parse_qsl(urlsplit(code).query))
+    assert query.items() >= link.items()

@@ -22,8 +22,10 @@ from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.sections.search import greedy_or_beam
 from pages.ui.sections.writing import likelihood
 from pages.ui.text import LANGUAGES, catalogue
+from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts
+from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
 TIRED = "the animal did not cross the street because it was too tired ."
@@ -116,7 +118,7 @@ def test_play_begins_with_the_first_word() -> None:
     assert_fine(app)
     assert app.slider(key="translation.step").value == 1
     app.button(key="translation.play").click().run()
-    assert not app.session_state["translation.playing"]
+    assert not app.session_state["player.page"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -439,6 +441,25 @@ def test_another_sentence_begins_afresh() -> None:
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)
 
 
+def test_another_language_hides_no_less() -> None:
+    app = opened(hidden="3", forced="77.78")
+    app.button(key="translation.free").click().run()
+    assert app.session_state["choice"].hidden == (2,) and app.session_state["choice"].forced == ()
+    app.segmented_control(key="translation.into").set_value("en").run()
+    assert_fine(app)
+    assert app.session_state["choice"].hidden == (2,)
+
+
+def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder of others has other pieces, and so other numbers for them."""
+    (name,) = offer(monkeypatch, MINILM)
+    off, sentence = Edit("layers.1.attention.heads", "zero", head=1), "Café, the dog"
+    for link in ({"model": name}, {}):
+        app = opened(sentence, edits=edit_code(off), shown="original", **link)
+        assert f"{sentence} &ensp;" in said(app)
+        assert run_of(sentence, (off,)).translation in said(app)  # of both runs the same words are shown
+
+
 @pytest.mark.parametrize(
     ("source", "forced"), [(ENGLISH, ()), (ENGLISH, (661,)), (CHINESE, ()), ("qwx zzt blorp .", ())]
 )
@@ -461,6 +482,11 @@ def test_home_draws_the_decoder_when_asked() -> None:
     app.toggle(key="home.decoder").set_value(True).run()
     assert_fine(app)
     assert run_of().translation in drawn_on(app) and "decoder.cross.Q" in drawn_on(app)
+
+
+def test_home_draws_what_is_made_of_the_sentence_on_the_screen() -> None:
+    app = open_page("home", s=CHINESE, other=ENGLISH, shown="other", decoder="true", depth="numbers")
+    assert run_of(ENGLISH).translation in drawn_on(app) and run_of(CHINESE).translation not in drawn_on(app)
 
 
 def drawn_on(app: AppTest) -> str:

@@ -187,6 +187,22 @@ def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
     np.testing.assert_array_equal(dots_of(app), np.sort(shown[np.isfinite(shown)]))
 
 
+@pytest.mark.parametrize(
+    ("panel", "link", "change"),
+    [
+        ("residuals", {}, lambda app: app.number_input(key="what_if.scale").set_value(5.0)),
+        ("neurons", {"stage": "set"}, lambda app: app.number_input(key="what_if.set").set_value(-3.5)),
+        ("patching", {"other": "a dog ran ."}, lambda app: app.toggle(key="what_if.any_place").set_value(True)),
+    ],
+)
+def test_the_address_of_a_map_leads_to_that_map(panel: str, link: dict[str, str], change) -> None:
+    first = open_part(panel, **link)
+    change(app := open_part(panel, **link)).run()
+    assert_fine(app)
+    again = open_page("what_if", **app.session_state["choice"].to_link())
+    assert figures(again) == figures(app) != figures(first)
+
+
 def test_any_place_of_the_other_run_can_be_put_into_any_place() -> None:
     app = open_part("patching", other="a dog ran to the house .", layer="3", stage="V")
     app.toggle(key="what_if.any_place").set_value(True).run()

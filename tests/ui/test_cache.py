@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 
 from model import InputError, Trace, load
-from pages.ui.cache import once_a_run, traces_up_to
+from pages.ui.cache import digest, once_a_run, traces_up_to
 
 SENTENCES = ("the cat sat .", "the dog sat .", "the bird sat .")
 
@@ -118,3 +118,9 @@ def test_no_page_decorates_for_a_cache(file: Path) -> None:
 
 def _has_cache(function: ast.AST) -> bool:
     return isinstance(function, ast.FunctionDef) and any("cache" in ast.unparse(d) for d in function.decorator_list)
+
+
+def test_no_key_holds_a_photo() -> None:
+    assert digest(b"a" * 10**6) == digest(b"a" * 10**6) != digest(b"b" * 10**6)
+    assert len(digest(b"a" * 10**6)) == 32
+    assert digest((1, 2)) == (1, 2) and digest("a sentence") == "a sentence"

@@ -64,6 +64,7 @@ costs = st.builds(
     written=st.sampled_from(["numbers", "letters"]),
     scale=st.sampled_from(["log", "linear"]),
     length=st.sampled_from(["this", "any"]),
+    about=st.sampled_from(["shapes", "counts", "equations"]),
 )
 choices = st.builds(
     Choice,
@@ -79,14 +80,15 @@ choices = st.builds(
     head=places(7),
     **{
         name: maybe(places(1023))
-        for name in ("token", "key", "component", "part", "neuron", "output", "against", "step")
+        for name in ("token", "key", "component", "part", "neuron", "output", "against", "step", "walk")
     },
     hidden=maybe(st.lists(places(63), max_size=5, unique=True).map(tuple)),
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(list(LANGUAGES)),
     depth=st.sampled_from(DEPTHS),
-    **{name: st.booleans() for name in ("big", "hide_special", "every_layer")},
+    **{name: st.booleans() for name in ("big", "hide_special", "every_layer", "several", "same_range", "any_place")},
+    amount=maybe(st.floats(-100, 100)),
     shown=st.sampled_from(SHOWN),
     range=st.sampled_from(["head", "layer", "all"]),
     as_=maybe(st.sampled_from(["map", "row", "lines"])),

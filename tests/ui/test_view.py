@@ -70,8 +70,16 @@ def test_a_table_of_boxes_holds_their_five_numbers() -> None:
     assert table.loc["it"].tolist() == [5, 25, 50, 75, 95]
 
 
+@pytest.mark.parametrize(("mode", "ground"), [("light", "#ffffff"), ("dark", "#0f1420")])
+def test_the_html_has_the_ground_that_its_words_were_drawn_for(mode: str, ground: str) -> None:
+    figure = bars(np.arange(2.0), Axis("token", ["a", "b"]), "length")
+    page = exports.standalone(figure, "a", mode)
+    assert page.count(f'bgcolor":"{ground}"') == 2 and f"background: {ground}" in page
+
+
 def test_the_html_needs_nothing_from_elsewhere() -> None:
-    page = exports.standalone(heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"])), "a < b")
+    eye = heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"]))
+    page = exports.standalone(eye, "a < b", "light")
     assert "<script src=" not in page and "Plotly.newPlot" in page and len(page) > 1_000_000
     assert "<title>a &lt; b</title>" in page
 

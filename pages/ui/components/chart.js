@@ -54,8 +54,9 @@ function slim({ xaxis, yaxis, margin, font }) {
 function fill(place, layout) {
   const { top } = place.getBoundingClientRect(), above = top + place.closest('[data-testid=stMain]').scrollTop
   const room = innerHeight - (above < innerHeight / 2 ? above : 0) - (layout.meta?.below ?? BELOW)
-  const [across, down] = ['xaxis', 'yaxis'].map(axis => Math.abs(layout[axis].range[1] - layout[axis].range[0]))
-  const most = layout.yaxis.scaleanchor ? Math.max(layout.height, layout.width * down / across) : room
+  const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
+  const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
+  const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.height, Math.min(room, most))
   layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
 }

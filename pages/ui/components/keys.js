@@ -4,7 +4,7 @@ export default function({ data: [keys, done], setTriggerValue }) {
   const press = event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
-    if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox]')) return
+    if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox], .katex-display, .tall')) return
     const key = (event.shiftKey ? 'Shift+' : '') + event.key
     if (!keys.includes(key)) return
     event.preventDefault()

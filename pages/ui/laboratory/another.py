@@ -6,7 +6,8 @@ from model import Edit
 from pages.ui.changes_bar import other_input
 from pages.ui.figures import Axis
 from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
-from pages.ui.pickers import either, placed
+from pages.ui.link import select
+from pages.ui.pickers import bound, either, placed
 from pages.ui.text import plain
 
 #: What can be taken from there; "stream" is the vector that goes into a layer.
@@ -30,7 +31,8 @@ def another_input(lab: Experiment) -> None:
         return
     words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]
     what = either("stage", word("taken"), TAKEN, words, view.choice.stage)
-    by_place = st.toggle(word("any_place"), key="what_if.any_place", persist_state="session")
+    by_place = view.choice.any_place
+    st.toggle(word("any_place"), **bound("what_if.any_place", by_place, lambda on: select(any_place=on)))
     here, there, source = view.trace.tokens, view.other.tokens, view.choice.other_subject
     if by_place:
         rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]

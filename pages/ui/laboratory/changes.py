@@ -12,8 +12,9 @@ from pages.ui.changes_bar import toggled
 from pages.ui.figures import Axis, lines, over_drawing
 from pages.ui.laboratory.experiment import Experiment, Where, effect_map, is_that_much, text, word
 from pages.ui.link import select
+from pages.ui.link_values import MOST_AMOUNT
 from pages.ui.numbers import signed
-from pages.ui.pickers import either, placed
+from pages.ui.pickers import bound, either, placed
 from pages.ui.text import plain
 from pages.ui.view import View
 
@@ -48,19 +49,22 @@ def way_of(view: View, ways: Sequence[str]) -> str:
     return either("stage", word("way"), ways, words, view.choice.stage, label_visibility="collapsed")
 
 
-def amount(way: str) -> float:
+def amount(view: View, way: str) -> float:
     """By how much, or at which value, where the way asks for it."""
     if way not in USUAL:
         return 0.0
-    look = {"min_value": -100.0, "max_value": 100.0, "value": USUAL[way], "step": 0.5, "width": 140}
-    return st.number_input(word(f"way_{way}"), key=f"what_if.{way}", persist_state="session", **look)
+    chosen = USUAL[way] if view.choice.amount is None else view.choice.amount
+    look = bound(f"what_if.{way}", chosen, lambda value: select(amount=value))
+    look |= {"min_value": -MOST_AMOUNT, "max_value": MOST_AMOUNT, "step": 0.5, "width": 140}
+    st.number_input(word(f"way_{way}"), **look)
+    return chosen
 
 
 def held(view: View, ways: Sequence[str] = HELD) -> tuple[str, float]:
     """How something is held, and at what: buttons, and a box where it takes a number."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         way = way_of(view, ways)
-        return way, amount(way)
+        return way, amount(view, way)
 
 
 def layer_axis(lab: Experiment, together: bool = False) -> tuple[Axis, list[str]]:
@@ -162,7 +166,7 @@ def inside_attention(lab: Experiment) -> None:
 def residuals(lab: Experiment) -> None:
     """A sub-layer off, scaled or held; without its residual, without its LayerNorm. And how alike the tokens become."""
     columns, keys = layer_axis(lab, together=True)
-    value = amount("scale")
+    value = amount(lab.view, "scale")
     names, edits = [], []
     for sublayer in lab.view.trace.graph.sublayers(0):
         for kind, key, operation in (

@@ -153,26 +153,29 @@ def sentence(view: View, prefix: str, step: str) -> str:
 
 
 def looks_most(view: View, key: str) -> str:
-    """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP]."""
+    """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP], or is not shown."""
     queries, keys = queries_and_keys(view, key)
     token = view.place(key)
     row = view.trace[key][view.choice.head, token]
     _, places = shown_places(view, key)
     best = max(places, key=lambda place: row[place])
+    left_out = set(range(len(keys))) - set(places)
+    words_left_out = any(keys[place] not in SPECIAL for place in left_out)
     said = t(
-        "attention.read_story" if view.story else "attention.read_weights",
+        f"attention.read_{'part' if words_left_out else 'story' if view.story else 'weights'}",
         where=view.where(),
         query=queries[token],
         key=keys[best],
         value=f"{row[best]:.2f}",
         share=f"{row[best]:.0%}",
+        rest=f"{sum(float(row[place]) for place in left_out):.0%}",
     )
+    if words_left_out:
+        return said
     special = sum(float(row[place]) for place, name in enumerate(keys) if name in SPECIAL)
     if view.story or view.trace.picture is not None or not any(name in SPECIAL for name in keys):
         return said
-    return (
-        f"{said} {t('attention.rows_short' if len(places) < len(keys) else 'attention.special', rest=f'{special:.0%}')}"
-    )
+    return f"{said} {t('attention.rows_short' if left_out else 'attention.special', rest=f'{special:.0%}')}"
 
 
 def weights_picture(view: View, key: str, way: str) -> None:

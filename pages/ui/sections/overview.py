@@ -28,7 +28,7 @@ def whole(view: View, place: int) -> None:
     """The network as a drawing; a box that is clicked opens its page. A sentence may have the decoder beside it."""
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
-        sentence, _ = session.read_by("translation", st.session_state["last_good"][view.choice.pipeline])  # none hidden
+        sentence, _ = session.read_by("translation", view.given)
         translated = session.run("translation", Task(sentence, view.choice.into))
         trace, guess = translated, translated.translation
     else:

@@ -9,6 +9,7 @@ from cachetools.keys import hashkey
 
 from model import Edit
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
+from pages.ui.cache import digest
 from pages.ui.changes_bar import other_input, toggled
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, heatmap
@@ -83,7 +84,9 @@ def head_laboratory(view: View) -> None:
 
 
 @cached(
-    LRUCache(64), key=lambda view, pooling: hashkey(view.choice.pipeline, view.subject, pooling), condition=Condition()
+    LRUCache(64),
+    key=lambda view, pooling: hashkey(view.choice.pipeline, digest(view.subject), pooling),
+    condition=Condition(),
 )
 def _moved(view: View, pooling: str) -> np.ndarray:
     """How far each head by itself turns the vector of the unchanged run."""

@@ -2,14 +2,17 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from model import Edit, Pipeline, Trace
 from model.telling import telling_head
+from pages.ui.cache import digest
 from pages.ui.changes_bar import toggled
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, drawing, over_drawing, reads
@@ -89,7 +92,7 @@ def head_switch(view: View, layer: int, head: int) -> None:
         st.caption(t("words.other_changes", n=others))
 
 
-@lru_cache(maxsize=1000)
+@cached(LRUCache(1000), key=lambda pipeline, subject, place: hashkey(pipeline, digest(subject), place), lock=Lock())
 def _telling_head(pipeline: Pipeline, subject: Hashable, place: int) -> tuple[int, int]:
     """The same, found once for all visitors."""
     return telling_head(pipeline, pipeline(subject), place)

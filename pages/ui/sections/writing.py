@@ -20,7 +20,7 @@ from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import select
 from pages.ui.pickers import bound
 from pages.ui.sections.player import player
-from pages.ui.sidebar import AFRESH
+from pages.ui.sidebar import WRITTEN_AFRESH
 from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
 from pages.ui.view import ARROWS, View, go_on
 
@@ -52,7 +52,7 @@ class Writing(View):
     @cached_property
     def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
-        sentence, _ = session.read_by("translation", self.trace.subject)
+        sentence, _ = session.read_by("translation", self.given)
         vocabulary = session.pipeline("translation").config.vocab_size
         forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
         return Task(sentence, self.choice.into, forced)
@@ -168,14 +168,16 @@ def percent(p: float) -> str:
 def which(view: Writing) -> None:
     """Into which language, and which of the translations that were found."""
     now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
-    look = bound("translation.into", now, lambda into: select(into=into, **AFRESH))
+    look = bound("translation.into", now, lambda into: select(into=into, **WRITTEN_AFRESH))
     look |= {"required": True, "label_visibility": "collapsed"}
     words = {name: f"→ {LANGUAGES[name]}" for name in TARGET_LANGUAGES}
     st.segmented_control(word("into"), list(words), format_func=words.__getitem__, **look)
     if view.choice.forced:
         beginning = "".join(f" {view.pipeline.reader.vocabulary[i]}" for i in view.task.forced)
         label = word("forced", beginning=beginning.strip())
-        st.button(literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=AFRESH)
+        st.button(
+            literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=WRITTEN_AFRESH
+        )
 
 
 def step_slider(view: Writing) -> None:
