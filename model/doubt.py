@@ -54,6 +54,7 @@ class Doubt:
         if len(self.normal) != 2 * len(states) * states.shape[-1]:  # another network than the one that was measured
             return None
         if self.strangeness(states) > 0:
+            assert trace.picture is not None  # the network of digits reads nothing else
             return "several" if stand_apart(trace.picture) else "strange"
         return "close" if margin(np.array(trace.answer[0].probabilities)) < self.least_margin else None
 

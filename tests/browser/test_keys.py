@@ -145,10 +145,10 @@ def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(pa
     page.set_viewport_size({"width": 700, "height": 720})
     page.goto(f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&panel=plane&big=true")
     page.locator(".chart .scatterlayer .point").first.wait_for()
-    page.goto(f"{app_url}/{PAGE.replace('depth=numbers', 'depth=formula')}")
-    opened(page, "attention")
-    long = page.locator(".katex-display[tabindex]").first
-    long.evaluate("equation => { equation.style.width = '80px'; equation.focus() }")
+    page.set_viewport_size({"width": 320, "height": 720})
+    page.goto(f"{app_url}/{PAGE.replace('attention', 'feed_forward').replace('numbers', 'formula')}")
+    opened(page, "feed_forward")
+    page.locator(".katex-display[tabindex]").first.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.activeElement.scrollLeft > 0")
     assert asked(page.url).get("head") == "3"
