@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 # Visitors share cores and memory: NumPy's products on one thread, as torch's are, and few heaps for malloc.
 SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
 
-# What `make class` and `make soak` may be told: VISITORS="10 30", WORKERS=2, THINK=2, SECONDS=20, PLACES="walk attention",
-# CHOICES=1 (nobody types or opens another page), CHARTS=5 (heatmaps of the bare app).
+# What `make class` and `make soak` may be told: VISITORS="10 30" (soak: one number), WORKERS=2, THINK=2, SECONDS=20; and
+# a class PLACES="walk attention", CHOICES=1 (nobody types or opens another page), CHARTS=5 (heatmaps of the bare app).
 CLASS = $(if $(VISITORS),--visitors $(VISITORS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(THINK),--think $(THINK)) \
 	$(if $(SECONDS),--seconds $(SECONDS)) $(if $(PLACES),--places $(PLACES)) $(if $(CHOICES),--choices) \
 	$(if $(CHARTS),--charts $(CHARTS))

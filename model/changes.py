@@ -152,7 +152,7 @@ def idle(changes: Iterable[Change], unmoved: Mapping[Change, str], graph: Graph,
 
     "already": it was so before. "inactive": ReLU lets nothing below 0 through. "hidden": only pairs that are hidden
     anyway. "alone": there is one key to look at, and its share is 1 whatever the score. "unread": a classifier reads
-    the first token only.
+    only its first token, or two.
     """
     why: dict[Edit, list[str | None]] = {}
     for change in changes:

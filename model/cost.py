@@ -349,8 +349,8 @@ def crossings(config: EncoderConfig) -> dict[str, Count]:
 
     projections: W_Q, W_K, W_V, W_O (4·n·d_model²).    ffn: the feed-forward network (2·n·d_model·d_ff).
     projections_and_ffn: both, that is all else in the layer. From there on the layer is mostly n².
-    recurrent: a recurrent layer (2·n·d_model²). This is the comparison of the paper's table 1, "self-attention is
-    faster when n < d_model", which lecture note 004 repeats without saying with what it compares.
+    recurrent: a recurrent layer (2·n·d_model²). This is the comparison of the paper's section 4 (from its table 1):
+    self-attention is faster when n < d_model. Lecture note 004 repeats it without saying with what it compares.
     attention_and_ffn: here it is the *whole* attention, projections and all, that costs as much as the FFN. Not
     positive where d_ff ≤ 2·d_model: then attention is the dearer one at every length.
     """

@@ -49,7 +49,7 @@ class Edit:
     head: int | None = None
     token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
     looked_at: int | None = None  # for scores and weights: the key
-    neuron: int | None = None  # the place along d_model, d_k or d_ff
+    neuron: int | None = None  # the place along d_model, d_E, d_k, d_ff, words or classes
     source: Hashable = None  # patch: the other input
     from_token: int | None = None  # patch: the token taken from there; swap: the other of the two
     from_looked_at: int | None = None  # patch: the key taken from there

@@ -72,8 +72,8 @@ def reader_for(config: EncoderConfig) -> Reader:
 def load(name: str) -> Pipeline:
     """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder; loaded once.
 
-    Raises WeightsError if its file is missing or damaged, and CheckpointError for a folder that cannot be read. Weights
-    are safetensors: nothing is unpickled.
+    Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, and
+    ValueError for a name that means neither. Weights are safetensors: nothing is unpickled.
     """
     if name == "translation":
         return _load_translator()

@@ -270,7 +270,7 @@ class Pipeline:
         """What the head would say at `token` after each layer, if that layer were the last.
 
         Returns probabilities (1 + layers, word) or (1 + layers, class), float32. Row 0 reads the embedding, before any
-        layer; the last row is the network's own answer. A classifier always reads the first position.
+        layer; the last row is the network's own answer. A classifier reads its own tokens, whatever `token` says.
         Source: "the logit lens", nostalgebraist 2020.
         """
         Z = self.network.norm(torch.from_numpy(trace.states()))  # (1 + layers, token, d_model)

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-#: How much a longer translation is favoured; the paper's value (section 6.1).
+#: How much a longer translation is favoured; the paper's α (section 6.1), there of ((5 + length) / 6)ᵅ.
 LENGTH_PENALTY = 0.6
 
 Fate = Literal["forced", "kept", "ended", "dropped", "left"]
@@ -28,7 +28,10 @@ class Hypothesis:
 
 
 def score(log_probability: float, length: int, penalty: float = LENGTH_PENALTY) -> float:
-    """log P / lengthᵅ: without the division, short sentences would win by being short  (Wu et al. 2016)."""
+    """log P / lengthᵅ: without the division, short sentences would win by being short.
+
+    The plainer of two ways that Wu et al. (2016, section 7) tried; they kept ((5 + length) / 6)ᵅ.
+    """
     return log_probability / length**penalty
 
 

@@ -210,7 +210,7 @@ def head_roles(name: str = "text") -> HeadRoles | None:
     """The head table of "text", of "translation" (whose encoder is text's), or of a checkpoint by its folder.
 
     None where there is none: of other pipelines, or where the weights are not those that it was made from. Raises
-    WeightsError("damaged", "heads.json") for a table of ours that cannot be read.
+    WeightsError for a table of ours that cannot be read ("damaged"), or whose .sha256 is "missing".
     """
     if (found := _table(name, HEADS, _read_heads)) is None:
         return None
@@ -223,8 +223,8 @@ def head_roles(name: str = "text") -> HeadRoles | None:
 def neuron_contexts(name: str, layer: int, neuron: int) -> NeuronContexts | None:
     """What fires a neuron of the encoder that "text" and "translation" share, or of a checkpoint by its folder.
 
-    Layer and neuron from 0; None as in `head_roles`. Raises WeightsError("damaged", "neurons.npz") for a table of ours
-    that cannot be read, IndexError for a neuron beyond it.
+    Layer and neuron from 0; None as in `head_roles`. Raises WeightsError as there, and IndexError for a neuron
+    beyond the table.
     """
     if (found := _table("text" if name == "translation" else name, NEURONS, _read_neurons)) is None:
         return None

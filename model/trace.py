@@ -204,7 +204,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Note:
-    """Something the reader of the input should know: "truncated" or "unknown", with its values."""
+    """Something the reader of the input should know: "truncated", "unknown" or "mask_cut", with its values."""
 
     reason: str
     values: dict[str, object] = field(default_factory=dict)

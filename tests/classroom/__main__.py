@@ -227,13 +227,15 @@ def main() -> None:
     commands = parser.add_subparsers(dest="what", required=True)
     for what, visitors, think, seconds in (("class", [10, 30, 60, 100], 2, 20), ("soak", [30], 5, 3600)):
         command = commands.add_parser(what)
-        command.add_argument("--visitors", type=int, nargs="+", default=visitors, metavar="N")
+        several = {"nargs": "+"} if what == "class" else {"nargs": 1}
+        command.add_argument("--visitors", type=int, default=visitors, metavar="N", **several)
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
         command.add_argument("--seconds", type=float, default=seconds, help="how long visitors click")
-        command.add_argument("--choices", action="store_true", help="only layers and heads are chosen")
-        command.add_argument("--charts", type=int, help="heatmaps of the bare app; without it, as many as the page has")
-        command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
+    command = commands.choices["class"]
+    command.add_argument("--choices", action="store_true", help="only layers and heads are chosen")
+    command.add_argument("--charts", type=int, help="heatmaps of the bare app; without it, as many as the page has")
+    command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
     args = parser.parse_args()
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
