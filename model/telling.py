@@ -41,6 +41,13 @@ def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
     return places[int((best - 0.5).abs().argmin())]
 
 
+def near_and_far(trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which tokens are words (or patches) beside `token`, and which stand further away: (token,) of booleans each."""
+    away = np.abs(np.arange(len(trace.tokens)) - token)
+    words = np.array([name not in SPECIAL_TOKENS for name in trace.tokens])
+    return words & (away == 1), words & (away > 1)
+
+
 def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int]:
     """The layer and the head, from 0, to watch at `token`: it reads other words, and without it the answer moves most.
 
@@ -49,10 +56,7 @@ def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int
     answer, it is the first of them.
     """
     weights = trace.over_layers("attention.weights")[:, :, token]  # (layer, head, key)
-    away = np.abs(np.arange(len(trace.tokens)) - token)
-    words = np.array([name not in SPECIAL_TOKENS for name in trace.tokens])
-    far = weights[..., words & (away > 1)].sum(-1)
-    near = weights[..., words & (away == 1)].sum(-1)
+    near, far = (weights[..., places].sum(-1) for places in near_and_far(trace, token))
     strength = far + near / 100  # where nothing is far, what is near decides
     each = total(multiply_adds(trace.config, len(trace.tokens))).number
     most = max(1, min(MOST_HEADS, MOST_PRODUCTS // each))

@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
+from pages.ui.changes_bar import toggled
 from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import how_sure
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
 from pages.ui.link import select
-from pages.ui.link_values import MOST_EDITS
 from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import written
 from pages.ui.pickers import bound, either
@@ -137,15 +137,16 @@ def trained_on(view: View) -> None:
 def challenge(view: View, place: int, hidden: dict[int, int | None]) -> None:
     """A question to be guessed first: does the answer turn without the head that Home watches? What if shows it."""
     layer, head = head_to_watch(view, place)
-    edit, edits = switch_of(layer, head), view.choice.edits
-    if is_off(edits, layer, head) or len(edits) == MOST_EDITS:
+    edit = switch_of(layer, head)
+    edits = toggled(edit)
+    if is_off(view.choice.edits, layer, head) or edit not in edits:  # there is no room for more
         return
     said = {"where": plain("common.where", layer=layer + 1, head=head + 1)}
     said["best"] = output_names(view)[int(probabilities(view.trace, place).argmax())]
     said["query"], said["key"] = (view.trace.tokens[at] for at in (place, most_read(view.trace, layer, head, place)))
     st.markdown(text("challenge" if words else "challenge_class", **said))
     cell = {"layer": layer, "head": head, "token": place, "hidden": to_keep_hidden(view, hidden)}
-    view.way_to("what_if", word("try"), **cell, edits=(*edits, edit), shown="changed", panel=None)
+    view.way_to("what_if", word("try"), **cell, edits=edits, shown="changed", panel=None)
 
 
 view = View("answer", chips=False, hides=with_words_hidden)

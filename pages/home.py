@@ -3,6 +3,7 @@
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
+from model.telling import near_and_far
 from pages.ui.masks import with_words_hidden
 from pages.ui.sections.answers import guesses
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
@@ -34,8 +35,9 @@ def live(view: View) -> tuple[int, dict[int, int | None]]:
         if view.kind != "single":
             cell = {"layer": layer, "head": head, "token": place, "key": None, "hidden": to_keep_hidden(view, hidden)}
             view.way_to("attention", plain("home.see"), **cell, stage=None, panel=None)
-            if not view.story:
-                st.caption(t("home.which_head_changed" if view.choice.edits else "home.which_head"))
+            _, far = near_and_far(view.trace, place)
+            if far.any() and not view.story:
+                st.caption(t("home.which_head_changed" if view.trace.edits else "home.which_head"))
     return place, hidden
 
 

@@ -12,6 +12,7 @@ from model.graph import graph as graph_of
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import chosen, select
+from pages.ui.link_values import MOST_EDITS
 from pages.ui.pickers import bound, placed, sentence_box
 from pages.ui.text import class_label, literal, plain, t
 
@@ -39,6 +40,8 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
         )
     if len(choice.edits) + len(waiting) > 1:
         st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
+    if len(edits) >= MOST_EDITS:
+        st.caption(t("change.full", most=MOST_EDITS))
 
 
 def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
@@ -165,8 +168,8 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
 
 
 def toggled(edit: Edit) -> tuple[Edit, ...]:
-    """The reader's changes, those that wait among them, with this one taken back, or added."""
+    """The reader's changes, those that wait among them, with this one taken back, or added, if there is room for it."""
     edits = chosen().edits
     if edit in edits:
         return tuple(other for other in edits if other != edit)
-    return (*edits, edit)
+    return (*edits, edit)[:MOST_EDITS]

@@ -49,7 +49,8 @@ OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing",
 MODELS = ("trained", "paper")
 #: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
 #: input also both beside each other, the run of that, and by how much this run differs from it.
-SHOWN = ("changed", "original", "difference", "beside", "other", "against")
+WITH_EDITS, WITH_OTHER = ("original", "difference"), ("beside", "other", "against")
+SHOWN = ("changed", *WITH_EDITS, *WITH_OTHER)
 #: From which of two sentences to which attention is shown: A looks at A, A at B, …
 BETWEEN = ("all", "AA", "AB", "BA", "BB")
 MOST_BEAMS = 4  # of a translation

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.ui.choice import FIELDS, LANGUAGES, OTHER, Choice, Field, Problem, built
+from pages.ui.choice import FIELDS, LANGUAGES, OTHER, WITH_EDITS, WITH_OTHER, Choice, Field, Problem, built
 from pages.ui.drawing import pictures
 from pages.ui.link_values import moved
 
@@ -97,8 +97,15 @@ def arrive() -> tuple[Problem, ...]:
 
 
 def write() -> Choice:
-    """Write the choice into the address if something else stands there: all at once, one step for the back button."""
+    """Write the choice into the address if something else stands there: all at once, one step for the back button.
+
+    What can no longer be shown is forgotten, or the next change, or the next other input, would not be seen.
+    """
     choice = chosen()
+    others = any(getattr(choice, field) for field in OTHER.values())
+    if choice.shown in (() if choice.edits else WITH_EDITS) + (() if others else WITH_OTHER):
+        select(shown="changed")
+        choice = chosen()
     wanted = choice.to_link()
     if list(wanted.items()) != list(st.query_params.to_dict().items()):
         st.query_params.from_dict(wanted)

@@ -22,7 +22,7 @@ def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
 
 def as_the_reader_hid(choice: Choice, read: Reading) -> tuple[int, ...] | None:
     """A sentence as all other pages read it: with what the reader hid himself, but while he compares two inputs."""
-    return with_words_hidden(choice, read) if choice.hidden and choice.other_subject is None else None
+    return with_words_hidden(choice, read) if choice.hidden and not session.compares(choice) else None
 
 
 def with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from model.comparison import Pair, align, in_place_of
 from model.edits import OPERATIONS
 from model.pipeline import Reading
 from pages.ui import session
-from pages.ui.choice import Choice
+from pages.ui.choice import WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.text import t
 
 #: Changes after which a mask is still a mask, and weights are still shares that sum to 1.
@@ -201,13 +201,11 @@ class Runs:
 
     def _one_input(self) -> None:
         """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""
-        if self.shows in ("beside", "other", "against"):
+        if self.shows in WITH_OTHER:
             self.shows = "changed"
             st.caption(t("change.no_other"))
 
 
 def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
     """Which runs, and differences of two, there are to be shown."""
-    with_edits = ["original", "difference"] if own.edits else []
-    with_rival = ["beside", "other", "against"] if rival else []
-    return ["changed", *with_edits, *with_rival]
+    return ["changed", *(WITH_EDITS if own.edits else ()), *(WITH_OTHER if rival else ())]

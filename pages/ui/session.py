@@ -151,11 +151,16 @@ def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:
 
 
 def other(choice: Choice) -> Trace | None:
-    """The run of the input that the reader compares with; None where there is none, or none that can be read."""
-    if choice.other_subject is None:
-        return None
-    try:
+    """The run of the input that the reader compares with; None where there is none, or, and it says so, none that can
+    be read.
+    """
+    if compares(choice):
         return run(choice.pipeline, choice.other_subject)
-    except InputError as error:
-        st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
-        return None
+    if choice.other_subject is not None:
+        st.warning(t("error.other_unread"), icon=":material/edit_off:")
+    return None
+
+
+def compares(choice: Choice) -> bool:
+    """Whether there is another input, which can be read, to compare with."""
+    return choice.other_subject is not None and _reads(pipeline(choice.pipeline).reader, choice.other_subject)

@@ -1,11 +1,17 @@
 """Where a change sits, no sentence promises what it has broken; and a change that does not fit here is not lost."""
 
+import json
+
 import pytest
 
 from model import Edit
-from pages.ui.link_values import edit_code
+from model.translator import Task
+from pages.ui import session
+from pages.ui.choice import Choice
+from pages.ui.drawing import sketch
+from pages.ui.link_values import MOST_EDITS, edit_code
 from pages.ui.text import catalogue
-from tests.pages.opening import charts, open_page, texts
+from tests.pages.opening import charts, figure, open_page, texts
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 SHORT = "i love you ."
@@ -59,3 +65,72 @@ def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
     assert both.session_state["choice"].edits == (far,)
     both.text_input(key="s").set_value(SENTENCE).run()
     assert charts(both) == charts(open_page("heads", s=SENTENCE, edits=codes[far,], **link))
+
+
+OFF = edit_code(Edit("embedding.positions", "zero"))
+
+
+def test_no_more_changes_are_made_than_a_link_holds() -> None:
+    many = [Edit("layers.5.attention.heads", "scale", 1 + i / 100, head=7) for i in range(MOST_EDITS)]
+    app = open_page("home", s=SHORT, depth="numbers", edits="~~".join(map(edit_code, many)))
+    app.toggle(key="words.switch").set_value(True).run()
+    choice = app.session_state["choice"]
+    assert choice.edits == tuple(many) and Choice.from_link(choice.to_link())[0].edits == choice.edits
+    assert catalogue("en")["change.full"].format(most=MOST_EDITS) in texts(app)
+    assert not app.toggle(key="words.switch").value
+
+
+def test_after_the_last_change_is_taken_back_the_next_one_is_seen() -> None:
+    app = open_page("home", s=SHORT, depth="numbers", edits=OFF, shown="original")
+    before = charts(app)
+    app.button(key="change.0").click().run()
+    app.toggle(key="words.switch").set_value(True).run()
+    assert charts(app) != before and app.session_state["choice"].shown == "changed"
+
+
+def test_the_challenge_keeps_what_waits() -> None:
+    waiting = Edit("layers.5.attention.heads", "zero", head=0)  # a digit's network has five layers
+    app = open_page(
+        "answer", input="digit", ink=sketch.to_code(sketch.example(3)), depth="story", edits=edit_code(waiting)
+    )
+    app.button(key="answer.way").click().run()
+    first, second = app.session_state["choice"].edits
+    assert first == waiting and second.key.endswith("attention.heads")
+
+
+@pytest.mark.parametrize("link", [{"shown": "original"}, {"shown": "other", "other": "she sat by the river bank ."}])
+def test_of_a_run_without_changes_none_are_told(link: dict[str, str]) -> None:
+    more = catalogue("en")["words.other_changes"].format(n=1)
+    every = edit_code(Edit("layers.{l}.ffn.output", "zero"))
+    assert more in texts(open_page("home", s=SENTENCE, depth="numbers", edits=every))
+    assert more not in texts(open_page("home", s=SENTENCE, depth="numbers", edits=every, **link))
+
+
+def test_home_draws_what_the_changed_network_writes() -> None:
+    sentence = "she put the money in the old bank ."
+    changed = session.run("translation", Task(sentence), (Edit("embedding.positions", "zero"),)).translation
+    plain = session.run("translation", Task(sentence)).translation
+    for link, shows, not_this in (({}, changed, plain), ({"shown": "original"}, plain, changed)):
+        app = open_page("home", s=sentence, depth="numbers", decoder="true", edits=OFF, **link)
+        drawn = "".join(str(json.loads(part.proto.json or "null")) for part in app.get("bidi_component"))
+        assert shows in drawn and not_this not in drawn
+
+
+def test_words_and_patches_are_those_on_the_screen() -> None:
+    two = {"s": SHORT, "other": SENTENCE, "shown": "other", "panel": "shapes", "depth": "numbers"}
+    assert "A sentence: 15 tokens" in texts(open_page("home", **two))
+    three, changed = sketch.to_code(sketch.example(3)), Edit("embedding.positions", "zero")
+    app = open_page("home", input="digit", ink=three, edits=OFF, panel="shapes", depth="numbers")
+    answer = session.run("digits", sketch.ink(sketch.example(3)), (changed,)).answer[0]
+    assert f"the whole as {answer.best}" in texts(app).replace("*", "")
+
+
+def test_another_sentence_that_cannot_be_read_is_called_by_its_name_and_hides_as_before() -> None:
+    app = open_page("attention", s=SHORT, hidden="3", other="😀", depth="numbers")
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.other_unread"]]
+    assert "[MASK]" in figure(app)["layout"]["xaxis"]["ticktext"]
+
+
+@pytest.mark.parametrize(("sentence", "told"), [(SENTENCE, True), ("dog", False), ("[MASK]", False)])
+def test_a_head_is_said_to_read_what_is_far_only_where_something_is(sentence: str, told: bool) -> None:
+    assert (catalogue("en")["home.which_head"] in texts(open_page("home", s=sentence, depth="numbers"))) == told

@@ -484,6 +484,16 @@ def test_home_draws_the_decoder_when_asked() -> None:
     assert run_of().translation in drawn_on(app) and "decoder.cross.Q" in drawn_on(app)
 
 
+def test_the_other_sentence_is_translated_by_the_network_that_nobody_changed() -> None:
+    app = opened(other=SEVERAL, shown="other", edits="embedding.positions~zero")
+    assert f"**{run_of(SEVERAL).translation}**" in said(app)
+
+
+def test_a_story_shows_no_difference_of_numbers() -> None:
+    app = opened("i love you .", depth="story", edits="embedding.positions~zero", shown="difference")
+    assert catalogue("en")["change.differs"] not in said(app) and "difference" not in charts(app)[0]["alt"]
+
+
 def test_home_draws_what_is_made_of_the_sentence_on_the_screen() -> None:
     app = open_page("home", s=CHINESE, other=ENGLISH, shown="other", decoder="true", depth="numbers")
     assert run_of(ENGLISH).translation in drawn_on(app) and run_of(CHINESE).translation not in drawn_on(app)

@@ -17,7 +17,6 @@ from pages.ui.changes_bar import toggled
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
-from pages.ui.link_values import MOST_EDITS
 from pages.ui.numbers import signed
 from pages.ui.sections.answers import decimal, output_names, probabilities
 from pages.ui.text import texts_of
@@ -183,8 +182,6 @@ def effect_map(
         elif not np.isfinite(values).all():
             said += " " + text("read_blank")
         view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
-        if len(view.choice.edits) + len(view.waiting) >= MOST_EDITS:
-            st.caption(text("full", most=MOST_EDITS))
     if not view.story and not waiting:
         with right:
             is_that_much(lab, name, values, lit, where, change)

@@ -29,7 +29,8 @@ def whole(view: View, place: int) -> None:
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
         sentence, _ = session.read_by("translation", view.given)
-        translated = session.run("translation", Task(sentence, view.choice.into))
+        edits = () if view.shows in ("original", "other") else view.choice.edits
+        translated = session.changed("translation", Task(sentence, view.choice.into), edits)
         trace, guess = translated, translated.translation
     else:
         guess = ""
@@ -111,14 +112,20 @@ def tensors(view: View) -> None:
 
 
 def side_by_side(view: View) -> None:
-    """The same block for a sentence and for a drawing: both inputs, then every quantity's shape in one table."""
+    """The same block for a sentence and for a drawing: both inputs, then every quantity's shape in one table.
+
+    One of them is what is on the screen, the other what was read last.
+    """
     st.markdown(t("home.side_by_side_purpose"))
-    given, kind = st.session_state["last_good"], view.choice.pipeline
-    sentence = given.get(kind if view.trace.ids else "text", session.FIRST_SENTENCE)
-    ink = given.get("digits") or given.get("flat") or sketch.ink(sketch.example())
+    earlier, kind = st.session_state["last_good"], view.choice.pipeline
+    sentence = view.given if view.trace.ids else earlier.get("text", session.FIRST_SENTENCE)
+    ink = earlier.get("digits") or earlier.get("flat") or sketch.ink(sketch.example())
+    if kind in ("digits", "flat"):
+        ink = view.given
     try:
         sentence, _ = session.read_by("text", sentence)
-        words, digit = session.run("text", sentence), session.run("digits", ink)
+        words = session.run("text", sentence)
+        digit = view.trace if kind == "digits" else session.run("digits", ink)
     except WeightsError as error:
         session.explain_weights(error, st.warning)
         return

@@ -88,7 +88,7 @@ def head_switch(view: View, layer: int, head: int) -> None:
             select(edits=toggled(edit))
 
     st.toggle(plain(widget, layer=layer + 1, head=head + 1), key=widget, on_change=switched)
-    if others := len(edits) - on:
+    if others := sum(other != edit for other in view.trace.edits):
         st.caption(t("words.other_changes", n=others))
 
 

@@ -66,11 +66,12 @@ class Writing(View):
         self.pipeline, choice = translator, self.choice
         sentence = self.task.sentence
         self.before = session.run("translation", self.task)
-        self.found = session.changed("translation", self.task, choice.edits) if choice.edits else self.before
+        edits = () if self.shows == "other" else choice.edits  # which nobody changed
+        self.found = session.changed("translation", self.task, edits) if edits else self.before
         found = self.found
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)
-        ways = ["changed", "original", "difference"] if found.edits else ["changed"]
+        ways = ["changed", "original", *["difference"] * (not self.story)] if found.edits else ["changed"]
         if self.shows != "other":  # then that is what is translated
             self._one_input()
         self.shows = choice.shown if choice.shown in ways else "changed"
