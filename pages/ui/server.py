@@ -78,7 +78,13 @@ def send_whole_pages() -> None:
             wake()
 
     def ask(session: AppSession, wanted: ClientState | None) -> None:
-        """A run that has ended is heard before the next is begun: after that, Streamlit no longer listens to it."""
+        """A run that has ended is heard before the next is begun: after that, Streamlit no longer listens to it.
+
+        A session that has run nothing yet knows no part of a page: it is the new one of a browser that was away too
+        long, or whose server was begun again. Asked for a part, it runs all, or each click there would be lost.
+        """
+        if wanted and session not in kept:
+            wanted.fragment_id = ""
         if (said := kept.get(session)) and said[-1].args[1] not in GOES_ON:
             hand_over(session)
         request(session, wanted)

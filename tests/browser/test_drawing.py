@@ -186,6 +186,10 @@ def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> 
     settle(page)
     assert verdict(page) == "1", "the first stroke takes the place of an example"
     press(page, "undo")
+    draw(page, 1)  # before anybody has said that the example is back
+    settle(page)
+    assert verdict(page) == "1"
+    press(page, "undo")
     settle(page)
     assert places(page) == sketch.example(6)
     for _ in range(2):  # the same picture twice: cleared, an example, cleared again
@@ -197,6 +201,15 @@ def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> 
         page.wait_for_url(lambda url: drawing_in(url) == sketch.example(6))
         settle(page)
         assert verdict(page) == "6"
+
+
+def test_a_stroke_is_drawn_where_the_browser_keeps_no_moves_between_two_pictures(page: Page, app_url: str) -> None:
+    page.add_init_script("PointerEvent.prototype.getCoalescedEvents = () => []")
+    open_pad(page, app_url)
+    press(page, "clear")
+    draw(page, 7)
+    settle(page)
+    assert verdict(page) == "7"
 
 
 def test_the_answer_follows_each_stroke(page: Page, app_url: str) -> None:

@@ -70,6 +70,28 @@ def test_two_impatient_clicks_on_the_strip_lead_to_the_last(page: Page, app_url:
     title(page, "layers")
 
 
+def test_nobody_is_called_back_by_a_link_that_led_nowhere(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE.replace('attention', 'heads', 1)}")
+    opened(page, "heads")
+    link_to(page, "attention").dblclick(delay=300)  # the second click falls on the page that has just come
+    opened(page, "attention")
+    link_to(page, "attention").click()
+    settle(page)
+    page.go_back()
+    opened(page, "heads")
+    page.wait_for_timeout(1000)
+    title(page, "heads")
+
+
+def test_a_key_on_the_strip_keeps_its_place_there(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    link_to(page, "heads").focus()
+    page.keyboard.press("Enter")
+    opened(page, "heads")
+    expect(link_to(page, "heads")).to_be_focused()
+
+
 @pytest.mark.parametrize("width", [1024, 911])
 def test_on_a_projector_the_strip_and_a_long_equation_are_whole(page: Page, app_url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 768})

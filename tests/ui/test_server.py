@@ -9,6 +9,7 @@ from threading import Event, Thread
 
 import pytest
 import uvicorn
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
@@ -147,6 +148,23 @@ def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytes
         session.end()
         AppSession.request_rerun(session, None)
         assert session.sent == ["asked", "asked", "one", "SCRIPT_STOPPED_WITH_SUCCESS", "asked"]
+
+    visit(talk())
+
+
+def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+    monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append(wanted.fragment_id))
+    server.send_whole_pages()
+    monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
+
+    async def talk() -> None:
+        session = _Session()
+        AppSession.request_rerun(session, ClientState(fragment_id="page"))
+        assert session.sent == [""], "a new session knows no part of a page"
+        session.begin()
+        AppSession.request_rerun(session, ClientState(fragment_id="page"))
+        assert session.sent[-1] == "page"
 
     visit(talk())
 

@@ -64,7 +64,7 @@ function fill(place, layout) {
 function draw(place) {
   const { Plotly } = window, { figure, save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
   if (!width || !Plotly) return
-  const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify(template)
+  const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
   const layout = { ...figure.layout, template }
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
@@ -73,11 +73,16 @@ function draw(place) {
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
   const data = layout.width < SLIM ? figure.data.map(widen) : figure.data
   place.width = width
+  place.tall = innerHeight
   place.style.height = `${layout.height}px`
   if (place.look === look) Plotly.react(place, data, layout)
   else {  // the first time, or in other colours
     place.look = look
-    const click = () => Plotly.downloadImage(place, { format: 'png', scale: 3, filename: place.wanted.file })
+    const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
+      const paper_bgcolor = getComputedStyle(place).getPropertyValue('--st-background-color')
+      const shown = { data: place.data, layout: { ...place.layout, paper_bgcolor } }
+      Plotly.downloadImage(shown, { format: 'png', scale: 3, filename: place.wanted.file })
+    }
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
@@ -96,11 +101,13 @@ const move = event => { event.currentTarget.moved = performance.now() }
 
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
+  place.leave?.()  // nobody else ends what an earlier run of this began
   place.wanted = JSON.parse(words.decode(data))
+  place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.answered)
   place.pick = point => {
     if (!place.wanted.picks) return
-    const number = Math.max(Date.now(), (place.clicks?.at(-1)?.[0] ?? 0) + 1)
-    place.clicks = [...(place.clicks ?? []).filter(([earlier]) => earlier > number - KEPT), [number, point]]
+    const number = Math.max(Date.now(), (place.clicks.at(-1)?.[0] ?? 0) + 1)
+    place.clicks = [...place.clicks.filter(([earlier]) => earlier > number - KEPT), [number, point]]
     setTriggerValue('picked', place.clicks)
   }
   place.setAttribute('role', 'figure')
@@ -113,8 +120,11 @@ export default function({ data, parentElement, setTriggerValue }) {
   size.observe(parentElement)
   const fonts = () => thin(place)  // words are wider in their own font
   document.fonts.addEventListener('loadingdone', fonts)
-  return () => {
+  const screen = () => { if (document.documentElement.matches('.big') && innerHeight !== place.tall) draw(place) }
+  addEventListener('resize', screen)
+  return place.leave = () => {
     size.disconnect()
+    removeEventListener('resize', screen)
     document.fonts.removeEventListener('loadingdone', fonts)
     queueMicrotask(() => { if (!place.isConnected) window.Plotly?.purge(place) })
   }

@@ -36,5 +36,6 @@ def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[
 
     mode = st.context.theme.type  # in other colours it is another chart
     about = {"mode": mode, "alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
+    about["answered"] = st.session_state.get(answered, 0)
     data = f'{json.dumps(about)[:-1]}, "figure": {figure.as_json()}}}'
     _chart(key=key, data=data.encode(), on_picked_change=picked)

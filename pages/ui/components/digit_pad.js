@@ -8,6 +8,7 @@ export default function({ data, parentElement, setStateValue }) {
   if (pad.epoch !== data.epoch) {               // first sight, or Python put another drawing here
     pad.epoch = data.epoch
     pad.strokes = []
+    pad.example = data.example
     pad.base = unpack(Uint8Array.from(atob(data.base), c => c.charCodeAt(0)))
   }
 
@@ -66,21 +67,24 @@ export default function({ data, parentElement, setStateValue }) {
     return [(event.clientX - box.left) * larger, (event.clientY - box.top) * larger]
   }
 
-  function put(at) {
-    const anew = data.example && !pad.strokes.length  // nobody draws a digit over another one
-    pad.now = { anew, width: data.width, points: [at] }
+  function put(at, by) {
+    const anew = pad.example && !pad.strokes.length  // nobody draws a digit over another one
+    pad.now = { anew, by, width: data.width, points: [at] }
   }
 
   canvas.onpointerdown = event => {
     if (!event.isPrimary || event.button) return  // a second finger or another button draws nothing
     event.preventDefault()
+    if (pad.now?.by !== undefined && event.pointerType === 'touch') return  // nor does a palm beside the pen
     canvas.setPointerCapture(event.pointerId)
-    put(point(event))
+    lift()                                      // what a key has begun
+    put(point(event), event.pointerId)
     draw()
   }
   canvas.onpointermove = event => {
-    if (!pad.now || !event.isPrimary) return
-    for (const part of event.getCoalescedEvents?.() ?? [event]) pad.now.points.push(point(part))
+    if (pad.now?.by !== event.pointerId) return
+    const parts = event.getCoalescedEvents?.() ?? []
+    for (const part of parts.length ? parts : [event]) pad.now.points.push(point(part))  // some browsers have none
     draw()
   }
   function lift() {
@@ -90,7 +94,7 @@ export default function({ data, parentElement, setStateValue }) {
     draw()
     send()
   }
-  canvas.onpointerup = canvas.onpointercancel = event => { if (event.isPrimary) lift() }
+  canvas.onpointerup = canvas.onpointercancel = event => { if (pad.now?.by === event.pointerId) lift() }
 
   const ways = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }
   canvas.onkeydown = event => {

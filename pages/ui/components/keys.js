@@ -1,3 +1,5 @@
+const KEPT = 30_000  // ms; so long is a press sent again with every later one
+
 export default function({ data: [keys, done], setTriggerValue }) {
   const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
   presses.waiting = presses.waiting.filter(([number]) => number > done)
@@ -8,7 +10,8 @@ export default function({ data: [keys, done], setTriggerValue }) {
     const key = (event.shiftKey ? 'Shift+' : '') + event.key
     if (!keys.includes(key)) return
     event.preventDefault()
-    presses.waiting.push([++presses.last, key])
+    presses.last = Math.max(Date.now(), presses.last + 1)
+    presses.waiting = [...presses.waiting.filter(([number]) => number > presses.last - KEPT), [presses.last, key]]
     setTriggerValue('pressed', { seen: done, waiting: [...presses.waiting] })
   }
   // A mouse on a row of buttons would leave the arrows to that row; who comes there by keys wants just that.

@@ -1,6 +1,13 @@
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const BOUND = 10_000  // ms; so long does a click wait for its page
 
+/* Who goes elsewhere meanwhile is no longer bound for there. */
+addEventListener('popstate', () => { document.bound = undefined })
+document.addEventListener('click', event => {
+  const on = what => event.composedPath().some(part => part.matches?.(what))
+  if (on('a, .diagram') && !on('.strip')) document.bound = undefined
+}, true)
+
 const make = (parent, kind, own, ...children) => {
   const node = parent.appendChild(Object.assign(document.createElement(kind), own))
   node.append(...children)
@@ -11,7 +18,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   const strip = parentElement.querySelector('.strip'), told = JSON.stringify(data)
   const go = path => setTriggerValue('open', path)
   strip.open = path => {
-    document.bound = { path, from: data.here, until: Date.now() + BOUND }
+    document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
     go(path)
   }
   again(document.bound)
@@ -20,11 +27,15 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   strip.told = told
   if (!strip.turned) (strip.turned = new ResizeObserver(() => reveal(strip))).observe(strip)  // with the phone
   lead(strip)
+  if (document.byKey === data.here) {  // or who goes on by keys would begin at the top again
+    document.byKey = undefined
+    nameOf(strip)?.focus({ preventScroll: true })
+  }
 
   /* A click may reach the server when the page that it was made on is gone: the next page makes it again. */
   function again(bound) {
     if (!bound || bound.from === data.here) return
-    if (bound.path === data.here || Date.now() > bound.until) delete document.bound
+    if (bound.path === data.here || Date.now() > bound.until) document.bound = undefined
     else {
       bound.from = data.here
       go(bound.path)
@@ -69,6 +80,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
       if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return
       event.preventDefault()
       a.closest('[popover]')?.hidePopover()
+      document.byKey = event.detail ? undefined : a.path
       strip.open(a.path)
     }
     strip.onpointerdown = strip.onfocusin = () => lead(strip)
@@ -80,10 +92,15 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     for (const a of strip.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
   }
 
-  /* On a phone the strip is wider than the screen: bring the current page's name, or its menu's, to its middle. */
-  function reveal(strip) {
+  /* The current page's name, or that of the menu it is in. */
+  function nameOf(strip) {
     const page = strip.querySelector('[aria-current]')
-    const current = page?.closest('[popover]')?.previousElementSibling ?? page
+    return page?.closest('[popover]')?.previousElementSibling ?? page
+  }
+
+  /* On a phone the strip is wider than the screen: bring that name to its middle. */
+  function reveal(strip) {
+    const current = nameOf(strip)
     if (!current) return
     const [name, row] = [current, strip].map(part => part.getBoundingClientRect())
     if (name.left < row.left || name.right > row.right)

@@ -5,6 +5,7 @@ const SCROLLS = '.katex-display, .tall'
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
 const PHONE = 768  // px, the widest; as in style.css
+const COMPOSING = 229  // the code of a key that goes to an input method, in Safari, where the event does not say so
 const HELD = 4000  // ms; by then a click has been answered
 
 export default function({ data }) {
@@ -96,7 +97,8 @@ export default function({ data }) {
         root.classList.remove('tuning')
       })
   }
-  function putAway({ key, target }) {
+  function putAway({ key, target, isComposing, keyCode }) {
+    if (isComposing || keyCode === COMPOSING) return
     const said = key === 'Enter' && target.matches('[data-testid=stSidebar] input[type=text]')
     if (said || (key === 'Escape' && !main.querySelector('[data-testid=stPopoverBody]'))) root.classList.remove('tuning')
   }
@@ -106,7 +108,8 @@ export default function({ data }) {
   addEventListener('popstate', goBack)
 
   /* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
-  function show({ type, key, target }) {
+  function show({ type, key, target, isComposing, keyCode }) {
+    if (isComposing || keyCode === COMPOSING) return
     const said = type === 'click' ? target.closest('button') : key === 'Enter'
     if (!said || innerWidth > PHONE || !target.closest('.st-key-compare-other')) return
     setTimeout(() => {
