@@ -15,7 +15,7 @@ POOLINGS = ("mean", "cls")
 
 @dataclass(frozen=True)
 class Cosine:
-    """u · v / (|u| |v|), and the three numbers that it is made of."""
+    """u · v / (|u| |v|), and the three numbers that it is made of; 0 where a vector is 0 and points nowhere."""
 
     dot: float
     u: float  # |u|
@@ -23,7 +23,7 @@ class Cosine:
 
     @property
     def value(self) -> float:
-        return self.dot / (self.u * self.v)
+        return self.dot / (self.u * self.v) if self.u and self.v else 0.0
 
 
 def sentence_vector(Z: np.ndarray, pooling: str = "mean") -> np.ndarray:

@@ -62,7 +62,7 @@ def paper_base() -> None:
         icon=":material/shuffle:",
         key="cost.paper",
         on_click=select,
-        kwargs={"input": "sentence", "model": "trained" if on else "paper"},
+        kwargs={"input": "sentence", "model": "trained" if on else "paper", "output": None, "against": None},
         width="stretch",
     )
     right.caption(text(f"paper_{'is_on' if on else 'is_off'}"))

@@ -18,7 +18,7 @@ PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside"
 view = Writing()
 if not view.translates:
     st.info(t("translation.needs_words"), icon=":material/translate:")
-    words = {"input": "sentence"}
+    words = {"input": "sentence", "output": None, "against": None}
     st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
 else:
     if view.choice.paper:

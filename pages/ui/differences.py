@@ -31,7 +31,8 @@ class Difference:
         apart = np.where(np.isfinite(self.values), np.abs(self.values), 0)
         place = np.unravel_index(apart.argmax(), apart.shape)
         if not apart[place]:
-            return t("change.read_same")
+            hidden = int(np.isinf(self.values).sum())
+            return t("change.read_hidden", hidden=hidden) if hidden else t("change.read_same")
         sign = plain("change.sign_height" if self.upwards else "change.sign_colour")
         where, value = place_in_words(self.axes, place), signed(float(self.values[place]))
         return t(f"change.read_{shows}", sign=sign, place=where, value=value)

@@ -108,7 +108,7 @@ def read_amount(text: str) -> float:
 
 def read_name(text: str) -> str:
     """The name of a part of a page or of a quantity; a page that has no such part takes its first."""
-    if not re.fullmatch(r"\w{1,40}", text, re.ASCII):
+    if not re.fullmatch(r"[\w.]{1,40}", text, re.ASCII):
         raise LinkError
     return text
 

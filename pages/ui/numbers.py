@@ -20,3 +20,12 @@ def written(text: str) -> str:
 def signed(value: float) -> str:
     """By how much something differs: "+0.41", "−0.0032"; nothing is 0, without a sign."""
     return written(f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}") if value else "0"
+
+
+def percent(p: float) -> str:
+    """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%"."""
+    if 0.9995 <= p < 1:
+        return "> 99.9%"
+    if 0 < p < 0.001:
+        return "< 0.1%"
+    return f"{p:.1%}" if 0.995 <= p < 1 or p < 0.1 else f"{p:.0%}"

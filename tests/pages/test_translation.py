@@ -18,6 +18,7 @@ from model.translator import Task, Translator
 from pages.ui import exports, session, view
 from pages.ui.choice import Choice
 from pages.ui.link_values import edit_code
+from pages.ui.numbers import percent
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.sections.search import greedy_or_beam
 from pages.ui.sections.writing import likelihood
@@ -272,7 +273,7 @@ def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
         role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
         told = said(opened(panel="alignment", layer=str(layer), head=str(head)))
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
-        assert f"{role.share:.0%} of places" in told
+        assert f"{percent(role.share)} of places" in told
         assert ("may be chance" in told) == (not role.clear)
 
 

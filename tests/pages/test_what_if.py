@@ -192,6 +192,11 @@ def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
     [
         ("residuals", {}, lambda app: app.number_input(key="what_if.scale").set_value(5.0)),
         ("neurons", {"stage": "set"}, lambda app: app.number_input(key="what_if.set").set_value(-3.5)),
+        (
+            "patching",
+            {"other": "a dog ran ."},
+            lambda app: app.segmented_control(key="either.stage").set_value("ffn.output"),
+        ),
         ("patching", {"other": "a dog ran ."}, lambda app: app.toggle(key="what_if.any_place").set_value(True)),
     ],
 )

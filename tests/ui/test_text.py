@@ -5,7 +5,7 @@ import re
 import pytest
 import streamlit as st
 
-from pages.ui.numbers import written
+from pages.ui.numbers import percent, written
 from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, plain, t, unmarked
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
@@ -45,6 +45,22 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_numbers_are_written_as_people_write_them(python: str, people: str) -> None:
     assert written(python) == people
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (1, "100%"),
+        (0.9999, "> 99.9%"),
+        (0.9972, "99.7%"),
+        (0.41, "41%"),
+        (0.067, "6.7%"),
+        (0.0003, "< 0.1%"),
+        (0, "0.0%"),
+    ],
+)
+def test_no_share_is_said_to_be_all_or_nothing_that_is_not(share: float, said: str) -> None:
+    assert percent(share) == said
 
 
 @pytest.mark.parametrize("token", ["-", "e-5", "un-", "[CLS]", "3-4", ",", ".", "##s", "−"])

@@ -3,6 +3,8 @@
 import streamlit as st
 
 from model import Edit
+from model.comparison import align
+from pages.ui import session
 from pages.ui.changes_bar import other_input
 from pages.ui.figures import Axis
 from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
@@ -33,7 +35,9 @@ def another_input(lab: Experiment) -> None:
     what = either("stage", word("taken"), TAKEN, words, view.choice.stage)
     by_place = view.choice.any_place
     st.toggle(word("any_place"), **bound("what_if.any_place", by_place, lambda on: select(any_place=on)))
-    here, there, source = view.trace.tokens, view.other.tokens, view.choice.other_subject
+    source = view.choice.other_subject
+    # Its run as it is: what the page shows of it may have words hidden.
+    here, there = view.trace.tokens, session.run(view.choice.pipeline, source).tokens
     if by_place:
         rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]
         key, layer = key_of(lab, what, view.choice.layer), view.choice.layer + 1
@@ -50,8 +54,8 @@ def another_input(lab: Experiment) -> None:
             lambda row, two: word("where_taken", token=told[rows[row]], other=told_there[two], layer=layer),
         )
         return
-    pairs = [(pair.one, pair.other) for pair in view.pairs if pair.one is not None and pair.other is not None]
-    layers = range(view.trace.graph.layers())
+    pairs = [(pair.one, pair.other) for pair in align(here, there) if pair.one is not None and pair.other is not None]
+    layers, place = range(view.trace.graph.layers()), "where_before" if what == "stream" else "where_token"
     names, told = (
         [names[one] if here[one] == there[two] else f"{names[one]} ← {there[two]}" for one, two in pairs]
         for names in (here, placed(here))
@@ -65,6 +69,6 @@ def another_input(lab: Experiment) -> None:
             [Edit(key_of(lab, what, i), "patch", token=one, from_token=two, source=source) for one, two in pairs]
             for i in layers
         ],
-        lambda layer, pair: word("where_before", token=told[pair], layer=layer + 1),
+        lambda layer, pair: word(place, token=told[pair], layer=layer + 1),
         lambda layer, pair: {"layer": layer},
     )

@@ -207,7 +207,9 @@ def positions(lab: Experiment) -> None:
     names = [word(f"positions_{e.operation}", seed=e.seed, value=f"{e.value:g}") for e in edits]
     rows = [[edit] for edit in edits]
     effect_map(lab, "positions", Axis("", names), Axis("", [" "]), rows, lambda kind, _: names[kind])
-    st.caption(text("positions_about" if lab.view.trace.picture is None else "positions_patches"))
+    if len(lab.view.trace.tokens) > 1:
+        what = "patches" if lab.view.trace.picture is not None else "words" if learned else "about"
+        st.caption(text(f"positions_{what}"))
 
 
 def tokens(lab: Experiment) -> None:
@@ -236,7 +238,11 @@ def tokens(lab: Experiment) -> None:
         rows,
         Axis(plain("axis.token"), names),
         [[Edit(key, way, value, token=token) for token in everywhere] for key in keys],
-        lambda row, token: word("where_before", token=told[token], layer=rows.labels[row]),
+        lambda row, token: (
+            word("where_before", token=told[token], layer=row + 1)
+            if row < graph.layers()
+            else word("where_end", token=told[token])
+        ),
     )
 
 

@@ -132,17 +132,19 @@ def sentence(view: View, prefix: str, step: str) -> str:
     """What the picture of a step says, in words."""
     values = view.trace[prefix + step][view.choice.head]
     queries, keys = queries_and_keys(view, prefix + "weights")
-    row, column = np.unravel_index(np.where(np.isfinite(values), values, -np.inf).argmax(), values.shape)
-    said = {"value": f"{values[row, column]:.2f}"}
     match step:
-        case "scores":
-            return t("attention.read_scores", query=queries[row], key=keys[column], **said)
-        case "scaled":
-            d_k = view.trace.config.d_k
-            return t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", **said)
+        case "scores" | "scaled":
+            rows, columns = shown_places(view, prefix + "weights")
+            part = values[np.ix_(rows, columns)]
+            row, column = np.unravel_index(np.where(np.isfinite(part), part, -np.inf).argmax(), part.shape)
+            d_k, value = view.trace.config.d_k, f"{part[row, column]:.2f}"
+            if step == "scores":
+                return t("attention.read_scores", query=queries[rows[row]], key=keys[columns[column]], value=value)
+            return t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", value=value)
         case "masked":
             hidden = int(np.isinf(values).sum())
-            unmasked = "attention.read_cross" if ".cross." in prefix else "attention.read_unmasked"
+            kind = "cross" if ".cross." in prefix else "decoder" if prefix.startswith("decoder.") else "unmasked"
+            unmasked = f"attention.read_{kind}"
             return t("attention.read_masked" if hidden else unmasked, hidden=hidden, cells=values.size)
         case _:
             token = view.place(prefix + "weights")

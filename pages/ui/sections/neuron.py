@@ -3,6 +3,7 @@
 import streamlit as st
 
 from model.tables import Context, neuron_contexts
+from pages.ui.numbers import percent
 from pages.ui.sections.roles import say_absent, source
 from pages.ui.tables import markdown_table
 from pages.ui.text import literal, plain, quoted, t
@@ -18,7 +19,7 @@ def show_contexts(view: View, neuron: int) -> None:
         say_absent("neuron", view.choice.pipeline)
         return
     said = "measured" if contexts.top else "never"
-    st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=f"{contexts.active:.1%}", layer=view.choice.layer + 1))
+    st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=percent(contexts.active), layer=view.choice.layer + 1))
     rows = [
         (plain(f"neuron.{level}"), _marked(context), f"{context.activation:.2f}")
         for level in LEVELS

@@ -33,7 +33,7 @@ COMPARED = {
     "attention": "layers.{l}.attention.weights",
     "heads": "layers.{l}.attention.output",
     "feed_forward": "layers.{l}.ffn.activation",
-    "answer": "answer",
+    "answer": "logits",
 }
 
 

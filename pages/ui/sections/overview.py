@@ -32,6 +32,7 @@ def whole(view: View, place: int) -> None:
         edits = () if view.shows in ("original", "other") else view.choice.edits
         translated = session.changed("translation", Task(sentence, view.choice.into), edits)
         trace, guess = translated, translated.translation
+        layer = min(layer, trace.graph.layers() - 1)  # another encoder may have more
     else:
         guess = ""
         if "logits" in trace:

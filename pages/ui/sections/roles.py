@@ -7,6 +7,7 @@ import streamlit as st
 from model import WeightsError
 from model.tables import TAUGHT, Example, Role, head_roles
 from pages.ui import session
+from pages.ui.numbers import percent
 from pages.ui.offered import offered
 from pages.ui.tables import markdown_table
 from pages.ui.text import catalogue, literal, plain, t
@@ -30,7 +31,7 @@ def say_absent(section: str, pipeline: str) -> None:
 
 def role_in_words(role: Role) -> str:
     """ "looks at the next piece, in 97 % of places"; of a relation, both ends and which of them looks."""
-    said = {"share": f"{role.share:.0%}", "margin": f"{100 * role.margin:+.0f}"}
+    said = {"share": percent(role.share), "margin": f"{100 * role.margin:+.0f}"}
     if role.relation is None:
         return plain(f"roles.{role.name}", **said)
     return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)

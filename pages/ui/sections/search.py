@@ -8,9 +8,9 @@ from model.search import LENGTH_PENALTY, Node, score
 from model.translator import Translation
 from pages.ui.figures import Branch, branches
 from pages.ui.link import select
-from pages.ui.numbers import written
+from pages.ui.numbers import percent, written
 from pages.ui.pickers import bound, either
-from pages.ui.sections.writing import Writing, force, percent
+from pages.ui.sections.writing import Writing, force
 from pages.ui.tables import markdown_table
 from pages.ui.text import literal, texts_of
 

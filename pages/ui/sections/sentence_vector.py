@@ -96,4 +96,5 @@ def _moved(view: View, pooling: str) -> np.ndarray:
 def worked_out(found: Cosine) -> str:
     """The cosine with its numbers, which give the result for the digits that are shown."""
     dot, u, v = round(found.dot, 4), round(found.u, 4), round(found.v, 4)
-    return rf"\cos = \frac{{u \cdot v}}{{|u|\,|v|}} = \frac{{{dot:.4f}}}{{{u:.4f} \cdot {v:.4f}}} = {dot / (u * v):.4f}"
+    value = Cosine(dot, u, v).value
+    return rf"\cos = \frac{{u \cdot v}}{{|u|\,|v|}} = \frac{{{dot:.4f}}}{{{u:.4f} \cdot {v:.4f}}} = {value:.4f}"

@@ -9,9 +9,10 @@ from pages.ui import session
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.link import select
+from pages.ui.numbers import percent
 from pages.ui.pickers import placed
 from pages.ui.sections.answers import all_probabilities
-from pages.ui.sections.writing import Writing, likelihood, percent
+from pages.ui.sections.writing import Writing, likelihood
 from pages.ui.text import literal, plain, texts_of
 
 EVERY = "decoder.layers.{l}."  # layer

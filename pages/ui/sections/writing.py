@@ -18,6 +18,7 @@ from pages.ui.changes_bar import changes_bar, shown_switch
 from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import select
+from pages.ui.numbers import percent
 from pages.ui.pickers import bound
 from pages.ui.sections.player import player
 from pages.ui.sidebar import WRITTEN_AFRESH
@@ -161,11 +162,6 @@ def likelihood(view: Writing, written: Translation) -> str:
     return joined(said)
 
 
-def percent(p: float) -> str:
-    """A probability in percent: "41%", "0.4%", "< 0.1%"."""
-    return f"{p:.0%}" if p >= 0.1 else f"{p:.1%}" if p >= 0.001 else "< 0.1%"
-
-
 def which(view: Writing) -> None:
     """Into which language, and which of the translations that were found."""
     now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
@@ -275,7 +271,8 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     if not sentence:
         given = view.step < view.begun
         sentence = text("read_next" if place == 1 else "read_given" if given else "read_not_first", **said)
-        if place > 1 and not given and view.shows == "changed":  # otherwise the words are those of another run
+        unmasked = any(edit.operation == "unmasked" for edit in view.trace.edits)  # rows see more than they did then
+        if place > 1 and not given and view.choice.beam and view.shows == "changed" and not unmasked:
             sentence += " " + text("beam_decides")
     view.picture(
         "next",
