@@ -3,6 +3,10 @@
 window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
 document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
 
+/* Whether a key goes to an input method; in Safari only its code tells. And whether it says that what was typed is done. */
+const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
+const enters = event => event.key === 'Enter' && !composes(event)
+
 /* What a page writes into its address before anybody has touched it is no step of the reader's. */
 {
   const push = history.pushState
@@ -34,6 +38,45 @@ document.addEventListener('click', event => {
   const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton]) button')
   if (event.detail > 1 && button) event.stopPropagation()
 }, true)
+
+/* A presentation begins and ends at once, not with the answer to a click or a step back: a table is drawn for the size of
+   the letters as it comes. The controls lie over it while they are asked for, and go with a click on the page. */
+{
+  const root = document.documentElement, wants = () => document.querySelector('.st-key-big input')?.checked
+  document.addEventListener('click', ({ target }) => {
+    const leaves = target.closest('.st-key-leave_big button')
+    if (target.closest('.st-key-controls_big button')) return root.classList.toggle('tuning')
+    if (target.closest('[data-testid=stMain]')) root.classList.remove('tuning')
+    if (leaves) root.classList.remove('big')
+    else if (target.closest('.st-key-big'))
+      setTimeout(() => {
+        root.classList.toggle('big', wants())
+        root.classList.remove('tuning')
+      })
+  }, true)
+  document.addEventListener('keydown', event => {
+    const said = enters(event) && event.target.matches('[data-testid=stSidebar] input[type=text]')
+    const away = event.key === 'Escape' && !composes(event) && !document.querySelector('[data-testid=stPopoverBody]')
+    if (said || away) root.classList.remove('tuning')
+  }, true)
+  addEventListener('popstate', () => root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true'))
+}
+
+/* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
+{
+  const phone = matchMedia('(max-width: 768px)')  // as in style.css
+  const show = event => {
+    const { type, target } = event
+    const said = type === 'click' ? target.closest('button') : enters(event)
+    if (!said || !phone.matches || !target.closest('.st-key-compare-other')) return
+    setTimeout(() => {
+      target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))  // closes the box
+      document.querySelector('[data-collapsed=false] [data-testid=stSidebarCollapseButton] button')?.click()
+    })
+  }
+  document.addEventListener('keydown', show)
+  document.addEventListener('click', show)
+}
 
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
    server answers; all that is chosen is in its address. */

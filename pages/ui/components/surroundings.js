@@ -4,8 +4,6 @@ const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
-const PHONE = 768  // px, the widest; as in style.css
-const COMPOSING = 229  // the code of a key that goes to an input method, in Safari, where the event does not say so
 const HELD = 4000  // ms; by then a click has been answered
 
 export default function({ data }) {
@@ -84,52 +82,11 @@ export default function({ data }) {
   soon()
   document.fonts.addEventListener('loadingdone', soon)  // words and symbols are wider in their own fonts
 
-  /* At once, not with the answer to a click or a step back: a table is drawn for the size of the letters as it comes.
-     The controls lie over a presentation while they are asked for, and go with a click on the page. */
-  function present({ target }) {
-    const leaves = target.closest('.st-key-leave_big button'), wants = () => main.querySelector('.st-key-big input')?.checked
-    if (target.closest('.st-key-controls_big button')) return root.classList.toggle('tuning')
-    if (target.closest('[data-testid=stMain]')) root.classList.remove('tuning')
-    if (leaves) root.classList.remove('big')
-    else if (target.closest('.st-key-big'))
-      setTimeout(() => {
-        root.classList.toggle('big', wants())
-        root.classList.remove('tuning')
-      })
-  }
-  function putAway({ key, target, isComposing, keyCode }) {
-    if (isComposing || keyCode === COMPOSING) return
-    const said = key === 'Enter' && target.matches('[data-testid=stSidebar] input[type=text]')
-    if (said || (key === 'Escape' && !main.querySelector('[data-testid=stPopoverBody]'))) root.classList.remove('tuning')
-  }
-  function goBack() { root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true') }
-  document.addEventListener('click', present, true)
-  document.addEventListener('keydown', putAway, true)
-  addEventListener('popstate', goBack)
-
-  /* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
-  function show({ type, key, target, isComposing, keyCode }) {
-    if (isComposing || keyCode === COMPOSING) return
-    const said = type === 'click' ? target.closest('button') : key === 'Enter'
-    if (!said || innerWidth > PHONE || !target.closest('.st-key-compare-other')) return
-    setTimeout(() => {
-      target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))  // closes the box
-      main.querySelector('[data-collapsed=false] [data-testid=stSidebarCollapseButton] button')?.click()
-    })
-  }
-  document.addEventListener('keydown', show)
-  document.addEventListener('click', show)
-
   const size = new ResizeObserver(soon)
   size.observe(main)
   return document.untend = () => {
     document.removeEventListener('pointerdown', hold, true)
     for (const kind of MOVES) document.removeEventListener(kind, letGo, true)
-    document.removeEventListener('click', present, true)
-    document.removeEventListener('keydown', putAway, true)
-    document.removeEventListener('keydown', show)
-    document.removeEventListener('click', show)
-    removeEventListener('popstate', goBack)
     watch.disconnect()
     size.disconnect()
     document.fonts.removeEventListener('loadingdone', soon)
