@@ -47,8 +47,8 @@ class Doubt:
         return summary(states) @ self.normal - self.offset
 
     def about(self, trace: Trace) -> Literal["several", "strange", "close"] | None:
-        """Why the answer of this run of the digit network is doubtful: what was drawn is unlike every digit, or so
-        because it is more than one sign, or two digits are nearly level.
+        """Why the answer of this run of the digit network is doubtful: several signs were drawn, or a strange one,
+        unlike every digit; or the two likeliest digits are close. None where nothing speaks against it.
         """
         states = trace.states()[1:]
         if len(self.normal) != 2 * len(states) * states.shape[-1]:  # another network than the one that was measured

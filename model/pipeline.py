@@ -173,7 +173,7 @@ class ImageReader:
         return Reading(torch.from_numpy(image.copy())[None], tokens, [])
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
-        return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
+        return (Guess.among(self.labels, logits[0]),)
 
     def examples(self) -> Iterable[np.ndarray]:
         return examples.digits() if self.config.image_size == 28 else ()

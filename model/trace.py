@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
+from typing import Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -192,6 +193,11 @@ class Guess:
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
     token: int | None = None  # the position it speaks of; None: the whole input
+
+    @classmethod
+    def among(cls, labels: tuple[str, ...], logits: Tensor) -> Self:
+        """Of the whole input, by its classes' logits: (class,)."""
+        return cls(labels, tuple(logits.softmax(-1).tolist()))
 
     @property
     def best(self) -> str:

@@ -171,7 +171,7 @@ def values_pictures() -> None:
                 after_mean=f"{normed[token].mean():.3f}",
                 after_deviation=f"{normed[token].std():.3f}",
             )
-            + view.which_is_which(),
+            + view.which_is_which(token),
             table=of_both(
                 pd.DataFrame(three, index=range(1, d_model + 1)),
                 pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,

@@ -104,7 +104,7 @@ def curve() -> None:
             u=f"{hidden[token, neuron]:.2f}",
             h=f"{active[token, neuron]:.2f}",
         )
-        + view.which_is_which(),
+        + view.which_is_which(token),
         still=True,
         law_of=[prefix + "activation"],
         table=of_both(*(None if run is None else as_table(*run) for run in ((hidden[token], active[token]), other))),
@@ -167,16 +167,19 @@ def activations(
     sentence: str,
     choose: Callable[[int], None],
     *,
+    of: int | None = None,
     height: int | None = None,
     title: str | None = None,
 ) -> None:
-    """Activations as bars, each of which can be clicked. there: those of the other run. lit: in another colour."""
+    """Activations as bars, each of which can be clicked. there: those of the other run. lit: in another colour. of: the
+    one token whose they are.
+    """
     colours = [ACCENT if one else AFTER for one in lit]
     look = {"differs": view.differs, "there": there, "font_size": view.font_size, "height": height}
     view.picture(
         name,
         bars(values, names, word("axis_activation"), colours=colours, **look),
-        sentence + view.which_is_which(),
+        sentence + view.which_is_which(of),
         on_pick=lambda place, _: choose(place),
         title=title,
         difference=Difference(values, [names]),
@@ -199,7 +202,7 @@ def most_active() -> None:
     def choose(place: int) -> None:
         select(neuron=int(best[place]))
 
-    activations("best", values[best], there, names, best == neuron, sentence, choose, height=height)
+    activations("best", values[best], there, names, best == neuron, sentence, choose, of=token, height=height)
 
 
 def fires() -> None:

@@ -19,7 +19,7 @@ from pages.ui.pickers import bound
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.tables import column_widths, draw_table
-from pages.ui.text import class_label, plain, texts_of
+from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.formulas import in_words, plain_math
 from pages.ui.view import View
 from pages.ui.worked_out import disturbed
@@ -123,12 +123,13 @@ def of_one_token() -> None:
         ],
     ]
     components = Axis.counted("A V", heads.shape[-1])
+    own_value = not view.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
     columns = [st.container()] if view.story else st.columns([3, 2])
     with columns[0]:
         view.picture(
             "attention",
             thumbnails(grid, font_size=view.font_size, row_height=150),
-            text("read_attention", heads=len(Q), d_k=Q.shape[-1]),
+            text("read_attention", heads=len(Q), d_k=Q.shape[-1]) if own_value else t("change.no_law"),
             values=Q,
             table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
             difference=Difference(drawn["heads"], (Axis("", names), components)),
@@ -140,7 +141,8 @@ def of_one_token() -> None:
         every = {"q · k": scores[:, 0, 0], "÷ √d_k": scaled[:, 0, 0], "softmax": weights[:, 0, 0], "max |A V − V|": gap}
         six = st.column_config.NumberColumn(format="%.6f")
         draw_table(pd.DataFrame(every, index=names), "flat.heads", column_config=dict.fromkeys(every, six))
-        st.markdown(text("read_heads", low=f"{scaled.min():.2f}", high=f"{scaled.max():.2f}", gap=f"{gap.max():g}"))
+        if own_value:
+            st.markdown(text("read_heads", low=f"{scaled.min():.2f}", high=f"{scaled.max():.2f}", gap=f"{gap.max():g}"))
 
 
 def by_hand() -> None:

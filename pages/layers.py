@@ -232,7 +232,7 @@ def lengths() -> None:
             largest=f"{sizes[1:].max():.1f}",
         )
         + " ".join(["", *added, *([] if view.touched(*view.trace.graph.norms) else [text(told)])])
-        + view.which_is_which(),
+        + view.which_is_which(token),
         still=there is not None,
         table=partial(pd.DataFrame, series.T, index=steps, columns=names),
         difference=Difference(series, (Axis("", names), Axis("", steps)), upwards=True),

@@ -92,7 +92,7 @@ class CheckpointImageReader:
         return seen if seen.shape[-1] == 3 else seen.repeat(3, axis=-1)
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
-        return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
+        return (Guess.among(self.labels, logits[0]),)
 
     def examples(self) -> tuple[object, ...]:
         return ()

@@ -54,5 +54,5 @@ class CheckpointTextReader(TextReader):
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
         """A classifier's classes, or as for any sentence the words."""
         if self.labels:
-            return (Guess(self.labels, tuple(logits[0].softmax(-1).tolist())),)
+            return (Guess.among(self.labels, logits[0]),)
         return super().guesses(logits, reading)

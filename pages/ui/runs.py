@@ -88,15 +88,16 @@ class Runs:
         """The recorded value of a row of the graph in the chosen layer (all heads)."""
         return self.trace[self.key(row)]
 
-    def touched(self, *keys: str) -> bool:
+    def touched(self, *keys: str, every_head: bool = False) -> bool:
         """Whether a change sits on one of these quantities, so that what its equation promises is not there.
 
-        keys: of the trace, or rows of the graph, which stand for all layers. A change of another head alone is none.
+        keys: of the trace, or rows of the graph, which stand for all layers. A change of another head alone is none,
+        unless what is said is said of every_head.
         """
         return any(
             edit.key in (quantity.key, quantity.row) and {quantity.key, quantity.row} & set(keys)
             for edit in self.trace.edits
-            if edit.operation not in LAWFUL and edit.head in (None, self.choice.head)
+            if edit.operation not in LAWFUL and (every_head or edit.head in (None, self.choice.head))
             for quantity in self.trace.graph
         )
 
@@ -140,9 +141,14 @@ class Runs:
         """What `of` makes of the other input's run, to be marked beside this one's; None unless both are wanted."""
         return self.there(of, axes) if self.shows == "beside" else None
 
-    def which_is_which(self) -> str:
-        """Where a picture shows both runs: which one is hollow."""
-        return " " + t(f"change.both_{self.shows}") if self.shows in ("difference", "against", "beside") else ""
+    def which_is_which(self, token: int | None = None) -> str:
+        """Where a picture shows both runs: which one is hollow. token: the one that the picture is about, which may
+        have nothing in its place there.
+        """
+        if self.shows not in ("difference", "against", "beside"):
+            return ""
+        alone = token is not None and self.counterpart(token) is None
+        return " " + t("change.both_alone" if alone else f"change.both_{self.shows}")
 
     def beside(self, key: str) -> bool:
         """Whether the other input's value of a quantity shall stand beside this one."""

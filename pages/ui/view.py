@@ -257,10 +257,11 @@ class View(Runs):
                     self.equation(equation, width="content")
             else:
                 st.markdown(heading)
+        ended = title if title.endswith(("?", "？")) else title + plain("common.full_stop")
         chart(
             figure,
             f"{self.name}.{name}",
-            alt=joined(f"{title}{plain('common.full_stop')} {unmarked(sentence)}"),
+            alt=joined(f"{ended} {unmarked(sentence)}"),
             file=self.file_name(self.name, title, self.where()),
             on_pick=on_pick,
         )

@@ -9,6 +9,7 @@ from pages.ui import session
 from pages.ui.drawing import sketch
 from pages.ui.frame import PAGES
 from pages.ui.link_values import DRAWING
+from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
 
 STAGES = [row.name for row in PAGES if row.group == "stage"]
@@ -46,6 +47,18 @@ def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     wanted = scores_of("she sat by the big river .")[np.ix_(there, there)] - scores_of("she sat by the river .")
     np.testing.assert_allclose(z[np.ix_(there, there)], wanted, atol=1e-5)
     assert "“big”" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("page", "panel"),
+    [("feed_forward", "curve"), ("layers", "lengths"), ("add_and_norm", "values")],
+)
+def test_nothing_is_hollow_where_the_other_input_has_nothing(page: str, panel: str) -> None:
+    sentence, extra = "she sat by the big river .", "6"
+    for token, told in ((extra, "change.both_alone"), ("5", "change.both_beside")):
+        said = open_page(page, s=sentence, other="she sat by the river .", shown="beside", panel=panel, token=token)
+        for text in ("change.both_alone", "change.both_beside"):
+            assert (catalogue("en")[text] in texts(said)) == (text == told)
 
 
 @pytest.mark.parametrize("shown", ["against", "other"])

@@ -103,6 +103,15 @@ def test_scores_weights_and_what_is_left_of_attention() -> None:
     np.testing.assert_allclose(heads["÷ √d_k"], heads["q · k"] / 4, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("change", "told"), [("V~zero", True), ("heads~zero", False), ("weights~zero", False)])
+def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bool) -> None:
+    for head in ("", "~head.2"):
+        app = open_part("attention", edits=f"{ATTENTION}{change}{head}")
+        assert app.session_state["choice"].edits
+        assert ("So A V is V itself" in texts(app)) == told
+        assert (catalogue("en")["change.no_law"] in texts(app)) != told
+
+
 def test_only_the_value_can_be_disturbed() -> None:
     table = open_part("why").dataframe[0].value
     np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)

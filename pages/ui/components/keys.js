@@ -1,3 +1,5 @@
+/* Where arrows write or choose, or scroll what is wider than its place (marked so by surroundings.js). */
+const ITS_OWN = 'input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=group][tabindex]'
 const KEPT = 30_000  // ms; so long is a press sent again with every later one
 
 export default function({ data: [keys, done], setTriggerValue }) {
@@ -6,7 +8,7 @@ export default function({ data: [keys, done], setTriggerValue }) {
   const press = event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
-    if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox], .katex-display, .tall')) return
+    if (from.closest?.(ITS_OWN)) return
     const key = (event.shiftKey ? 'Shift+' : '') + event.key
     if (!keys.includes(key)) return
     event.preventDefault()

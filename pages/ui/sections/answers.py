@@ -56,7 +56,7 @@ def guesses(
     colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
     drawn = [names[i] for i in shown]
     figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0)
-    sentence += view.which_is_which() if there is not None else ""
+    sentence += view.which_is_which(place) if there is not None else ""
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": GREY}}
         marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]

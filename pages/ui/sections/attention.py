@@ -221,7 +221,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
     view.picture(
         "weights",
         drawn,
-        said + view.which_is_which(),
+        said + view.which_is_which(token),
         title=plain("attention.weights"),
         quantity=quantity,
         values=row,
