@@ -10,6 +10,7 @@ from model.encoder import ScaledDotProductAttention
 from model.graph import Quantity
 from model.heads import ClassifierNetwork
 from pages.ui import session
+from pages.ui.choice import Choice
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
@@ -55,11 +56,16 @@ MAX_LEN = 5000  # places in the note's table of positions
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 text, word = texts_of("flat")
 
-view = View("flat", ONE, chips=False, any_input=True)
-ink = view.choice.ink if view.choice.drawing else None
-if ink is None:
+
+def ink_of(choice: Choice) -> bytes:
+    """The reader's drawing; where he has none, one is borrowed."""
+    return choice.ink or sketch.ink(sketch.example())
+
+
+view = View("flat", ONE, chips=False, any_input=True, about=lambda choice: ("flat", ink_of(choice)))
+ink = ink_of(view.choice)
+if not view.choice.ink:
     st.info(text("borrowed"), icon=":material/draw:")
-    ink = sketch.ink(sketch.example())
 if view.choice.pipeline == "flat" and view.choice.drawing:
     flat = view.trace  # or that of the other drawing
     ink = sketch.ink(view.choice.other_drawing) if view.shows == "other" else ink

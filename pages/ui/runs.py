@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from model import Trace
+from model import Trace, WeightsError
 from model.comparison import Pair, align, in_place_of
-from model.edits import OPERATIONS
+from model.edits import OPERATIONS, Edit
 from model.pipeline import Reading
 from pages.ui import session
 from pages.ui.choice import WITH_EDITS, WITH_OTHER, Choice
@@ -27,14 +27,21 @@ class Runs:
     choice: Choice
     given: Hashable
 
-    def _open(self, hides: Callable[[Choice, Reading], Hashable | None]) -> tuple[Trace, Trace | None]:
-        """Put the run that the reader wants on the screen; returns the own run, and that of the other input, if any.
+    def _open(
+        self,
+        hides: Callable[[Choice, Reading], Hashable | None],
+        about: Callable[[Choice], tuple[str, Hashable] | None],
+    ) -> tuple[Trace, Trace, Trace | None]:
+        """Put the run that the reader wants on the screen; returns the own run, that in which the changes are made
+        (mostly the same), and that of the other input, if any.
 
-        hides: what the page is about instead of the reader's input as it was read. Raises WeightsError.
+        hides: what the page is about instead of the reader's input as it was read. about: the pipeline and the subject
+        of another run, if the page is about one. Raises WeightsError.
         """
         self.trace: Trace = self._read(hides)
         own = self.trace
-        self._edits = own.edits
+        made = self._made_in(about) or own
+        self._edits = made.edits
         self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(own.config, len(own.tokens))
         #: The input on the screen, as the pipeline is given it.
@@ -45,7 +52,7 @@ class Runs:
         if rival:
             self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
-        self.shows = self.choice.shown if self.choice.shown in ways_to_show(own, rival) else "changed"
+        self.shows = self.choice.shown if self.choice.shown in ways_to_show(made, rival) else "changed"
         if self.differs and self.story:  # a story shows no differences of numbers
             self.shows = "changed"
         if self.shows in ("original", "other"):
@@ -56,7 +63,7 @@ class Runs:
             self.given = self.choice.other_subject
             self.typed = self.pipeline.reader.read(self.given)
             self._show(self._rival, rival)
-        return own, rival
+        return own, made, rival
 
     def _read(self, hides: Callable[[Choice, Reading], Hashable | None]) -> Trace:
         """The run of the reader's input, or of what is hidden in it, with the reader's edits.
@@ -70,10 +77,26 @@ class Runs:
         #: Whether words are hidden in the run that the page was opened with.
         self.hides = hidden is not None
         trace = session.changed(self.choice.pipeline, self.given if hidden is None else hidden, edits)
-        kept = tuple(edit for edit in self.choice.edits if edit not in edits or edit in trace.edits)
-        self.waiting = tuple(edit for edit in self.choice.edits if edit not in kept and edit.operation in OPERATIONS)
-        self.choice = self.choice.with_(edits=kept)
+        self.waiting: tuple[Edit, ...] = ()
+        self._keep([edit for edit in self.choice.edits if edit not in edits or edit in trace.edits])
         return trace
+
+    def _made_in(self, about: Callable[[Choice], tuple[str, Hashable] | None]) -> Trace | None:
+        """The run that this page is about, if it is not the reader's own, with those of his changes that fit there."""
+        try:
+            run = about(self.choice)
+            made = session.changed(*run, self.choice.edits) if run else None
+        except WeightsError:  # the page says so when it comes to it
+            return None
+        if made:
+            self._keep(made.edits)
+        return made
+
+    def _keep(self, fit: Sequence[Edit]) -> None:
+        """Let the changes that do not fit wait."""
+        unfit = [edit for edit in self.choice.edits if edit not in fit]
+        self.waiting += tuple(edit for edit in unfit if edit.operation in OPERATIONS)
+        self.choice = self.choice.with_(edits=tuple(edit for edit in self.choice.edits if edit in fit))
 
     @property
     def story(self) -> bool:
@@ -212,6 +235,6 @@ class Runs:
             st.caption(t("change.no_other"))
 
 
-def ways_to_show(own: Trace, rival: Trace | None) -> list[str]:
-    """Which runs, and differences of two, there are to be shown."""
-    return ["changed", *(WITH_EDITS if own.edits else ()), *(WITH_OTHER if rival else ())]
+def ways_to_show(made: Trace, rival: Trace | None) -> list[str]:
+    """Which runs, and differences of two, there are to be shown. made: the run with the changes."""
+    return ["changed", *(WITH_EDITS if made.edits else ()), *(WITH_OTHER if rival else ())]

@@ -47,6 +47,10 @@ def shape(values: np.ndarray) -> str:
     return " × ".join(str(side) for side in values.shape)
 
 
+def the_readers_own(_: Choice) -> None:
+    """What most pages are about."""
+
+
 @once_a_run
 def stage_shapes(run: Trace) -> dict[str, str]:
     """The shape of what each page of the strip is about, by the page's name; it is the same in every layer."""
@@ -70,10 +74,12 @@ class View(Runs):
         chips: bool = True,
         any_input: bool = False,
         hides: Callable[[Choice, Reading], Hashable | None] = as_the_reader_hid,
+        about: Callable[[Choice], tuple[str, Hashable] | None] = the_readers_own,
     ) -> None:
         """equation: the page's, in LaTeX; or `rows` of the graph, whose equations stand in its place. any_input: where
         the weights that read the reader's input are damaged, the page has something to say of another one. hides: what
-        the page is about instead of the reader's input as it was read, so that only that is run.
+        the page is about instead of the reader's input as it was read, so that only that is run. about: the pipeline
+        and the subject of the run that the page will `follow`, where that is not the reader's own.
 
         Raises WeightsError.
         """
@@ -81,7 +87,7 @@ class View(Runs):
         self.choice = choice()
         strip_place = st.container()
         try:
-            own, rival = self._open(hides)
+            own, made, rival = self._open(hides, about)
         except WeightsError as error:
             if not any_input:
                 with strip_place:
@@ -89,7 +95,7 @@ class View(Runs):
                 raise
             session.explain_weights(error)
             self.choice = session.readable(self.choice)
-            own, rival = self._open(hides)
+            own, made, rival = self._open(hides, about)
         with strip_place:
             self._strip()
         self.mode = st.context.theme.type or "light"
@@ -111,13 +117,13 @@ class View(Runs):
             self._chips()
             if self.choice.hidden and self.kind == "words" and not self.hides:
                 st.caption(t("common.all_seen"))
-        if own.edits or self.waiting or rival:
+        if made.edits or self.waiting or rival:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
-                changes_bar(self.choice, own, self.waiting)
+                changes_bar(self.choice, made, self.waiting)
                 if rival:
                     compare_bar(own, rival, session.read(self.choice)[1].tokens)
-                if own.edits or rival:
-                    shown_switch(ways_to_show(own, rival), self.shows, compared=rival is not None)
+                if made.edits or rival:
+                    shown_switch(ways_to_show(made, rival), self.shows, compared=rival is not None)
         if rows:
             equation = r" \qquad ".join(self.trace.graph[self.key(row)].equation for row in rows)
         self._equation = equation or ""

@@ -98,6 +98,26 @@ def test_the_challenge_keeps_what_waits() -> None:
     assert first == waiting and second.key.endswith("attention.heads")
 
 
+@pytest.mark.parametrize(
+    ("page", "change"),
+    [
+        ("flat", Edit("layers.2.attention.heads", "zero", head=7)),  # it has one layer
+        ("translation", Edit("layers.0.ffn.activation", "zero", neuron=2000)),  # the translator has 1,024 neurons
+    ],
+)
+def test_a_change_that_does_not_fit_what_the_page_is_about_waits_in_grey(page: str, change: Edit) -> None:
+    both = (change, Edit("layers.0.ffn.output", "zero"))
+    for edits, shown in ((both[:1], False), (both, True)):
+        app = open_page(page, s=SHORT, model="paper", depth="numbers", edits="~~".join(map(edit_code, edits)))
+        *made, grey = [button for button in app.button if str(button.key).startswith("change.") and button.icon]
+        assert grey.label.startswith(":gray[") and grey.help == catalogue("en")["change.waits"]
+        assert [button.help for button in made] == [catalogue("en")["change.take_back"]] * shown
+        assert ("change.shown" in [group.key for group in app.button_group]) == shown
+    grey.click().run()
+    assert app.session_state["choice"].edits == both[1:]
+    assert catalogue("en")["error.edits"] not in [warning.value for warning in app.warning]
+
+
 @pytest.mark.parametrize("link", [{"shown": "original"}, {"shown": "other", "other": "she sat by the river bank ."}])
 def test_of_a_run_without_changes_none_are_told(link: dict[str, str]) -> None:
     more = catalogue("en")["words.other_changes"].format(n=1)

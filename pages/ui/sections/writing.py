@@ -14,7 +14,7 @@ from model.decoder import TARGET_LANGUAGES
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui import session
-from pages.ui.changes_bar import changes_bar, shown_switch
+from pages.ui.choice import Choice
 from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import select
@@ -45,12 +45,12 @@ class Writing(View):
     found: TranslationTrace
 
     def __init__(self) -> None:
-        super().__init__("translation", hides=lambda *_: None)  # it writes what the whole sentence says
+        super().__init__("translation", hides=lambda *_: None, about=self._of)  # it writes what the whole sentence says
         self.translates = self.trace.picture is None
         if self.translates:
             self._translate()
 
-    @cached_property
+    @property
     def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
         sentence, _ = session.read_by("translation", self.given)
@@ -60,6 +60,9 @@ class Writing(View):
 
     def _explained(self) -> Trace:
         return self.trace if self.trace.picture is not None else session.run("translation", self.task)
+
+    def _of(self, choice: Choice) -> tuple[str, Task] | None:
+        return ("translation", self.task) if choice.input == "sentence" else None
 
     def _translate(self) -> None:
         translator = session.pipeline("translation")
@@ -88,10 +91,6 @@ class Writing(View):
         for arrow, (down, across) in ARROWS.items():
             to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
             self.on_key(arrow, partial(go_on, *to))
-        if found.edits and all(edit.key.startswith("decoder.") for edit in choice.edits):
-            with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
-                changes_bar(self.choice, found)
-                shown_switch(ways, self.shows, compared=False)
 
     @property
     def begun(self) -> int:
