@@ -347,6 +347,16 @@ def test_a_difference_is_that_of_the_same_words() -> None:
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), difference, atol=1e-7)
 
 
+def test_a_change_at_a_step_that_a_shorter_translation_has_not_is_left_out() -> None:
+    sentence = "the animal did not cross the street because it was too tired ."
+    length = len(run_of(sentence).beams[0].ids)
+    last = Edit("decoder.layers.0.ffn.output", "zero", token=length - 1)
+    changed = run_of(sentence, edits=(last,))
+    shorter = next(b for b, beam in enumerate(changed.beams) if len(beam.ids) < length)
+    app = opened(sentence, beam=str(shorter + 1), edits=edit_code(last))
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.edits"]]
+
+
 def test_changes_of_the_decoder_wait_while_another_page_is_open() -> None:
     app = open_page("attention", s=ENGLISH, edits=edit_code(CHANGES[0]))
     assert not app.warning and app.session_state["choice"].edits == (CHANGES[0],)

@@ -81,7 +81,7 @@ class Writing(View):
         self.shows = choice.shown if choice.shown in ways else "changed"
         best = self.written == found.beams[0] and self.shows != "original"
         edits = () if self.shows == "original" else found.edits
-        self.trace = found if best else session.run("translation", held, edits)
+        self.trace = found if best else session.changed("translation", held, edits)
         # Original and changed run are compared on the same words, or their rows would not belong together.
         self._run, self._rival, self.subject, self.given = ("translation", held), None, sentence, sentence
         self.__dict__.pop("original", None)
