@@ -93,13 +93,18 @@ def bars_of_each(
 
 def lengths_picture() -> None:
     lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
-    moved = int(np.nan_to_num(pushes()).argmax())
-    said = text(
-        "read_lengths_story" if view.story else "read_lengths",
-        token=tokens[moved],
-        found=f"{lengths['found'][moved]:.2f}",
-        before=f"{lengths['in'][moved]:.2f}",
-        sum=f"{lengths['sum'][moved]:.2f}",
+    pushed = np.nan_to_num(pushes())
+    moved = int(pushed.argmax())
+    said = (
+        text("read_lengths_none")
+        if not pushed.any()
+        else text(
+            "read_lengths_story" if view.story else "read_lengths",
+            token=tokens[moved],
+            found=f"{lengths['found'][moved]:.2f}",
+            before=f"{lengths['in'][moved]:.2f}",
+            sum=f"{lengths['sum'][moved]:.2f}",
+        )
     )
     kinds = [f"length_{name}" for name in lengths]
     bars_of_each("lengths", "axis_length", three_lengths, kinds, (BEFORE, ADDED, AFTER), said, law_of=[sub.sum])
@@ -115,8 +120,11 @@ def cosines_picture() -> None:
     """Each token's vector with the same token's vector later, not with every other one."""
     aligned, kept = two_cosines(view.trace)[:, token]
     kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
+    if not min(three_lengths(view.trace)[:2, token]):
+        kind = "none"
     said = text(f"read_cosines_{kind}", token=tokens[token], found=f"{aligned:.2f}", after=f"{kept:.2f}")
-    kinds, ends = ("cosine_found", "cosine_after"), None if view.differs else (-1, 1)
+    after = "cosine_after_add" if sub.norm_first else "cosine_after"
+    kinds, ends = ("cosine_found", after), None if view.differs else (-1, 1)
     bars_of_each("cosines", "axis_cosine", two_cosines, kinds, (ADDED, AFTER), said, value_range=ends)
 
 
@@ -150,6 +158,8 @@ def values_pictures() -> None:
             ),
         )
     with columns[1]:
+        learned = view.pipeline.network.get_submodule(sub.norm)
+        same = bool((learned.weight == 1).all() and (learned.bias == 0).all())
         three = {word(name): of(view.trace)[token] for name, of in THROUGH.items()}
         there = {word(name): view.there(of, ("token", "d_model")) for name, of in THROUGH.items()}
         other = {name: run[token] for name, run in there.items() if run is not None and np.isfinite(run[token]).all()}
@@ -171,6 +181,8 @@ def values_pictures() -> None:
                 after_mean=f"{normed[token].mean():.3f}",
                 after_deviation=f"{normed[token].std():.3f}",
             )
+            + " "
+            + text("shape_same" if same else "shape_may_change")
             + view.which_is_which(token),
             table=of_both(
                 pd.DataFrame(three, index=range(1, d_model + 1)),

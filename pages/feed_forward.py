@@ -210,7 +210,8 @@ def fires() -> None:
     values, drawn = active[:, neuron], view.shown(prefix + "activation", blank=True)[:, neuron]
     there = view.marked(lambda run: run[prefix + "activation"][:, neuron], ("token",))
     said = {"token": tokens[int(values.argmax())], "value": f"{values.max():.2f}", "n": len(tokens)}
-    sentence = text("read_fires", neuron=neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
+    fired = "read_fires" if values.max() > 0 else "read_fires_nowhere"
+    sentence = text(fired, neuron=neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
     names, title = view.token_axis("axis.token"), word("fires_title", neuron=neuron + 1)
     lit = np.arange(len(tokens)) == token
     activations("fires", drawn, there, names, lit, sentence, lambda place: select(token=place), title=title)

@@ -145,6 +145,7 @@ def average() -> None:
         figure,
         text(many, count=len(averaged), **said),
         values=mean,
+        law_of=["layers.{l}.attention.weights"],
         on_pick=lambda row, column: select(token=row, key=column),
         difference=Difference(drawn, axes),
     )

@@ -20,6 +20,7 @@ from pages.ui.link import select
 from pages.ui.pickers import pick
 from pages.ui.sections.answers import decimal
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.sentence_vector import of_input
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.formulas import COSINE, MEAN_WEIGHTS, ROLLOUT
@@ -70,7 +71,7 @@ def path() -> None:
 def lens() -> None:
     """What the head would say of the selected token after each layer, if that layer were the last."""
     if "logits" not in view.trace:
-        no_guess = "sentence_vector.no_guess" if view.choice.checkpoint else "untrained.no_guess"
+        no_guess = of_input(view, "no_guess") if view.choice.checkpoint else "untrained.no_guess"
         st.info(t(no_guess), icon=":material/shuffle:")
         return
     classes = "class" in view.trace.axes("logits")
@@ -324,15 +325,16 @@ def handed_on() -> None:
     last = layer + 1 == len(states) - 1
     key = view.trace.graph.stream(layer)[-1]
     length = f"{np.linalg.norm(states[layer + 1, token]):.2f}"
-    sentence = text(
-        "read_out_last" if last else "read_out", layer=layer + 1, next=layer + 2, token=tokens[token], length=length
-    )
     final = view.trace.graph.stream(len(states) - 2)[-1] != view.trace.graph.Z
+    kind = "read_out" if not last else "read_out_last" if final else "read_out_Z"
+    sentence = text(kind, layer=layer + 1, next=layer + 2, token=tokens[token], length=length)
+    from_Z = " " + text("read_from_Z") if "logits" in view.trace else ""
+    sentence += from_Z if last and not final else ""
     if not final and not view.touched(*view.trace.graph.norms):
         sentence += " " + text("no_final")
     keys = [key, *[view.trace.graph.Z] * final]
     titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
-    cell_maps(view, keys, [sentence, text("read_final")][: len(keys)], titles, stacked=True)
+    cell_maps(view, keys, [sentence, text("read_final") + from_Z][: len(keys)], titles, stacked=True)
 
 
 if len(tokens) == 1:

@@ -30,7 +30,7 @@ def story() -> None:
     columns = Axis(word("axis_component"))
     figure = heatmap(picture, rows, columns, square=False, font_size=view.font_size, height=260)
     view.picture("story", figure, text("read_story", token=tokens[view.token], d_k=config.d_k))
-    view.tell(text("story_ask"), text(f"story_take_{view.kind}"))
+    view.tell(text("story_ask"), text("story_take_random" if view.choice.paper else f"story_take_{view.kind}"))
 
 
 def maps() -> None:

@@ -1,6 +1,7 @@
 """Tokens: the pieces of the input, their vectors, their places, and the sum X⁰ that the first layer reads."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,7 @@ def about_pieces() -> None:
         st.markdown(text("read_space", space=space))
     for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
         if kind in kinds:
-            st.markdown(text(sentence))
+            st.markdown(text("read_mask_random" if kind == "mask" and view.choice.paper else sentence))
     st.markdown(text("read_special"))
     table = pd.DataFrame(
         {
@@ -132,7 +133,7 @@ def patches() -> None:
     with columns[1]:
         one_row(first, chosen, size)
         if many:
-            st.markdown(text("read_cls"))
+            st.markdown(text("read_cls") + (" " + text("read_cls_answer") if "logits" in view.trace else ""))
         if config.distillation_token:
             st.markdown(text("read_distillation"))
         if config.distillation_head:
@@ -171,9 +172,9 @@ def vectors() -> None:
     told = {"tokens": length(X_embed), "positions": length(E_pos), "sum": length(X_0)}
     said = {
         "tokens": about_vectors(X_embed, E_pos),
-        "segments": text("read_segments"),
+        "segments": text("read_segments" if config.segments > 1 else "read_segments_one"),
         "positions": text("one_place" if len(tokens) == 1 else f"read_positions_{made}"),
-        "sum": about_twice(X_0) or text("read_sum", **told),
+        "sum": about_sum(rows, told),
         "norm": text("read_norm_narrow" if config.d_embedding else "read_norm"),
         "projection": text("read_projection", narrow=config.embedded, wide=config.d_model),
     }
@@ -201,8 +202,21 @@ def about_vectors(X_embed: np.ndarray, E_pos: np.ndarray) -> str:
     return text(kind, pixels=pixels.shape[1], d_model=d_model, length=length(X_embed[first:]))
 
 
+def about_sum(rows: Sequence[str], told: Mapping[str, str]) -> str:
+    """What the sum of token and position holds. rows: what the embedding computes; told: lengths of its parts."""
+    if view.touched("embedding.positions"):
+        return text("read_sum_changed")
+    if twice := about_twice(view.trace["embedding.sum"]):
+        return twice
+    if rows[-1] == "embedding.sum":
+        return text("read_sum", **told)
+    if "embedding.segments" in rows:
+        return text("read_sum_segments", segments=length(view.trace["embedding.segments"]), **told)
+    return text("read_sum_first", **told)
+
+
 def about_twice(X_0: np.ndarray) -> str | None:
-    """How two places of the same word differ in X⁰; None where no word stands twice."""
+    """How two places of the same word differ in the sum; None where no word stands twice."""
     for name in tokens:
         if view.trace.picture is None and tokens.count(name) > 1:
             first, second = [place for place, other in enumerate(tokens) if other == name][:2]
@@ -214,11 +228,11 @@ def about_twice(X_0: np.ndarray) -> str | None:
 def next_door() -> None:
     """The rows of E nearest to that of the selected token."""
     words, cosines, mean = neighbours(view.choice.pipeline, view.trace.ids[token])
-    names = Axis(word("column_piece"), words)
+    names, kind = Axis(word("column_piece"), words), "read_random_rows" if view.choice.paper else "read_neighbours"
     view.picture(
         "neighbours",
         bars(cosines, names, word("axis_cosine"), colours=SLATE, font_size=view.font_size),
-        text("read_neighbours", token=tokens[token], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
+        text(kind, token=tokens[token], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
         equation=COSINE,
         still=self_same,
     )
@@ -240,7 +254,8 @@ def as_waves() -> None:
     shown = [*drawn, dimension] if many and dimension is not None and dimension not in drawn else drawn
     called = {word("dimension", number=j + 1): j for j in shown}
     turns = [f"{2 * math.pi * 10_000 ** (j / width):,.0f}" for j in (drawn[0], drawn[-1])]
-    sentence = text("read_waves_learned_words" if words else "read_waves_learned", side=config.patches_per_side)
+    told = {"side": config.patches_per_side, "front": plain("compare.and").join(tokens[: config.tokens_in_front])}
+    sentence = text("read_waves_learned_words" if words else "read_waves_learned", **told)
     if not many or config.positions == "sinusoidal":
         used = text("read_waves_used" if many else "read_waves_one", used=len(tokens))
         sentence = text("read_waves", fast=turns[0], slow=turns[1], last=drawn[-1] + 1) + " " + used
@@ -285,17 +300,19 @@ def two_ways() -> None:
 
 
 if view.story:
+    moved = view.touched("embedding.positions")
     if words:
         pieces()
         cell_maps(
             view,
             ["embedding.sum"],
-            [about_twice(view.trace["embedding.sum"]) or text("story_row")],
-            [{"title": word("sum")}],
+            [text("read_sum_changed") if moved else about_twice(view.trace["embedding.sum"]) or text("story_row")],
+            [{"title": word("sum" if view.trace.graph.stream(0)[0] == "embedding.sum" else "summed")}],
         )
     else:
         patches()
-    view.tell(text("story_seats" if words else "story_seats_patches" if cut else "story_seats_single"))
+    seats = "story_seats" if words else "story_seats_patches" if cut else "story_seats_single"
+    view.tell(text("story_seats_changed" if moved else seats))
 else:
     parts = {"pieces": pieces if words else patches, "vectors": vectors}
     if words:

@@ -21,7 +21,7 @@ if not view.translates:
     words = {"input": "sentence", "output": None, "against": None}
     st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
 else:
-    if view.choice.paper:
+    if view.choice.paper or view.choice.checkpoint:
         st.info(t("translation.trained_here"), icon=":material/info:")
     if view.choice.into not in (None, language_after(view.trace.tokens)):
         st.info(t("translation.same_language"), icon=":material/info:")

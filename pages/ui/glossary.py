@@ -115,6 +115,8 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
     graph, numbers = trace.graph, sizes(trace)
     modules = {quantity.module for quantity in graph} | {quantity.key for quantity in graph}
     for entry in OWN:
+        if entry.name == "CLS" and not numbers["CLS"]:  # a picture that is one token
+            continue
         if not entry.module or entry.module in modules:
             yield entry.symbol, entry.page, entry.name, entry.value.format_map(numbers)
     listed = {("Z", page_of(graph[graph.Z]))}
@@ -138,7 +140,7 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
             if quantity.key == sublayer.norm:
                 return f"{'before' if sublayer.norm_first else 'norm'}_{sublayer.name}"
     if quantity.operation == "input" and "height" in quantity.axes:
-        return "image"
+        return "image_colour" if graph.config.channels > 1 else "image"
     if quantity.key in NARROW and graph.config.d_embedding:
         return NARROW[quantity.key]
     if quantity.key in BEFORE_THE_LAYERS and graph.config.embedding_norm:

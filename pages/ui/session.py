@@ -109,7 +109,8 @@ def read_by(name: str, subject: Hashable) -> tuple[Any, Reading]:
     try:
         reading = _reading(name, subject) if isinstance(subject, str) else reader.read(subject)
     except InputError as error:
-        st.warning(t(f"error.input_{error.reason}"), icon=":material/edit_off:")
+        theirs = "_theirs" if error.reason == "unknown_only" and name in offered() else ""
+        st.warning(t(f"error.input_{error.reason}{theirs}"), icon=":material/edit_off:")
         subject = last_good.get(name) or next(filter(partial(_reads, reader), (FIRST_SENTENCE, *reader.vocabulary)))
         reading = reader.read(subject)
     last_good[name] = subject

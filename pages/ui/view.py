@@ -111,7 +111,7 @@ class View(Runs):
         for arrow, (down, across) in ARROWS.items():
             field, count = ("layer", self.trace.config.layers) if down else ("head", self.trace.config.heads)
             self.on_key(arrow, partial(go_on, field, down or across, count))
-        if self.choice.pipeline == "untrained":
+        if self.choice.pipeline == "untrained" and about is the_readers_own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if chips:
             self._chips()

@@ -29,7 +29,7 @@ def another_input(lab: Experiment) -> None:
     view = lab.view
     other_input(view.choice, "what_if")
     if view.other is None:
-        st.info(text("other_missing"), icon=":material/compare_arrows:")
+        st.info(text("other_missing" if view.trace.ids else "other_missing_picture"), icon=":material/compare_arrows:")
         return
     words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]
     what = either("stage", word("taken"), TAKEN, words, view.choice.stage)

@@ -179,6 +179,8 @@ def effect_map(
             said = text("read_map", where=where(*strongest), value=signed(values[strongest]))
         if waiting:
             said = text("read_not_yet")
+        elif not np.nan_to_num(values).any():
+            said = text("read_no_effect")
         elif not np.isfinite(values).all():
             said += " " + text("read_blank")
         view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
@@ -197,7 +199,7 @@ def is_that_much(
 ) -> None:
     """One effect among those of the same change everywhere else: a strip of dots with this one lit."""
     cells = [tuple(int(i) for i in cell) for cell in np.argwhere(np.isfinite(values))]
-    if lit not in cells:
+    if lit not in cells or not np.nan_to_num(values).any():
         return
     all_of_them = np.array([values[cell] for cell in cells])
     hover = [f"{where(*cell)}: {signed(values[cell])}" for cell in cells]

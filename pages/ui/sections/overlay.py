@@ -136,7 +136,7 @@ def over_layers(view: View) -> None:
                 height=240,
             ),
             t(
-                "overlay.read_rollout_cls" if name == "rollout" and query == 0 else f"overlay.read_{name}",
+                "overlay.read_rollout_cls" if name == "rollout" and query < front else f"overlay.read_{name}",
                 query=tokens[query],
                 layer=config.layers,
                 best=tokens[best],

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace, WeightsError
-from model.translator import Task
+from model.translator import Task, TranslationTrace
 from pages.ui import session
 from pages.ui.components.diagram import Box, diagram, show
 from pages.ui.differences import Difference
@@ -48,6 +48,11 @@ def whole(view: View, place: int) -> None:
             select(panel="inside", block=block_of(box))
         go_to(box.page)
     st.caption(t("home.diagram_help", **words))
+    if isinstance(trace, TranslationTrace):
+        right = {"m": len(trace.target_tokens), "M": trace.graph.layers("decoder."), "layer": layer + 1}
+        st.caption(t("home.decoder_help", **right))
+        if view.choice.paper or view.choice.checkpoint:
+            st.caption(t("translation.trained_here"))
 
 
 def _decoder_switch(view: View) -> bool:
@@ -136,6 +141,8 @@ def side_by_side(view: View) -> None:
         st.markdown(f"**{plain('home.words', n=n)}**")
         st.markdown(" ".join(f":gray-background[{literal(token)}]" for token in words.tokens))
         st.markdown(t("home.words_answer"))
+        if view.choice.paper or view.choice.checkpoint:
+            st.caption(t("home.words_ours"))
         guess = digit.answer[0]
         figure = drawing(digit.picture, cut=digit.config.patch_size, font_size=view.font_size)
         said = {"best": class_label(guess.best), "share": decimal(max(guess.probabilities))}

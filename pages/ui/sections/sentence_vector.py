@@ -20,9 +20,14 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 
+def of_input(view: View, name: str) -> str:
+    """The key of a text that speaks of the sentence, or, of a picture, that of its counterpart."""
+    return f"sentence_vector.{name}" + "_picture" * (view.trace.picture is not None)
+
+
 def no_head(view: View) -> None:
     """Why there is no answer."""
-    why = "sentence_vector.no_head" if view.choice.checkpoint else "untrained.no_answer"
+    why = of_input(view, "no_head") if view.choice.checkpoint else "untrained.no_answer"
     st.info(t(why), icon=":material/lightbulb:")
 
 
@@ -36,16 +41,16 @@ def instead_of_an_answer(view: View) -> None:
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
     figure = heatmap(vectors, *axes, square=False, height=190, font_size=view.font_size)
     said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=vectors.shape[1])
-    title, difference = plain("sentence_vector.title"), Difference(vectors, axes)
+    title, difference = plain(of_input(view, "title")), Difference(vectors, axes)
     view.picture("vector", figure, said, values=vectors, title=title, difference=difference)
     other_input(view.choice, view.name)
     if view.other is None:
-        st.caption(t("sentence_vector.ask"))
+        st.caption(t(of_input(view, "ask")))
         return
     for pooling, name in zip(POOLINGS, names, strict=True):
         found = cosine(sentence_vector(view.trace.Z, pooling), sentence_vector(view.other.Z, pooling))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(t("sentence_vector.alike", name=name, cosine=f"{found.value:.4f}"), width="content")
+            st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
             if not view.story:
                 st.latex(worked_out(found), width="content")
     st.caption(t("sentence_vector.means"))
@@ -74,8 +79,8 @@ def head_laboratory(view: View) -> None:
     where = plain("common.where", layer=layer + 1, head=head + 1)
     look = {"scale": "positive", "cell": (layer, head), "clickable": True, "font_size": view.font_size}
     figure = heatmap(moved, *axes, square=False, **look)
-    said = t("sentence_vector.read_heads", where=where, value=f"{moved.max():.4f}")
-    view.picture("moved", figure, said, values=moved, on_pick=change, title=plain("sentence_vector.heads"), still=True)
+    said = t(of_input(view, "read_heads"), where=where, value=f"{moved.max():.4f}")
+    view.picture("moved", figure, said, values=moved, on_pick=change, title=plain(of_input(view, "heads")), still=True)
     if view.trace.edits:
         now = cosine(sentence_vector(view.original.Z, pooling), sentence_vector(view.trace.Z, pooling))
         st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))

@@ -46,11 +46,13 @@ class Writing(View):
 
     def __init__(self) -> None:
         super().__init__("translation", hides=lambda *_: None, about=self._of)  # it writes what the whole sentence says
+        if self.shows == "other":  # then that is on the screen
+            self.__dict__.pop("task", None)
         self.translates = self.trace.picture is None
         if self.translates:
             self._translate()
 
-    @property
+    @cached_property
     def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
         sentence, _ = session.read_by("translation", self.given)
@@ -62,6 +64,7 @@ class Writing(View):
         return self.trace if self.trace.picture is not None else session.run("translation", self.task)
 
     def _of(self, choice: Choice) -> tuple[str, Task] | None:
+        """What is translated, if it is a sentence."""
         return ("translation", self.task) if choice.input == "sentence" else None
 
     def _translate(self) -> None:

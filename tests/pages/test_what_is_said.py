@@ -1,0 +1,101 @@
+"""What a page says holds for the network and the run on it, not only for a sentence in our own trained encoder."""
+
+import re
+
+import pytest
+
+from pages.ui.drawing import sketch
+from pages.ui.text import catalogue
+from tests.model.test_checkpoints import MINILM, theirs
+from tests.pages.opening import open_page, pre_norm, texts, with_network
+from tests.pages.test_checkpoints import offer
+
+SENTENCE = "the dog chased the cat ."
+DIGIT = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
+FLAT = DIGIT | {"input": "flat"}
+NO_ATTENTION = {"edits": "layers.1.attention.output~zero", "layer": "2"}
+NO_PLACES = {"edits": "embedding.positions~zero"}
+
+
+def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> None:
+    """Check that the page says these texts, as far as nothing is filled in, and not that other one."""
+    said = texts(open_page(page, **{"s": SENTENCE, "depth": "numbers"} | link)).replace("\\", "")
+
+    def stands(name: str) -> bool:
+        return all(part.strip() in said for part in re.split(r"\{\w+\}|[*$]", catalogue("en")[name]))
+
+    assert [name for name in texts_that_stand if not stands(name)] == []
+    assert not stands(not_)
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "told", "not_"),
+    [
+        ("layers", {"panel": "out", "layer": "6"}, ["layers.read_out_Z", "layers.read_from_Z"], "layers.read_out_last"),
+        ("layers", {"panel": "out", "layer": "6", "model": "paper"}, ["layers.read_out_Z"], "layers.read_from_Z"),
+        ("add_and_norm", {"panel": "ways"}, [], "add_and_norm.read_lengths_none"),
+        (
+            "add_and_norm",
+            {"panel": "ways"} | NO_ATTENTION,
+            ["add_and_norm.read_lengths_none", "add_and_norm.read_cosines_none"],
+            "add_and_norm.read_cosines_new",
+        ),
+        ("add_and_norm", {"panel": "values"}, ["add_and_norm.shape_may_change"], "add_and_norm.shape_same"),
+        (
+            "add_and_norm",
+            {"panel": "values", "model": "paper"},
+            ["add_and_norm.shape_same"],
+            "add_and_norm.shape_may_change",
+        ),
+        ("tokens", {"panel": "vectors"} | NO_PLACES, ["tokens.read_sum_changed"], "tokens.read_sum"),
+        ("tokens", {"depth": "story"} | NO_PLACES, ["tokens.story_seats_changed"], "tokens.story_seats"),
+        (
+            "tokens",
+            {"panel": "neighbours", "model": "paper"},
+            ["tokens.read_random_rows"],
+            "tokens.read_neighbours",
+        ),
+        (
+            "queries_keys_values",
+            {"depth": "story", "model": "paper"},
+            ["queries_keys_values.story_take_random"],
+            "queries_keys_values.story_take_words",
+        ),
+        ("translation", {"model": "paper"}, ["translation.trained_here"], "untrained.banner"),
+        ("home", {"decoder": "true"}, ["home.decoder_help"], "translation.trained_here"),
+        ("home", {"decoder": "true", "model": "paper"}, ["translation.trained_here"], "home.words_ours"),
+        ("home", {"panel": "shapes", "model": "paper"}, ["home.words_ours"], "translation.trained_here"),
+        ("what_if", {"panel": "inside"} | FLAT, ["what_if.read_no_effect"], "what_if.read_spread"),
+        (
+            "feed_forward",
+            {"panel": "neuron", "edits": "layers.0.ffn.activation~set~value.-2~neuron.5", "neuron": "5", "layer": "1"},
+            ["feed_forward.read_fires_nowhere"],
+            "feed_forward.read_fires",
+        ),
+        ("what_if", {"panel": "patching"} | DIGIT, ["what_if.other_missing_picture"], "what_if.other_missing"),
+    ],
+)
+def test_what_is_said_is_so(page: str, link: dict[str, str], told: list[str], not_: str) -> None:
+    say(page, link, *told, not_=not_)
+
+
+def test_a_last_layer_before_one_more_norm_is_not_Z(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_network(monkeypatch, pre_norm("text"))
+    link = {"panel": "out", "layer": "3"}
+    say("layers", link, "layers.read_out_last", "layers.read_final", "layers.read_from_Z", not_="layers.read_out_Z")
+    say("add_and_norm", {"panel": "ways"}, not_="add_and_norm.cosine_after")
+
+
+def test_a_picture_is_called_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, theirs("ViTModel")[1])
+    picture = {"input": "picture", "model": name}
+    for text in ("no_head", "title", "ask"):
+        say("answer", picture, f"sentence_vector.{text}_picture", not_=f"sentence_vector.{text}")
+    say("layers", picture | {"panel": "lens"}, "sentence_vector.no_guess_picture", not_="sentence_vector.no_guess")
+    say("tokens", picture, "tokens.read_cls", not_="tokens.read_cls_answer")
+
+
+def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    link = {"panel": "vectors", "model": name, "s": "the dog saw a cat"}
+    say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_sum")
