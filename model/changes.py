@@ -1,10 +1,9 @@
 """Edits made ready for a run: checked against the graph, and turned into functions of the values that pass.
 
-Nothing is changed in silence: what does not fit raises EditError, and `idle` says of an edit that fits why nothing that
-reads its place can notice it.
+What does not fit raises EditError, and `idle` says of an edit that fits why nothing that reads its place can notice it;
+but for one that a later edit of the same place overwrites.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
@@ -46,11 +45,15 @@ class Change:
 
 
 def bind(edits: Iterable[Edit], run: Surroundings) -> list[Change]:
-    """The edits as changes at keys, in order. Raises EditError for whatever can be seen to be wrong before the run."""
+    """The edits as changes at keys, in order; but what hides comes after what shows, or it would be seen again.
+
+    Raises EditError for whatever can be seen to be wrong before the run.
+    """
     edits = tuple(edits)
     if len(edits) > MOST_EDITS:
         raise EditError("many", most=MOST_EDITS, edits=len(edits))
-    return [change for edit in edits for change in _bind(edit, run)]
+    changes = [change for edit in edits for change in _bind(edit, run)]
+    return sorted(changes, key=lambda change: OPERATIONS[change.edit.operation].hides)
 
 
 def _bind(edit: Edit, run: Surroundings) -> list[Change]:
@@ -89,14 +92,14 @@ def check(edit: Edit, graph: Graph) -> None:
             raise EditError("axis", axis=name, **about)
     if "value" in row.takes and not _in_range(edit.value, row):
         raise EditError("value", value=edit.value, least=row.least, most=row.most, **about)
-    if not isinstance(edit.seed, int) or not 0 <= edit.seed < MOST_SEEDS:
+    if type(edit.seed) is not int or not 0 <= edit.seed < MOST_SEEDS:
         raise EditError("value", value=edit.seed, least=0, most=MOST_SEEDS - 1, **about)
     if edit.operation == "remove" and edit.token in range(graph.config.tokens_read):
         raise EditError("read", **about)
 
 
 def _in_range(value: float, row: Operation) -> bool:
-    number = isinstance(value, int | float) and math.isfinite(value) and row.least <= value <= row.most
+    number = isinstance(value, int | float) and row.least <= value <= row.most  # which NaN is not
     return number and not (row.whole and value != int(value))
 
 

@@ -254,6 +254,10 @@ def _is_fixed_positions(quantity: Quantity, graph: Graph) -> bool:
     return quantity.operation == "positions" and is_written_before(quantity, graph)
 
 
+def _is_even(quantity: Quantity, graph: Graph) -> bool:
+    return quantity.operation == "positions" and graph.config.embedded % 2 == 0  # a sine and a cosine for each speed
+
+
 def _is_sum(quantity: Quantity, _graph: Graph) -> bool:
     return quantity.operation == "add" and quantity.layer is not None
 
@@ -319,7 +323,7 @@ OPERATIONS: dict[str, Operation] = {
         _shift, _is("positions"), takes=("value",), whole=True, given=lambda edit, key, run: run.positions(key),
     ),
     # sine and cosine in place of learned positions
-    "sinusoidal": Operation(_sinusoidal, _is("positions")),
+    "sinusoidal": Operation(_sinusoidal, _is_even),
     # the sum without what stood there before: the sub-layer's output alone
     "without": Operation(lambda value, here: here.read, _is_sum, reads=1),
     # LayerNorm hands on what it reads

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import torch
 from safetensors import SafetensorError, safe_open
-from tokenizers import Tokenizer, normalizers
+from tokenizers import Regex, Tokenizer, normalizers
 from torch import Tensor
 
 from model.config import DECODER, PRESETS, EncoderConfig
@@ -16,10 +16,11 @@ from model.decoder import TranslationNetwork
 from model.files import WEIGHTS, WeightsError, intact
 from model.heads import network_for
 from model.hugging_face import load_folder
-from model.pipeline import ImageReader, Pipeline, Reader, TextReader
+from model.pipeline import MOST_CHARACTERS, ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
 PRIVATE_USE = 0xE000  # Unicode's first sign that means nothing
+NO_PIECE = "□"  # what a sign is read as that we have no piece for
 #: Uses of the embedding matrix under other names.
 TIED = {"logits.weight", "decoder.embedding.E.weight"}
 
@@ -32,10 +33,12 @@ def load_tokenizer() -> Tokenizer:
     except Exception as error:  # tokenizers raises bare Exception for a damaged file
         raise WeightsError("damaged", path.name) from error
     own = [piece for piece in tokenizer.get_vocab() if len(piece) == 1 and normalize("NFKC", piece) != piece]
+    typed = normalizers.Replace(Regex("[\ue000-\uf8ff]"), NO_PIECE)  # they would be taken for our stand-ins
     hidden = {sign: chr(PRIVATE_USE + number) for number, sign in enumerate(own)}  # ， has a piece, and stays itself
     hide = [normalizers.Replace(sign, place) for sign, place in hidden.items()]
     show = [normalizers.Replace(place, sign) for sign, place in hidden.items()]
-    tokenizer.normalizer = normalizers.Sequence([*hide, normalizers.NFKC(), *show, tokenizer.normalizer])
+    tokenizer.normalizer = normalizers.Sequence([typed, *hide, normalizers.NFKC(), *show, tokenizer.normalizer])
+    tokenizer.model.max_input_chars_per_word = MOST_CHARACTERS  # the limit of 40 was for the speed of training
     return tokenizer
 
 

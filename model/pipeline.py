@@ -95,7 +95,7 @@ class TextReader:
             raise InputError("unknown_only", symbols=unknown)
         notes = []
         if unknown:
-            notes.append(Note("unknown", {"symbols": unknown}))
+            notes.append(Note("unknown", {"symbols": list(dict.fromkeys(unknown))}))
         if len(ids) > self.max_len or len(str(x)) > MOST_CHARACTERS:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
             cut = [self.vocabulary[i] for i in ids[self.max_len - 1 :]]
@@ -274,9 +274,10 @@ class Pipeline:
         Source: "the logit lens", nostalgebraist 2020.
         """
         Z = self.network.norm(torch.from_numpy(trace.states()))  # (1 + layers, token, d_model)
+        logits = torch.tensor(trace["logits"])  # its own answer, whatever was changed behind the layers
         if self.config.head == "masked-word":
-            Z = Z[:, token]
-        return self.network.read_out(Z).softmax(-1).numpy()
+            Z, logits = Z[:, token], logits[token]
+        return torch.cat([self.network.read_out(Z[:-1]), logits[None]]).softmax(-1).numpy()
 
 
 @dataclass

@@ -42,10 +42,14 @@ def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
 
 
 def near_and_far(trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which tokens are words (or patches) beside `token`, and which stand further away: (token,) of booleans each."""
-    away = np.abs(np.arange(len(trace.tokens)) - token)
-    words = np.array([name not in SPECIAL_TOKENS for name in trace.tokens])
-    return words & (away == 1), words & (away > 1)
+    """Which tokens are words (or patches) beside `token`, and which stand further away: (token,) of booleans each.
+
+    From what stands nowhere, as [CLS] before patches, all is far.
+    """
+    away = np.linalg.norm(trace.places - trace.places[token], axis=1)  # NaN where one of the two stands nowhere
+    words = np.array([name not in SPECIAL_TOKENS for name in trace.tokens]) & ~np.isnan(trace.places).any(axis=1)
+    others, beside = np.arange(len(words)) != token, away < 2
+    return words & others & beside, words & others & ~beside
 
 
 def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int]:

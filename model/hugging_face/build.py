@@ -61,17 +61,23 @@ def _family(folder: Folder, theirs: Mapping[str, Any]) -> tuple[Family, Head]:
     if kind not in FAMILIES:
         raise CheckpointError("family", folder=folder.name, family=kind[:40], families=", ".join(FAMILIES))
     family = FAMILIES[kind]
-    for setting, allowed in family.only.items():
-        if theirs.get(setting, allowed[0]) not in allowed:
-            raise CheckpointError("setting", folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
+    _check_settings(folder, theirs, family.only)
     architectures = theirs.get("architectures")
     architecture = str(architectures[0] if isinstance(architectures, list) and architectures else kind + "Model")
     for end, head in family.heads.items():
         if architecture.lower() == (kind.replace("-", "") + end).lower():
+            _check_settings(folder, theirs, head.only)
             return family, head
     raise CheckpointError(
         "architecture", folder=folder.name, architecture=architecture[:60], heads=", ".join(family.heads)
     )
+
+
+def _check_settings(folder: Folder, theirs: Mapping[str, Any], only: Mapping[str, tuple[object, ...]]) -> None:
+    """Raise CheckpointError for a setting that has another value than those that we compute."""
+    for setting, allowed in only.items():
+        if theirs.get(setting, allowed[0]) not in allowed:
+            raise CheckpointError("setting", folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
 
 
 def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
@@ -141,13 +147,16 @@ def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_
         shape = tuple(tensor.shape)
         try:
             ours = family.laid_out.get(key, _as_it_is)(tensor)
+            if key == "embedding.positions.table":
+                ours = ours[in_front:]
         except (IndexError, RuntimeError):  # too few axes
             ours = tensor
-        if key == "embedding.positions.table":
-            ours = ours[in_front:]
         if ours.shape != wanted.shape:
             expected = tuple(wanted.shape)
             raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, found=shape, expected=expected)
+        if not tensor.is_floating_point():
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise CheckpointError("tensor_kind", folder=folder.name, tensor=theirs, kind=kind)
         ours = ours.float()
         if not ours.sum(dtype=torch.float64).isfinite():
             raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=theirs)
@@ -194,4 +203,4 @@ def _reader(folder: Folder, config: EncoderConfig, labels: list[str]) -> Reader:
     tokenizer = folder.tokenizer()
     if max(tokenizer.get_vocab().values(), default=config.vocab_size) >= config.vocab_size:
         raise CheckpointError("vocabulary", folder=folder.name)
-    return CheckpointTextReader(tokenizer, config, folder.roles(), labels)
+    return CheckpointTextReader(tokenizer, config, folder.roles(tokenizer.get_vocab()), labels)

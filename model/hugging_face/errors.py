@@ -19,6 +19,7 @@ SENTENCES = {
     "tensor_missing": "the weights in {folder} lack {tensor}",
     "tensor_left_over": "the weights in {folder} hold {tensor}, which no part of this encoder reads",
     "tensor_shape": "{tensor} in {folder} has the shape {found}, where the configuration asks for {expected}",
+    "tensor_kind": "{tensor} in {folder} holds numbers of the kind {kind}; those that are read have a floating point",
     "tensor_not_finite": "{tensor} in {folder} holds numbers that are not finite",
     "tensor_untied": "{tensor} in {folder} differs from the matrix that looks words up; here they are one",
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",

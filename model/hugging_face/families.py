@@ -17,7 +17,8 @@ IMAGES = {"input": "patches", "positions": "learned", "norm_first": True, "final
 class Head:
     """What a checkpoint says of its input, and where the weights of that stand.
 
-    `copies` are tensors that some checkpoints store a second time: theirs -> our key, whose numbers they repeat.
+    `copies` are tensors that some checkpoints store a second time: theirs -> our key, whose numbers they repeat. only:
+    settings of theirs, with the values for which our head computes what theirs does.
     """
 
     kind: Literal["none", "masked-word", "classifier"]
@@ -25,6 +26,7 @@ class Head:
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
     copies: Mapping[str, str] = field(default_factory=dict)
+    only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ BERT_GUESSES = Head(
         "cls.predictions.decoder.weight": "embedding.E.weight",
         "cls.predictions.decoder.bias": "logits.bias",
     },
+    only={"hidden_act": ("gelu",)},
 )
 
 BERT = Family(
@@ -184,6 +187,7 @@ DISTILBERT = Family(
                 "logits.bias": "vocab_projector.bias",
             },
             copies={"vocab_projector.weight": "embedding.E.weight"},
+            only={"activation": ("gelu",)},
         ),
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "pre_classifier", "logits": "classifier"}, pooler="relu"

@@ -1,7 +1,7 @@
 """A Hugging Face folder: its files as they are, read without running anything that stands in them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ from model.hugging_face.errors import CheckpointError
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
 MOST_TOKENIZER_BYTES = 100_000_000
-#: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them.
+#: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them, which is what
+#: BERT calls them; and as RoBERTa and its kin call them.
 ROLES = {
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-    "unk_token": "[UNK]",
-    "pad_token": "[PAD]",
+    "cls_token": ("[CLS]", "<s>"),
+    "sep_token": ("[SEP]", "</s>"),
+    "mask_token": ("[MASK]", "<mask>"),
+    "unk_token": ("[UNK]", "<unk>"),
+    "pad_token": ("[PAD]", "<pad>"),
 }
 
 
@@ -117,8 +118,7 @@ class Folder:
             if whole:
                 tokenizer = Tokenizer.from_file(str(whole))
             else:
-                lowercase = (self.settings("tokenizer_config.json") or {}).get("do_lower_case", True)
-                tokenizer = Tokenizer.from_str(BertWordPieceTokenizer(str(words), lowercase=bool(lowercase)).to_str())
+                tokenizer = Tokenizer.from_str(self._word_piece(words).to_str())
             tokenizer.no_truncation()
             tokenizer.no_padding()
         except CheckpointError:
@@ -127,13 +127,28 @@ class Folder:
             raise CheckpointError("damaged", file=path.name, folder=self.name) from error
         return tokenizer
 
-    def roles(self) -> dict[str, str]:
-        """What the tokenizer calls the tokens that stand for no word -> what we call them: {"<s>": "[CLS]", …}."""
+    def _word_piece(self, words: Path | None) -> BertWordPieceTokenizer:
+        """With the words of vocab.txt; a text is made plain as the settings say, or by default."""
+        said = self.settings("tokenizer_config.json") or {}
+        accents = said.get("strip_accents")
+        return BertWordPieceTokenizer(
+            str(words),
+            lowercase=bool(said.get("do_lower_case", True)),
+            strip_accents=None if accents is None else bool(accents),  # None: where all is in small letters
+            handle_chinese_chars=bool(said.get("tokenize_chinese_chars", True)),
+        )
+
+    def roles(self, vocabulary: Container[str]) -> dict[str, str]:
+        """What the tokenizer calls the tokens that stand for no word -> what we call them: {"<s>": "[CLS]", …}.
+
+        Where no file names one, it is the first of the usual names that the vocabulary holds.
+        """
         found = self.settings("special_tokens_map.json") or {}
         found |= self.settings("tokenizer_config.json") or {}
         roles = {}
-        for role, ours in ROLES.items():
-            theirs = found.get(role, ours)
+        for role, (ours, *others) in ROLES.items():
+            usual = next((name for name in (ours, *others) if name in vocabulary), ours)
+            theirs = found.get(role, usual)
             theirs = theirs.get("content") if isinstance(theirs, dict) else theirs
             if isinstance(theirs, str):
                 roles[theirs] = ours

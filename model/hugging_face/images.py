@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 from torch import Tensor
 
 from model.config import EncoderConfig
@@ -62,7 +62,8 @@ class CheckpointImageReader:
             with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as opened:
                 if opened.width * opened.height > MOST_PIXELS:
                     raise InputError("not_an_image", shape=opened.size)
-                picture = opened.convert("RGB" if self.config.channels == 3 else "L")
+                upright = ImageOps.exif_transpose(opened)  # a telephone held upright says so, and stores it lying
+                picture = upright.convert("RGB" if self.config.channels == 3 else "L")
             picture = self._of_its_size(picture)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError("not_an_image") from error

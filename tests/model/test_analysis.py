@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 
+from model import Edit
 from model.analysis import (
     cosine_similarity,
     entropy,
@@ -12,11 +14,12 @@ from model.analysis import (
     mean_distance,
     pca,
     rollout,
+    softmax,
     token_places,
     write_contributions,
 )
 from model.config import PRESETS
-from tests.networks import ALL, pipeline, trace_of
+from tests.networks import ALL, example, pipeline, trace_of
 
 dice = np.random.default_rng(3)
 WORDS = ["[CLS]", "the", "cat", "sat", "down", "[SEP]"]
@@ -227,8 +230,20 @@ def test_reading_the_last_layer_is_the_networks_own_answer(name: str) -> None:
     logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][token]
     expected = np.exp(logits - logits.max())
     np.testing.assert_allclose(read[-1], expected / expected.sum(), atol=1e-5)
+    Z = pipe.network.norm(torch.tensor(trace.states()[-1:]))  # and read like all the others
+    again = pipe.network.read_out(Z[:, token] if trace["logits"].ndim > 1 else Z)[0].softmax(-1)
+    np.testing.assert_allclose(read[-1], again.numpy(force=True), atol=1e-5)
     assert read.shape == (trace.config.layers + 1, len(logits))
     np.testing.assert_allclose(read.sum(-1), 1, atol=1e-4)
+
+
+@pytest.mark.parametrize("edit", [Edit("logits", "scale", 0.2), Edit("logits", "zero")])
+def test_the_last_layer_says_what_the_changed_network_answers(edit: Edit) -> None:
+    for name in ("trained text", "trained digits"):
+        pipe = pipeline(name)
+        trace = pipe(example(name), [edit])
+        logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][1]
+        np.testing.assert_allclose(pipe.read_layers(trace, 1)[-1], softmax(logits), atol=1e-6)
 
 
 def test_the_mean_cosine_to_all_rows_is_that_of_the_cosines() -> None:

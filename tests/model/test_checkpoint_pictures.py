@@ -62,6 +62,16 @@ def test_a_file_is_read_as_their_library_reads_it(what: str, size: tuple[int, in
         close(pipeline.reader.shown(pipeline(file).picture), looks)
 
 
+def test_a_photo_that_says_how_it_was_held_is_read_upright(tmp_path: Path) -> None:
+    pipeline, (seen, _) = load(str(with_settings(tmp_path, size=32))), picture(50, 41)
+    lying, exif = io.BytesIO(), Image.Exif()
+    exif[0x0112] = 6  # turn it to the right
+    seen.transpose(Image.Transpose.ROTATE_90).save(lying, "PNG", exif=exif)
+    upright = io.BytesIO()
+    seen.save(upright, "PNG")
+    np.testing.assert_array_equal(pipeline(lying.getvalue()).picture, pipeline(upright.getvalue()).picture)
+
+
 def test_a_thread_of_a_picture_is_not_spread_out(tmp_path: Path) -> None:
     folder = with_settings(tmp_path, size={"shortest_edge": 256})
     with pytest.raises(InputError):

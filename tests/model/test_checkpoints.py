@@ -248,6 +248,28 @@ def test_sentence_vectors_of_a_real_checkpoint_are_theirs() -> None:
         close(trace.Z[0], Z[0])
 
 
+def test_tokens_that_no_file_names_have_their_usual_names(tmp_path: Path) -> None:
+    shutil.copytree(theirs("RobertaForMaskedLM")[1], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "tokenizer_config.json").write_text("{}")  # as on the hub
+    unnamed, named = load(str(tmp_path)), ours("RobertaForMaskedLM")
+    assert unnamed(ONE).tokens == named(ONE).tokens and "[MASK]" in unnamed(ONE).tokens
+    np.testing.assert_array_equal(unnamed(ONE)["logits"], named(ONE)["logits"])
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"strip_accents": False}, {"tokenize_chinese_chars": False}, {"do_lower_case": False}]
+)
+def test_words_without_a_tokenizer_are_made_plain_as_their_library_does(said: dict, tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "tokenizer.json").unlink()
+    words = [*SQUARE, "für", "fur", "Cat", "cat", "我", "##们", "们", "the", *(f"w{i}" for i in range(18))]
+    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+    text = "the Cat für 我们"
+    library = transformers.BertTokenizer(str(tmp_path / "vocab.txt"), **said)
+    assert load(str(tmp_path)).reader.read(text).ids == library(text)["input_ids"]
+
+
 # Folders that cannot be read: each says why in one sentence, and nothing in them is run.
 
 
@@ -298,6 +320,7 @@ def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
 
 
 Q = "bert.encoder.layer.1.attention.self.query.weight"
+PLACES = "bert.embeddings.position_embeddings.weight"
 HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no config": ("missing", lambda f: (f / "config.json").unlink()),
     "no weights": ("missing", lambda f: (f / "model.safetensors").unlink()),
@@ -322,6 +345,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "another activation": ("setting", lambda f: rewritten(f, hidden_act="silu")),
     "a list for an activation": ("setting", lambda f: rewritten(f, hidden_act=["gelu"])),
     "heads that do not divide": ("setting", lambda f: rewritten(f, num_attention_heads=7)),
+    "a bend of the head's own": ("setting", lambda f: rewritten(f, hidden_act="relu")),
     "no width": ("no_setting", lambda f: rewritten(f, hidden_size=None)),
     "a huge width": ("size", lambda f: rewritten(f, hidden_size=10**18)),
     "endless layers": ("size", lambda f: rewritten(f, num_hidden_layers=10**9)),
@@ -335,6 +359,8 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a tensor left over": ("tensor_left_over", lambda f: other_tensors(f, lambda w: w.update(extra=torch.ones(2)))),
     "a wrong size": ("tensor_shape", lambda f: other_tensors(f, lambda w: w.update({Q: torch.ones(24, 25)}))),
     "another width": ("tensor_shape", lambda f: rewritten(f, hidden_size=48)),
+    "whole numbers": ("tensor_kind", lambda f: other_tensors(f, lambda w: w.update({Q: w[Q].to(torch.int8)}))),
+    "no axes": ("tensor_shape", lambda f: other_tensors(f, lambda w: w.update({PLACES: torch.tensor(1.0)}))),
     "not finite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.nan))),
     "infinite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.inf))),
     "another answer matrix": ("tensor_untied", lambda f: other_tensors(f, answer_from_elsewhere)),

@@ -178,6 +178,15 @@ def test_without_cls_and_sep_nobody_else_looks_at_them() -> None:
     ).all()
 
 
+def test_what_is_hidden_stays_hidden_in_whatever_order() -> None:
+    whole, x = pipeline("trained text"), example("trained text")
+    remove = Edit("embedding.sum", "remove", token=2)
+    again = Edit("layers.0.attention.masked", "patch", source=x)
+    for edits in ((remove, again), (again, remove)):
+        weights = whole(x, edits)["layers.0.attention.weights"]
+        assert not np.delete(weights[:, :, 2], 2, axis=1).any()
+
+
 def test_one_pair_hidden_in_one_head_touches_nothing_else() -> None:
     key = "layers.1.attention.masked"
     after = run("trained text", Edit(key, "hide", head=3, token=1, looked_at=1))

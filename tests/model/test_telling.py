@@ -5,7 +5,7 @@ import pytest
 
 from model import Edit, load
 from model.analysis import softmax
-from model.telling import MOST_HEADS, telling_head, telling_word
+from model.telling import MOST_HEADS, near_and_far, telling_head, telling_word
 from tests.networks import pipeline, trace_of
 
 SENTENCE = "the dog chased the cat near a river ."
@@ -64,3 +64,20 @@ def test_a_network_without_an_answer_still_has_a_head_to_watch() -> None:
     far = np.abs(np.arange(len(trace.tokens)) - 2) > 1
     share = weights[..., far].sum(-1)
     assert share[layer, head] == pytest.approx(share.max(), rel=1e-4)
+
+
+def test_of_patches_those_around_are_near_and_of_cls_all_are_far() -> None:
+    trace = trace_of("trained digits")
+    near, far = near_and_far(trace, trace.tokens.index("r3c4"))
+    around = {f"r{row}c{column}" for row in (2, 3, 4) for column in (3, 4, 5)} - {"r3c4"}
+    assert {trace.tokens[i] for i in np.flatnonzero(near)} == around
+    assert not (near & far).any() and near.sum() + far.sum() == len(trace.tokens) - 2  # but itself and [CLS]
+    near, far = near_and_far(trace, 0)
+    assert not near.any() and far[1:].all()
+    distilled = trace_of("distilled patches")
+    assert not any(places[distilled.tokens.index("[DIST]")] for places in near_and_far(distilled, 5))
+
+
+def test_of_words_the_two_neighbours_are_near() -> None:
+    near, far = near_and_far(load("text")("i love you ."), 2)
+    assert np.flatnonzero(near).tolist() == [1, 3] and np.flatnonzero(far).tolist() == [4]

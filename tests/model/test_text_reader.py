@@ -88,6 +88,17 @@ def test_what_is_read_otherwise_than_typed_is_named(
         assert reader.read(typed).tokens == reader.read(read).tokens
 
 
+def test_a_sign_without_a_meaning_is_named_and_no_stand_in_for_another(reader: TextReader) -> None:
+    reading = reader.read("i love \ue000 you \uf8ff")
+    assert reading.tokens == ["[CLS]", "i", "love", "[UNK]", "you", "[UNK]", "[SEP]"]
+    assert reading.notes[0].values == {"symbols": ["\ue000", "\uf8ff"]}
+    assert reader.read("ﷺ i love you").notes[0].values == {"symbols": ["ﷺ"]}  # one sign, four pieces
+
+
+def test_a_long_word_is_cut_like_any_other(reader: TextReader) -> None:
+    assert [len(reader.read("x" * n).tokens) for n in (40, 41)] == [42, 43]
+
+
 def test_a_mask_beyond_the_cut_is_mentioned(reader: TextReader) -> None:
     early, late = "[MASK] " + "word " * 80, "[MASK] " + "word " * 80 + "[MASK] [MASK]"
     assert [note.reason for note in reader.read(early).notes] == ["truncated"]
