@@ -40,7 +40,8 @@ def maps() -> None:
     if component is None or component >= d_model:  # chosen where vectors are wider
         component = int(np.abs(total[token]).argmax())
     cell = token, component
-    added = {"x": f"{before[cell]:.4f}", "o": f"{found[cell]:.4f}", "sum": f"{total[cell]:.4f}"}
+    x, o = (round(float(values[cell]), 4) for values in (before, found))
+    added = {"x": f"{x:.4f}", "o": f"({o:.4f})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
     spread, push = view.trace[sub.norm_reads].std(axis=1), pushes()
     typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
     said = {

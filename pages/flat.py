@@ -11,7 +11,7 @@ from model.graph import Quantity
 from model.heads import ClassifierNetwork
 from pages.ui import session
 from pages.ui.choice import Choice
-from pages.ui.differences import Difference
+from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.link import select
@@ -128,7 +128,12 @@ def of_one_token() -> None:
             Thumbnail("A V", drawn["heads"], names),
         ],
     ]
-    components = Axis.counted("A V", heads.shape[-1])
+    symbols = dict(zip(of_each, (*"QKV", "Q Kᵀ", "Q Kᵀ ÷ √d_k", "A", "A V"), strict=True))
+
+    def differs(name: str) -> Difference:
+        rows = Axis("", [f"{symbols[name]}: {head}" for head in names])
+        return Difference(drawn[name], (rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else "")))
+
     own_value = not view.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
     columns = [st.container()] if view.story else st.columns([3, 2])
     with columns[0]:
@@ -138,7 +143,7 @@ def of_one_token() -> None:
             text("read_attention", heads=len(Q), d_k=Q.shape[-1]) if own_value else t("change.no_law"),
             values=Q,
             table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
-            difference=Difference(drawn["heads"], (Axis("", names), components)),
+            difference=widest(map(differs, of_each)),
         )
     if view.story:
         return

@@ -36,12 +36,14 @@ def live(view: View) -> tuple[int, dict[int, int | None]]:
             cell = {"layer": layer, "head": head, "token": place, "key": None, "hidden": to_keep_hidden(view, hidden)}
             view.way_to("attention", plain("home.see"), **cell, stage=None, panel=None)
             _, far = near_and_far(view.trace, place)
-            if far.any() and not view.story:
+            if far.any():
                 st.caption(t("home.which_head_changed" if view.trace.edits else "home.which_head"))
     return place, hidden
 
 
 view = View("home", chips=False, hides=with_words_hidden)
+if view.story and not view.choice.big and "logits" in view.trace:
+    st.caption(t("home.story_start" if view.seen is None else "home.story_start_picture"))
 place, hidden = live(view)
 if view.story:
     colour = view.seen is not None and view.seen.ndim == 3

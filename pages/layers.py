@@ -11,13 +11,14 @@ from model import Trace
 from model.analysis import cosine_similarity, largest_terms, rollout
 from model.by_hand import terms_table
 from model.encoder import EncoderLayer
+from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.differences import Difference, of_both
 from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.formula import formula
 from pages.ui.link import select
-from pages.ui.pickers import pick
+from pages.ui.pickers import pick, placed
 from pages.ui.sections.answers import decimal
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.sentence_vector import of_input
@@ -32,6 +33,7 @@ text, word = texts_of("layers")
 
 view = View("layers")
 tokens, token, layer = view.trace.tokens, view.token, view.choice.layer
+named = placed(tokens)  # for sentences that speak of two of them
 states = view.trace.states()  # (1 + layers, token, d_model)
 steps = [word("step_0"), *(word("step", layer=number) for number in range(1, len(states)))]
 numbered = Axis(word("axis_number"), [str(number) for number in range(len(states))])
@@ -106,7 +108,9 @@ def lens() -> None:
         answer=answer,
         value=decimal(likely[-1]),
     )
-    kind = "first" if known == 0 else "last" if known == len(answers) - 1 else "between"
+    late = known == len(answers) - 1 and answers[-1] not in answers[:-1]
+    seen = not classes and answer == tokens[token]
+    kind = ("first_seen" if seen else "first") if known == 0 else "last" if late else "between"
     sentence += " " + text(f"known_{kind}", answer=answer, layer=known)
     if not classes and tokens[token] in ("[CLS]", "[SEP]"):
         sentence += " " + text("never_asked", token=tokens[token])
@@ -144,7 +148,7 @@ def similarity() -> None:
     other = nearest if view.choice.key is None else view.choice.key
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        said = {"layer": layer + 1, "token": tokens[token], "other": tokens[nearest]}
+        said = {"layer": layer + 1, "token": named[token], "other": named[nearest]}
         view.picture(
             "similarity",
             heatmap(
@@ -201,7 +205,7 @@ def cosine_by_hand(other: int, cosine: float) -> None:
         rf"\cos(a, b) = \frac{{{dot:.4f}}}{{{aa**0.5:.4f} \cdot {bb**0.5:.4f}}} = {cosine:.4f}",
     )
     with st.container(border=True, key="working.cosine"):
-        st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[other])}")
+        st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=named[token], other=named[other])}")
         arithmetic("".join(map(formula, lines)), key="by_hand")
         pick("key", word("hand_other", token=tokens[token]), tokens, other, key="layers.other")
 
@@ -312,7 +316,7 @@ def rollout_by_hand(averaged: np.ndarray, before: np.ndarray, key: int) -> None:
     mixed = averaged / 2 + (np.arange(len(tokens)) == token) / 2
     products = largest_terms(mixed, before, most=FEW if view.choice.big else MOST)
     with st.container(border=True, key="working.rollout"):
-        st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=tokens[token], other=tokens[key])}")
+        st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=named[token], other=named[key])}")
         arithmetic(terms(view, terms_table(products, "token", "½(Ā + I)", word("hand_before"))), key="by_hand")
         said = {"query": tokens[token], "key": tokens[key], "layer": layer + 1}
         st.markdown(text("hand_rollout_sum", value=f"{products.total:.4f}", **said))
@@ -345,6 +349,9 @@ if view.story:
         lens()
     else:
         path()
+    if view.kind == "words" and not view.hides and "logits" in view.trace and tokens[token] not in SPECIAL_TOKENS:
+        hidden = {"hidden": (token,), "token": token}
+        st.button(text("hide", token=tokens[token]), key="layers.hide", on_click=select, kwargs=hidden)
     drawn = "story_layers_drawing" if len(tokens) > 1 else "story_layers_single"
     view.tell(text("story_layers" if view.trace.picture is None else drawn))
 else:

@@ -302,9 +302,10 @@ def show_properties() -> None:
                 font_size=view.font_size,
                 height=440,
             ),
-            text("read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values)
-            if len(tokens) > 1
-            else text("read_symmetry_single"),
+            text("read_symmetry_single" if len(tokens) == 1 else "read_symmetric", where=view.where())
+            if gaps.max() < 1e-6
+            else text("read_symmetry", where=view.where(), gap=f"{gaps[i, j]:.3f}", **values),
+            title=None if gaps.max() >= 1e-6 or len(tokens) == 1 else word("symmetric"),
             equation=r"A_{ij} - A_{ji}",
             difference=Difference(drawn, axes),
         )

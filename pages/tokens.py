@@ -36,6 +36,7 @@ text, word = texts_of("tokens")
 view = View("tokens", rows=["embedding.sum"])
 tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
+moved = view.touched("embedding.positions")  # by the reader
 self_same = view.shows == "difference"  # no change inside moves what goes in
 cut = not words and len(view.trace.patches) > 1
 colour = view.seen is not None and view.seen.ndim == 3
@@ -61,6 +62,8 @@ def pieces() -> None:
         st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
     if not view.story:
         about_pieces()
+    elif parts := next(iter(cut_words(tokens)), None):  # how ## is to be read
+        st.caption(text("story_cut", word=spelled(parts), pieces=" + ".join(parts)))
 
 
 def about_pieces() -> None:
@@ -217,12 +220,20 @@ def about_sum(rows: Sequence[str], told: Mapping[str, str]) -> str:
 
 def about_twice(X_0: np.ndarray) -> str | None:
     """How two places of the same word differ in the sum; None where no word stands twice."""
-    for name in tokens:
-        if view.trace.picture is None and tokens.count(name) > 1:
-            first, second = [place for place, other in enumerate(tokens) if other == name][:2]
-            cosine = f"{cosine_similarity(X_0[[first, second]])[0, 1]:.4f}"
-            return text("read_sum_twice", token=name, first=first + 1, second=second + 1, cosine=cosine)
-    return None
+    if (places := twice_at()) is None:
+        return None
+    first, second = places
+    cosine = f"{cosine_similarity(X_0[[first, second]])[0, 1]:.4f}"
+    return text("read_sum_twice", token=tokens[first], first=first + 1, second=second + 1, cosine=cosine)
+
+
+def twice_at() -> tuple[int, int] | None:
+    """The first two places of the first word that stands twice; None where none does."""
+    again = next((name for name in tokens if tokens.count(name) > 1), None) if words else None
+    if again is None:
+        return None
+    first = tokens.index(again)
+    return first, tokens.index(again, first + 1)
 
 
 def next_door() -> None:
@@ -258,7 +269,7 @@ def as_waves() -> None:
     sentence = text("read_waves_learned_words" if words else "read_waves_learned", **told)
     if not many or config.positions == "sinusoidal":
         used = text("read_waves_used" if many else "read_waves_one", used=len(tokens))
-        sentence = text("read_waves", fast=turns[0], slow=turns[1], last=drawn[-1] + 1) + " " + used
+        sentence = text("read_waves", fast=turns[0], slow=turns[1], last=drawn[-1] + 1) + (" " + used) * (not moved)
     view.picture(
         "waves",
         waves(
@@ -266,7 +277,7 @@ def as_waves() -> None:
             called,
             Axis(word("axis_place")),
             word("axis_value"),
-            used=len(tokens) if many else None,
+            used=len(tokens) if many and not moved else None,
             chosen=(token, dimension) if many and dimension is not None else None,
             font_size=view.font_size,
         ),
@@ -300,13 +311,14 @@ def two_ways() -> None:
 
 
 if view.story:
-    moved = view.touched("embedding.positions")
     if words:
         pieces()
+        again = twice_at()
+        row = text("story_row_twice", token=tokens[again[0]]) if again else text("story_row")
         cell_maps(
             view,
             ["embedding.sum"],
-            [text("read_sum_changed") if moved else about_twice(view.trace["embedding.sum"]) or text("story_row")],
+            [text("read_sum_changed") if moved else row],
             [{"title": word("sum" if view.trace.graph.stream(0)[0] == "embedding.sum" else "summed")}],
         )
     else:

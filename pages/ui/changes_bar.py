@@ -12,7 +12,7 @@ from model.graph import graph as graph_of
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import pictures, sketch
 from pages.ui.link import chosen, select
-from pages.ui.link_values import MOST_EDITS
+from pages.ui.link_values import EDITS, MOST_CODE, MOST_EDITS, edit_code
 from pages.ui.pickers import bound, placed, sentence_box
 from pages.ui.text import class_label, literal, plain, t
 
@@ -40,8 +40,8 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
         )
     if len(choice.edits) + len(waiting) > 1:
         st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
-    if len(edits) >= MOST_EDITS:
-        st.caption(t("change.full", most=MOST_EDITS))
+    if edits and is_full(edits, (max(edits, key=lambda edit: len(edit_code(edit))),)):
+        st.caption(t("change.full", n=len(edits)))
 
 
 def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ def shown_switch(ways: list[str], shown: str, *, compared: bool) -> None:
     words = {way: plain(f"change.shown_{way}") for way in ways}
     if compared and "original" not in ways:
         words["changed"] = plain("change.shown_this")
-    look = bound("change.shown", shown, lambda way: select(shown=way))
+    look = bound("change.shown", shown, lambda way: select(shown=way), anew=True)
     look |= {"format_func": words.__getitem__, "required": True, "label_visibility": "collapsed"}
     st.segmented_control(plain("change.shown"), ways, **look)
     if shown in ("difference", "against"):
@@ -96,7 +96,7 @@ def other_input(choice: Choice, name: str) -> None:
         sentence_box(
             plain("compare.sentence"),
             widget,
-            lambda sentence: select(other=sentence or None),
+            lambda sentence: select(other=sentence or None, shown="beside" if sentence else "changed"),
             placeholder=plain("compare.hint"),
         )
         return
@@ -156,7 +156,7 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
     if edit.key.startswith("decoder.") and graph.decoder is None:
         graph = graph_of(PRESETS["text"], DECODER)
     quantity = graph.get(edit.key.replace("{l}", "0"))
-    if quantity is None:
+    if quantity is None or not quantity.traced or quantity.key == "answer":  # nothing that can be changed
         return edit.key
     if quantity.operation in ("add", "norm") and quantity.layer is not None:
         return plain(f"change.quantity_{quantity.operation}")
@@ -172,4 +172,9 @@ def toggled(edit: Edit) -> tuple[Edit, ...]:
     edits = chosen().edits
     if edit in edits:
         return tuple(other for other in edits if other != edit)
-    return (*edits, edit)[:MOST_EDITS]
+    return edits if is_full(edits, (edit,)) else (*edits, edit)
+
+
+def is_full(edits: tuple[Edit, ...], more: tuple[Edit, ...]) -> bool:
+    """Whether a link cannot hold these changes and those others, too."""
+    return len(edits) + len(more) > MOST_EDITS or len(EDITS.write((*edits, *more))) > MOST_CODE

@@ -157,7 +157,7 @@ class Choice:
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
     as_: str | None = linked(one_of("map", "row", "lines"), name="as")  # attention
-    least: int = linked(up_to(100, least=0), 2)  # hundredths: as lines, what gets less is not drawn
+    least: int = linked(up_to(50, least=0), 2)  # hundredths: as lines, what gets less is not drawn
     between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN

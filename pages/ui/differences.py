@@ -1,6 +1,6 @@
 """Two runs in one picture: by how much they differ in words, and their vectors in one plane."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,11 @@ class Difference:
     axes: Sequence[Axis]
     upwards: bool = False
 
+    @property
+    def largest(self) -> float:
+        """The largest difference there is."""
+        return float(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=0))
+
     def in_words(self, shows: str) -> str:
         """Which sign means what, and where the two runs differ most. shows: which difference, of `choice.SHOWN`."""
         if np.isnan(self.values).all():
@@ -36,6 +41,11 @@ class Difference:
         sign = plain("change.sign_height" if self.upwards else "change.sign_colour")
         where, value = place_in_words(self.axes, place), signed(float(self.values[place]))
         return t(f"change.read_{shows}", sign=sign, place=where, value=value)
+
+
+def widest(differences: Iterable[Difference]) -> Difference:
+    """Of pictures that stand together, the one with the largest difference."""
+    return max(differences, key=lambda difference: difference.largest)
 
 
 def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:

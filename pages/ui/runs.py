@@ -14,6 +14,8 @@ from pages.ui import session
 from pages.ui.choice import WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.text import t
 
+#: Ways to show two runs by how much they differ.
+DIFFERENCES = ("difference", "against")
 #: Changes after which a mask is still a mask, and weights are still shares that sum to 1.
 LAWFUL = ("causal", "window", "special", "hide", "unmasked", "hard", "even")
 
@@ -52,9 +54,9 @@ class Runs:
         if rival:
             self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
-        self.shows = self.choice.shown if self.choice.shown in ways_to_show(made, rival) else "changed"
-        if self.differs and self.story:  # a story shows no differences of numbers
-            self.shows = "changed"
+        #: Which of them there are; a story shows no differences of numbers.
+        self.ways = [way for way in ways_to_show(made, rival) if not (self.story and way in DIFFERENCES)]
+        self.shows = self.choice.shown if self.choice.shown in self.ways else "changed"
         if self.shows in ("original", "other"):
             self._edits = ()
         if self.shows == "original":
@@ -168,7 +170,7 @@ class Runs:
         """Where a picture shows both runs: which one is hollow. token: the one that the picture is about, which may
         have nothing in its place there.
         """
-        if self.shows not in ("difference", "against", "beside"):
+        if self.shows not in (*DIFFERENCES, "beside"):
             return ""
         alone = token is not None and self.counterpart(token) is None
         return " " + t("change.both_alone" if alone else f"change.both_{self.shows}")
@@ -180,7 +182,7 @@ class Runs:
     @property
     def differs(self) -> bool:
         """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
-        return self.shows in ("difference", "against")
+        return self.shows in DIFFERENCES
 
     @cached_property
     def original(self) -> Trace:

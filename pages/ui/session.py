@@ -1,7 +1,7 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache, partial
 from threading import Condition
 from typing import Any, Literal, overload
@@ -17,7 +17,7 @@ from model.loading import untrained
 from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace
 from pages.ui.cache import traces_up_to
-from pages.ui.choice import Choice
+from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import sketch
 from pages.ui.offered import offered
 from pages.ui.text import plain, t
@@ -95,7 +95,7 @@ def read(choice: Choice) -> tuple[Hashable, Reading]:
     """The reader's input, and what it is read as; for one that cannot be read, says why and keeps the last good one."""
     subject, reading = read_by(choice.pipeline, choice.subject)
     for note in reading.notes:
-        values = {name: " ".join(v) if isinstance(v, list) else v for name, v in note.values.items()}
+        values = {name: _quoted(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
     return subject, reading
 
@@ -115,6 +115,10 @@ def read_by(name: str, subject: Hashable) -> tuple[Any, Reading]:
         reading = reader.read(subject)
     last_good[name] = subject
     return subject, reading
+
+
+def _quoted(symbols: Iterable[str]) -> str:
+    return plain("common.comma").join(plain("common.quoted", token=symbol) for symbol in symbols)
 
 
 @lru_cache(maxsize=1000)
@@ -157,7 +161,7 @@ def other(choice: Choice) -> Trace | None:
     """
     if compares(choice):
         return run(choice.pipeline, choice.other_subject)
-    if choice.other_subject is not None:
+    if getattr(choice, OTHER[choice.input]) is not None:
         st.warning(t("error.other_unread"), icon=":material/edit_off:")
     return None
 

@@ -29,7 +29,7 @@ from pages.ui.link import chosen, select
 from pages.ui.masks import as_the_reader_hid
 from pages.ui.memory import give_back
 from pages.ui.pickers import bound, told_apart
-from pages.ui.runs import Runs, ways_to_show
+from pages.ui.runs import Runs
 from pages.ui.share import open_share
 from pages.ui.sidebar import OVER, SHARE_ICON, opener
 from pages.ui.text import joined, literal, plain, t, unmarked
@@ -123,7 +123,7 @@ class View(Runs):
                 if rival:
                     compare_bar(own, rival, session.read(self.choice)[1].tokens)
                 if made.edits or rival:
-                    shown_switch(ways_to_show(made, rival), self.shows, compared=rival is not None)
+                    shown_switch(self.ways, self.shows, compared=rival is not None)
         if rows:
             equation = r" \qquad ".join(self.trace.graph[self.key(row)].equation for row in rows)
         self._equation = equation or ""
@@ -280,7 +280,7 @@ class View(Runs):
 
     def note_run(self) -> None:
         """Where a difference, or two runs, are wanted: that this here is of one."""
-        if self.differs or (self.shows == "beside" and not self.story):
+        if self.differs or self.shows == "beside":
             st.caption(t(f"change.only_{self.shows}"))
 
     def more(self):
@@ -307,12 +307,12 @@ class View(Runs):
     def _way_on(self, named: Callable[[str], str]) -> None:
         """The link to the page that comes next in the story, if there is one, by what that is `named`.
 
-        Whoever has come to the end goes on to the laboratory.
+        Whoever has come to the end begins again, with an input of his own.
         """
-        stages = [row.name for row in PAGES if row.group == "stage" and row.reads(self.trace)]
-        if self.name in stages:
-            following = [*stages, "what_if"][stages.index(self.name) + 1]
-            label = plain("common.next", question=named(following))
+        way = [row.name for row in PAGES if row.reads(self.trace)] + ["home"]
+        if self.name in way:
+            following = way[way.index(self.name) + 1]
+            label = plain("common.next", question=named(following)) if following != "home" else plain("common.again")
             page_link(following, f"**{label}**", ":material/arrow_forward:")
 
     def close(self, *code: object) -> None:

@@ -7,6 +7,7 @@ import pytest
 from model import Edit
 from model.translator import Task
 from pages.ui import session
+from pages.ui.changes_bar import is_full
 from pages.ui.choice import Choice
 from pages.ui.drawing import sketch
 from pages.ui.link_values import MOST_EDITS, edit_code
@@ -76,8 +77,38 @@ def test_no_more_changes_are_made_than_a_link_holds() -> None:
     app.toggle(key="words.switch").set_value(True).run()
     choice = app.session_state["choice"]
     assert choice.edits == tuple(many) and Choice.from_link(choice.to_link())[0].edits == choice.edits
-    assert catalogue("en")["change.full"].format(most=MOST_EDITS) in texts(app)
+    assert catalogue("en")["change.full"].format(n=MOST_EDITS) in texts(app)
     assert not app.toggle(key="words.switch").value
+
+
+def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
+    long = "50 % ~ " * 57  # each sign is written with three
+    patch = [Edit("layers.1.add_1", "patch", source=long, token=i, from_token=i) for i in range(8)]
+    app = open_page("home", s=SENTENCE, depth="numbers", edits="~~".join(map(edit_code, patch)))
+    assert len(app.session_state["choice"].edits) == 8 and catalogue("en")["change.full"].format(n=8) in texts(app)
+    more = Edit("layers.1.add_1", "patch", source=long, token=9, from_token=9)
+    assert is_full(tuple(patch), (more,)) and not is_full(tuple(patch), (Edit("layers.0.ffn.output", "zero"),))
+
+
+@pytest.mark.parametrize("key", ["layers.0.attention.W_V", "embedding.E", "answer", "input"])
+def test_a_change_of_what_cannot_be_changed_waits_under_its_own_name(key: str) -> None:
+    app = open_page("attention", s=SHORT, edits=f"{key}~zero")
+    (button,) = [button for button in app.button if str(button.key).startswith("change.") and button.icon]
+    assert key.rsplit(".", 1)[-1] in button.label.replace("\\", "")
+
+
+@pytest.mark.parametrize("depth", ["story", "numbers"])
+def test_a_story_offers_no_difference(depth: str) -> None:
+    app = open_page("attention", s=SHORT, other=SENTENCE, edits=OFF, depth=depth)
+    (switch,) = [group for group in app.button_group if group.key == "change.shown"]
+    differences = [option for option in switch.options if "difference" in str(option)]
+    assert bool(differences) == (depth == "numbers")
+
+
+def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> None:
+    empty = "eNrtwYEAAAAAw6D5U1_hAFUBAAB8BgxAAAE"  # a pad without a stroke
+    app = open_page("attention", input="digit", other_ink=empty)
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.other_unread"]]
 
 
 def test_after_the_last_change_is_taken_back_the_next_one_is_seen() -> None:

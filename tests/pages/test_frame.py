@@ -85,13 +85,25 @@ def test_the_story_of_a_picture_speaks_of_no_word_and_no_sentence(name: str, inp
     assert not re.findall(r"\b(?:a|the|which) (?:word|sentence)\b", " ".join(told))
 
 
-@pytest.mark.parametrize(("name", "link"), [("translation", {}), ("answer", {"input": "digit"}), ("what_if", {})])
-def test_the_story_leads_on_to_the_laboratory_and_ends_there(name: str, link: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "link", "next_one"),
+    [
+        ("translation", {}, "what_if"),
+        ("answer", {"input": "digit"}, "what_if"),
+        ("what_if", {}, "flat"),
+        ("flat", {}, "shapes_and_cost"),
+        ("shapes_and_cost", {}, None),
+    ],
+)
+def test_the_story_leads_on_through_all_pages_and_begins_again(
+    name: str, link: dict[str, str], next_one: str | None
+) -> None:
     app = open_page(name, depth="story", **link)
     ways = [part.proto for part in _within(app.main) if part.type == "page_link" and "arrow" in part.proto.icon]
     labels = [way.label.strip("*") for way in ways]
     words = catalogue("en")
-    assert labels == [words["common.next"].format(question=words["what_if.question"])] * (name != "what_if")
+    ends = words["common.again"]
+    assert labels == [words["common.next"].format(question=words[f"{next_one}.question"]) if next_one else ends]
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,40 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["feed_forward.read_fires_nowhere"],
             "feed_forward.read_fires",
         ),
+        (
+            "attention",
+            {"depth": "story", "edits": "layers.5.attention.heads~zero~head.8", "layer": "6", "head": "8"},
+            ["attention.read_story_off"],
+            "attention.read_story",
+        ),
+        (
+            "attention",
+            {"edits": "layers.0.attention.weights~even"},
+            ["attention.read_even"],
+            "attention.read_weights",
+        ),
+        ("attention", {"stage": "scaled"}, ["attention.slope"], "attention.read_even"),
+        (
+            "translation",
+            {"edits": "decoder.layers.{l}.cross.output~zero"},
+            ["translation.read_thrown_away"],
+            "error.edits",
+        ),
+        ("translation", {}, [], "translation.read_thrown_away"),
+        (
+            "shapes_and_cost",
+            {"panel": "properties", "edits": "layers.0.attention.weights~even"},
+            ["shapes_and_cost.read_symmetric"],
+            "shapes_and_cost.read_symmetry",
+        ),
+        (
+            "tokens",
+            {"panel": "waves", "edits": "embedding.positions~shift~value.10"},
+            ["tokens.read_waves"],
+            "tokens.read_waves_used",
+        ),
+        ("layers", {"depth": "story", "token": "3"}, ["layers.known_first_seen"], "layers.known_last"),
+        ("tokens", {"depth": "story"}, ["tokens.story_row_twice", "tokens.story_cut"], "tokens.story_row"),
         ("what_if", {"panel": "patching"} | DIGIT, ["what_if.other_missing_picture"], "what_if.other_missing"),
     ],
 )
@@ -99,3 +133,30 @@ def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPa
     (name,) = offer(monkeypatch, MINILM)
     link = {"panel": "vectors", "model": name, "s": "the dog saw a cat"}
     say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_sum")
+
+
+def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
+    for layer in range(1, 7):
+        said = texts(open_page("add_and_norm", s=SENTENCE, depth="numbers", panel="maps", layer=str(layer)))
+        x, o, total = re.search(
+            r"(−?\d+\.\d{4}) \+ \(?(−?\d+\.\d{4})\)? = (−?\d+\.\d{4})", said.replace("\\", "")
+        ).groups()
+        numbers = [float(part.replace("−", "-")) for part in (x, o, total)]
+        assert f"{numbers[0] + numbers[1]:.4f}" == f"{numbers[2]:.4f}"
+        assert "+ −" not in said.replace("\\", "")
+
+
+def test_pictures_that_stand_together_differ_by_what_differs_most() -> None:
+    """Without a head of this layer, its scores are the same, and its weights, but not what comes of them."""
+    off = {"edits": "layers.2.attention.heads~zero~head.1", "shown": "difference", "layer": "3"}
+    said = texts(open_page("home", s=SENTENCE, depth="numbers", **off))
+    assert catalogue("en")["change.read_same"] not in said and catalogue("en")["home.thumbnails_differ"] in said
+    warmer = {"panel": "attention", "edits": "layers.0.attention.scaled~temperature~value.3", "shown": "difference"}
+    assert catalogue("en")["change.read_same"] not in texts(open_page("flat", depth="numbers", **FLAT, **warmer))
+
+
+def test_layers_hides_the_word_that_can_be_seen() -> None:
+    app = open_page("layers", s=SENTENCE, depth="story", token="3")
+    app.button(key="layers.hide").click().run()
+    choice = app.session_state["choice"]
+    assert (choice.hidden, choice.token) == ((2,), 2) and "layers.hide" not in [button.key for button in app.button]

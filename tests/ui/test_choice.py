@@ -92,7 +92,7 @@ choices = st.builds(
     shown=st.sampled_from(SHOWN),
     range=st.sampled_from(["head", "layer", "all"]),
     as_=maybe(st.sampled_from(["map", "row", "lines"])),
-    least=places(100),
+    least=places(50),
     sublayer=st.sampled_from([1, 2]),
     order=st.sampled_from(["most", "all", "sorted"]),
     subset=st.lists(st.tuples(places(5), places(7)), max_size=4, unique=True).map(tuple),

@@ -55,7 +55,7 @@ def encoder_settings(view: View) -> Settings:
         problem = error
         now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), min(tokens, base.max_tokens))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        options = [*PRESETS, OWN]
+        options = [*PRESETS, *[OWN] * (problem is not None or now.name == OWN)]  # nothing to choose, but to be told
         _widget(
             st.selectbox,
             "preset",

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.analysis import softmax
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
 from pages.ui.pickers import bound, either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
-from pages.ui.sections.overlay import over_one, patch_pair
+from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
 from pages.ui.sections.player import player
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.sections.working import working
@@ -21,6 +22,7 @@ from pages.ui.view import View
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
 SPECIAL = ("[CLS]", "[SEP]")
+EVEN = 1e-6  # closer together, all weights of a row are the same
 STRIKING = 0.2  # in a story the lines of the other tokens begin here
 SECONDS = 2.0  # that a step stays on the screen while they are played
 
@@ -140,7 +142,11 @@ def sentence(view: View, prefix: str, step: str) -> str:
             d_k, value = view.trace.config.d_k, f"{part[row, column]:.2f}"
             if step == "scores":
                 return t("attention.read_scores", query=queries[rows[row]], key=keys[columns[column]], value=value)
-            return t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", value=value)
+            told = t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", value=value)
+            undivided = view.trace[prefix + "scores"][view.choice.head]
+            without, divided = (float(softmax(scores[rows[row]])[columns[column]]) for scores in (undivided, values))
+            slopes = {"a": f"{without * (1 - without):.2f}", "b": f"{divided * (1 - divided):.2f}"}
+            return f"{told} {t('attention.slope', without=f'{without:.2f}', divided=f'{divided:.2f}', **slopes)}"
         case "masked":
             hidden = int(np.isinf(values).sum())
             kind = "cross" if ".cross." in prefix else "decoder" if prefix.startswith("decoder.") else "unmasked"
@@ -163,8 +169,11 @@ def looks_most(view: View, key: str) -> str:
     best = max(places, key=lambda place: row[place])
     left_out = set(range(len(keys))) - set(places)
     words_left_out = any(keys[place] not in SPECIAL for place in left_out)
+    weights = row[places]
+    even = len(places) > 1 and float(weights.max() - weights.min()) < EVEN
+    kind = "part" if words_left_out else "even" if even else "weights"
     said = t(
-        f"attention.read_{'part' if words_left_out else 'story' if view.story else 'weights'}",
+        read_in_story(view, key) if view.story and kind == "weights" else f"attention.read_{kind}",
         where=view.where(),
         query=queries[token],
         key=keys[best],

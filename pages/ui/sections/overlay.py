@@ -11,6 +11,7 @@ from pages.ui.differences import Difference
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
 from pages.ui.link import select
 from pages.ui.numbers import written
+from pages.ui.sections.telling_head import is_off
 from pages.ui.text import plain, t
 from pages.ui.text.formulas import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.view import View
@@ -24,6 +25,12 @@ def inked(view: View) -> np.ndarray | None:
     return None if patches is None or seen is None or seen.ndim == 3 else patches.max(axis=1) >= INKED
 
 
+def read_in_story(view: View, key: str) -> str:
+    """The key of what a story says of a row of weights; of a head that is off, that what it brings back is lost."""
+    off = key.startswith("layers.") and is_off(view.trace.edits, view.choice.layer, view.choice.head)
+    return "attention.read_story_off" if off else "attention.read_story"
+
+
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side, front = view.trace.tokens, view.trace.config.patches_per_side, view.trace.config.tokens_in_front
@@ -32,8 +39,8 @@ def over_one(view: View, key: str) -> None:
     best = front + int(row[front:].argmax())
     ink = inked(view)
     if view.story:
-        share = f"{row[best]:.0%}"
-        said = t("attention.read_story", query=tokens[view.token], key=tokens[best], share=share)
+        best = int(row.argmax())
+        said = t(read_in_story(view, key), query=tokens[view.token], key=tokens[best], share=f"{row[best]:.0%}")
     else:
         said = t(
             "overlay.read_one",

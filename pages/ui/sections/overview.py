@@ -8,7 +8,7 @@ from model import Trace, WeightsError
 from model.translator import Task, TranslationTrace
 from pages.ui import session
 from pages.ui.components.diagram import Box, diagram, show
-from pages.ui.differences import Difference
+from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import INK, ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
@@ -110,11 +110,17 @@ def tensors(view: View) -> None:
     )
     figure = thumbnails(grid, font_size=view.font_size)
     table = pd.DataFrame(table, columns=names).set_index(names[0])
-    symbol, looked_at = plain_math(trace.graph[attention + "weights"].symbol), Axis("", trace.tokens)
-    looks = Axis("", [f"{symbol}: {token}" for token in trace.tokens])
-    difference = Difference(view.shown(attention + "weights"), (looks, looked_at))
+    difference = widest(named_difference(view, key) for line in lines for key in line)
     view.picture("thumbnails", figure, sentence, table=table, difference=difference)
-    st.caption(t("home.thumbnails_help"))
+    st.caption(t("home.thumbnails_differ" if view.differs else "home.thumbnails_help"))
+
+
+def named_difference(view: View, key: str) -> Difference:
+    """By how much two runs differ in a quantity, its symbol in the names of its rows."""
+    symbol, last = plain_math(view.trace.graph[key].symbol), view.trace.axes(key)[-1]
+    rows = Axis("", [f"{symbol}: {token}" for token in view.trace.tokens])
+    columns = Axis("", view.trace.tokens) if last == "key" else Axis(plain(f"axis.{last}"))
+    return Difference(view.shown(key), (rows, columns))
 
 
 def side_by_side(view: View) -> None:

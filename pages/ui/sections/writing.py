@@ -26,6 +26,8 @@ from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
 from pages.ui.view import ARROWS, View, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
+#: Without one of these, what a step looked at in the source reaches nothing.
+THROWN_AWAY = ("decoder.layers.{l}.cross.output", "decoder.layers.{l}.cross.heads")
 LIKELIEST = 5
 LEAST = 0.02  # what gets less has no line; in a story five times as much
 SECONDS = 1.2  # that a step stays on the screen while they are played
@@ -222,6 +224,7 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         font_size=view.font_size,
     )
     best = int(taken.argmax())
+    unread = {row.replace("{l}", place) for row in THROWN_AWAY for place in ("{l}", str(layer))}
     said = {
         "step": step + 1,
         "steps": steps,
@@ -242,6 +245,8 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
     sentence = text("read_story" if view.story else "read_step" if step else "read_first_step", **said)
+    if any(edit.operation == "zero" and edit.key in unread and edit.head in (None, head) for edit in view.trace.edits):
+        sentence += " " + text("read_thrown_away")
     if said["piece"] == "[SEP]":
         sentence += " " + text("read_end")
     difference = Difference(table["weight"].to_numpy(), [Axis("", words)])
