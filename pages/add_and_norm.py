@@ -12,6 +12,7 @@ from model.encoder import EncoderLayer
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
 from pages.ui.link import select
+from pages.ui.numbers import written
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.tables import draw_table
@@ -41,7 +42,7 @@ def maps() -> None:
         component = int(np.abs(total[token]).argmax())
     cell = token, component
     x, o = (round(float(values[cell]), 4) for values in (before, found))
-    added = {"x": f"{x:.4f}", "o": f"({o:.4f})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
+    added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
     spread, push = view.trace[sub.norm_reads].std(axis=1), pushes()
     typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
     said = {

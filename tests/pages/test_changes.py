@@ -82,12 +82,14 @@ def test_no_more_changes_are_made_than_a_link_holds() -> None:
 
 
 def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
-    long = "50 % ~ " * 57  # each sign is written with three
-    patch = [Edit("layers.1.add_1", "patch", source=long, token=i, from_token=i) for i in range(8)]
-    app = open_page("home", s=SENTENCE, depth="numbers", edits="~~".join(map(edit_code, patch)))
-    assert len(app.session_state["choice"].edits) == 8 and catalogue("en")["change.full"].format(n=8) in texts(app)
-    more = Edit("layers.1.add_1", "patch", source=long, token=9, from_token=9)
-    assert is_full(tuple(patch), (more,)) and not is_full(tuple(patch), (Edit("layers.0.ffn.output", "zero"),))
+    long = "50 % ~ " * 57  # signs that take more room there than here
+    patches = [Edit("layers.1.add_1", "patch", source=long, token=i, from_token=i) for i in range(MOST_EDITS)]
+    room = next(n for n in range(MOST_EDITS) if is_full(tuple(patches[:n]), (patches[n],)))
+    assert 1 < room < MOST_EDITS - 1
+    app = open_page("home", s=SENTENCE, depth="numbers", edits="~~".join(map(edit_code, patches[:room])))
+    assert len(app.session_state["choice"].edits) == room
+    assert catalogue("en")["change.full"].format(n=room) in texts(app)
+    assert not is_full(tuple(patches[:room]), (HEAD,))
 
 
 @pytest.mark.parametrize("key", ["layers.0.attention.W_V", "embedding.E", "answer", "input"])

@@ -14,6 +14,7 @@ SENTENCE = "the dog chased the cat ."
 DIGIT = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
 FLAT = DIGIT | {"input": "flat"}
 NO_ATTENTION = {"edits": "layers.1.attention.output~zero", "layer": "2"}
+NUMBER = r"(−?\d+\.\d{4})"
 NO_PLACES = {"edits": "embedding.positions~zero"}
 
 
@@ -138,10 +139,8 @@ def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPa
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
     for layer in range(1, 7):
         said = texts(open_page("add_and_norm", s=SENTENCE, depth="numbers", panel="maps", layer=str(layer)))
-        x, o, total = re.search(
-            r"(−?\d+\.\d{4}) \+ \(?(−?\d+\.\d{4})\)? = (−?\d+\.\d{4})", said.replace("\\", "")
-        ).groups()
-        numbers = [float(part.replace("−", "-")) for part in (x, o, total)]
+        parts = re.search(f"{NUMBER} \\+ \\(?{NUMBER}\\)? = {NUMBER}", said.replace("\\", "")).groups()
+        numbers = [float(part.replace("−", "-")) for part in parts]
         assert f"{numbers[0] + numbers[1]:.4f}" == f"{numbers[2]:.4f}"
         assert "+ −" not in said.replace("\\", "")
 
