@@ -12,6 +12,7 @@ else:
 
     from pages.ui import server
 
+    server.ask_no_stranger()
     server.name_the_pages_ourselves()
     server.send_whole_pages()
     server.run_in_turn()

@@ -73,7 +73,7 @@ def _unescape(labels: Sequence[str] | None) -> list[str] | None:
 
 def csv(table: pd.DataFrame, about: str = "") -> bytes:
     """A table that spreadsheets open with Chinese intact (UTF-8 with its mark). about: a first line that says whose."""
-    first = f"# {about}\n" if about else ""
+    first = f"# {' '.join(about.split())}\n" if about else ""  # one line, whatever a link has put into a sentence
     return (first + table.to_csv()).encode("utf-8-sig")
 
 

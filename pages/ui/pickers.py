@@ -48,7 +48,7 @@ def bound(
         hold(widget, value)
 
     def changed() -> None:
-        wanted = st.session_state[widget]
+        wanted = st.session_state.get(widget)  # gone, where the answer to another click took it away
         if wanted is not None and (among is None or wanted in among):
             choose(wanted)
 

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import file_util, get_option
+from streamlit import file_util, get_option, net_util
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
@@ -40,6 +40,14 @@ def name_the_pages_ourselves() -> None:
     Else the first visitor of a fresh server who opens /attention would get that page without its frame.
     """
     PagesManager.uses_pages_directory = False
+
+
+def ask_no_stranger() -> None:
+    """Let Streamlit not ask a server on the internet for this one's address.
+
+    It would, once more for each page of another site that tries to open ours, and let everybody wait two seconds.
+    """
+    net_util.get_external_ip = lambda: None
 
 
 def send_whole_pages() -> None:
@@ -168,7 +176,7 @@ def _enter(path: str, query: str) -> Response:
     single = re.sub("/|%2F", SLASH, name, flags=re.IGNORECASE)
     if single != name:
         return RedirectResponse("./" + "../" * name.count("/") + single + (f"?{query}" if query else ""))
-    return HTMLResponse(_start_page(), headers={"Cache-Control": "no-cache"})
+    return HTMLResponse(_start_page(), headers={"Cache-Control": "no-cache", "Referrer-Policy": "origin"})
 
 
 @cache

@@ -214,6 +214,9 @@ def test_tokens_are_shown_literally() -> None:
 def test_literal_escapes_every_sign_that_markdown_reads() -> None:
     assert literal("<b>$x$`y`:z:[w](v)*u*") == r"\<b\>\$x\$\`y\`\:z\:\[w\]\(v\)\*u\*"
     assert literal("it 我 é 5") == "it 我 é 5"
+    assert literal("7 @ 50 : 2 // 3, wwww") == r"7 \@ 50 \: 2 \/\/ 3\, wwww"
+    for address in ("www.evil.example", "https://evil.example", "a@evil.example"):  # Markdown sees links in words
+        assert literal(address).count("\u200b") == 1
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,13 @@ from threading import Event, Thread
 
 import pytest
 import uvicorn
+from streamlit import net_util
+from streamlit.config import is_manually_set
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.web.server.server_util import is_url_from_allowed_origins
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
@@ -266,6 +269,18 @@ async def _says_hello(scope: dict, receive: object, send: object) -> None:
     await send({"type": "websocket.accept"})
     await send({"type": "websocket.send", "text": "hello"})
     await receive()  # that they leave
+
+
+def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by a page of another site that tries to open ours; nor at the start, for the address that is printed."""
+    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)  # as it was, after this
+    asked: list[str] = []
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    assert not is_url_from_allowed_origins("http://evil.example") and asked
+    asked.clear()
+    server.ask_no_stranger()
+    assert not is_url_from_allowed_origins("http://evil.example") and not asked
+    assert is_manually_set("browser.serverAddress")
 
 
 def test_what_pages_say_is_sent_without_delay() -> None:

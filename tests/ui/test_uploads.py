@@ -176,3 +176,14 @@ def test_it_is_refused_in_a_sentence(name: str) -> None:
     kind = "drawing" if isinstance(refusal.value, sketch.DrawingError) else "upload" if reason == "blank" else "digit"
     for language in LANGUAGES:
         assert len(catalogue(language)[f"error.{kind}_{reason}"]) > 15
+
+
+def test_a_jpeg_of_endless_scans_is_not_unpacked() -> None:
+    file = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)).save(file, "JPEG", progressive=True)
+    content, mark = file.getvalue(), b"\xff\xda"
+    assert 1 < content.count(mark) <= sketch.MOST_SCANS
+    sketch.opened(content, sketch.in_grey)
+    last = content[content.rindex(mark) : -2]
+    with pytest.raises(sketch.DrawingError, match="large"):
+        sketch.opened(content[:-2] + last * sketch.MOST_SCANS + content[-2:], sketch.in_grey)

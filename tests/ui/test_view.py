@@ -43,6 +43,11 @@ def test_the_csv_keeps_chinese_every_name_and_every_digit(names: list[str]) -> N
     np.testing.assert_allclose(kept.to_numpy(), values, rtol=1e-6)
 
 
+def test_what_a_link_puts_into_a_sentence_begins_no_line_of_the_csv() -> None:
+    lines = exports.csv(pd.DataFrame({"a": [1]}), "the cat\n=HYPERLINK(1)\r\n+1").decode("utf-8-sig").splitlines()
+    assert lines == ["# the cat =HYPERLINK(1) +1", ",a", "0,1"]
+
+
 def test_the_csv_says_in_its_first_line_what_it_is_about() -> None:
     first, second, *_ = exports.csv(pd.DataFrame({"a": [1]}), "Attention · i love you").decode("utf-8-sig").splitlines()
     assert (first, second) == ("# Attention · i love you", ",a")

@@ -14,6 +14,8 @@ from pages.ui.numbers import written
 
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
+#: What Markdown knows an address by.
+ADDRESS = re.compile(r"\bwww(?=\.)|:(?=//)|(?<=\w)@(?=\w)", re.IGNORECASE)
 #: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
 _spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
 
@@ -92,8 +94,12 @@ def class_label(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))
+    """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`.
+
+    What looks like an address would become a link all the same: an invisible sign stands in it.
+    """
+    unlinked = ADDRESS.sub("\\g<0>\u200b", " ".join(text.split()))
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", unlinked)
 
 
 def unmarked(text: str) -> str:
