@@ -412,7 +412,7 @@ def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: 
     page.goto(f"{app_url}/{name}?s={quote(typed)}&range={quote('<b>x</b>$x$`x`')}&{FORMULA}")
     title(page, name)
     expect(sentence_box(page)).to_have_value(typed)
-    assert "= <b>x</b>$x$`x`, which does not exist" in main_text(page)
+    assert "= “<b>x</b>$x$`x`”, which does not exist" in main_text(page)
     expect_heatmap(page)
     ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()
     assert {"<", "b", ">", "$", "`", "[MASK]"} <= set(ticks)
