@@ -171,7 +171,7 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
     monkeypatch.setenv("MODELS", str(folder))
     link = {"model": folder.name, "lang": "zh", "s": "the cats sat"}
     labels = [button.label for button in open_part("order", **link).button if button.key.startswith("order.")]
-    assert [label.partition(" ↔ ")[0] for label in labels[:-1]] == ["我吃苹果", *(one[:-2] for one, _ in PAIRS["en"])]
+    assert labels[:-1] == ["我吃苹果。 ↔ 苹果吃我。", *map(" ↔ ".join, PAIRS["en"])], "the full stop is run, too"
     for language, pairs in {"zh": PAIRS["zh"][:1], "en": ()}.items():
         monkeypatch.setitem(PAIRS, language, pairs)
     assert catalogue("zh")["order.none"] in [note.value for note in open_part("order", **link).info]

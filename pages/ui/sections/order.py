@@ -47,9 +47,8 @@ def order_matters(view: View) -> None:
     one, other = pair
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, pair in enumerate(ready):
-            label = f"{pair[0].rstrip('。. ')} ↔ {pair[1].rstrip('。. ')}"
             kind = "primary" if pair == (one, other) else "secondary"
-            st.button(label, key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
+            st.button(" ↔ ".join(pair), key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
     name = view.choice.pipeline
     here, there = session.run(name, one), session.run(name, other)
     bare = session.run(name, one, (WITHOUT_POSITIONS,)), session.run(name, other, (WITHOUT_POSITIONS,))
