@@ -22,6 +22,9 @@ AFRESH = {"hidden": None, **WRITTEN_AFRESH}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"
+#: In the session, for layer and head: the one that was chosen, and the one that stands in for it while a network has
+#: fewer.
+KEPT = "sidebar.kept"
 #: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
 OVER = "sidebar.over"
 SHARE_ICON = ":material/qr_code_2:"
@@ -93,10 +96,12 @@ def places(page: str) -> None:
     config = session.config(st.session_state["choice"].pipeline)
     with st.session_state[PLACES]:
         for name in ("layer", "head"):
+            most, in_decoder = getattr(config, f"{name}s"), getattr(DECODER, f"{name}s")
+            _fit(name, max(most, in_decoder) if _writes(page) else most)
             if _writes(page):
-                _number_in_decoder(name, getattr(DECODER, f"{name}s"))
+                _number_in_decoder(name, in_decoder)
             else:
-                _number(name, getattr(config, f"{name}s"))
+                _number(name, most)
 
 
 def aids(page: str, choice: Choice) -> None:
@@ -137,9 +142,19 @@ def _worded(name: str, options: tuple[str, ...], words, **look) -> str:
     return st.pills(plain(f"sidebar.{name}"), options, **look)  # pills stay whole where they take two lines
 
 
+def _fit(name: str, most: int) -> None:
+    """Keep a number within what this network has; with a network that has more, the one that was chosen comes back."""
+    kept = st.session_state.setdefault(KEPT, {})
+    chosen, instead = kept.get(name, (None, None))
+    now = st.session_state[name]
+    if now != instead:  # another one was chosen since
+        chosen = now
+    st.session_state[name] = min(chosen, most)
+    kept[name] = chosen, st.session_state[name]
+
+
 def _number(name: str, most: int) -> None:
     """A slider from 1 to `most`, or a remark where there is only one."""
-    st.session_state[name] = min(st.session_state[name], most)
     if most == 1:
         st.caption(t(f"sidebar.only_{name}"))
     else:

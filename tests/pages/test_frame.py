@@ -321,6 +321,21 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
     assert runs
 
 
+def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
+    app = open_page("attention", s="i love you .", layer="6", head="7", depth="numbers")
+    seen = []
+    for kind in ("flat", "digit", "sentence"):
+        app.pills(key="input").set_value(kind).run()
+        assert_fine(app)
+        seen.append((app.session_state["choice"].layer + 1, app.session_state["choice"].head + 1))
+    flat, digits = (session.config(name) for name in ("flat", "digits"))
+    assert seen == [(flat.layers, flat.heads), (digits.layers, digits.heads), (6, 7)]
+    app.pills(key="input").set_value("digit").run()
+    app.sidebar.slider(key="head").set_value(2).run()
+    app.pills(key="input").set_value("sentence").run()
+    assert app.session_state["choice"].head == 1, "what was chosen meanwhile counts"
+
+
 def test_bold_chinese_is_bold() -> None:
     # Markdown does not close ** between a full-width stop and a character: the stop belongs outside.
     for key, text in catalogue("zh").items():
