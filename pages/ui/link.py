@@ -8,6 +8,7 @@ Done here and not by Streamlit's own `bind="query-params"`: that puts a widget's
 a link must mean the same in each language.
 """
 
+import logging
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -78,8 +79,17 @@ def clicked() -> str | None:
 def arrive() -> tuple[Problem, ...]:
     """A run's first act, before st.navigation: read the address where it counts, else bring it up to date.
 
-    Returns what the address asks for and cannot be had.
+    Returns what the address asks for and cannot be had. Nothing is raised: no page could be opened any more.
     """
+    try:
+        return _arrive()
+    except Exception:
+        logging.getLogger(__name__).exception("an address could not be read or written")
+        _begin_anew()
+        return (Problem("", "", "link_unread"),)
+
+
+def _arrive() -> tuple[Problem, ...]:
     if not _comes_new():
         # Now, and not after st.navigation: the browser puts the new page's path before the query that it knows by then.
         write()
@@ -92,8 +102,16 @@ def arrive() -> tuple[Problem, ...]:
     missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
     _put((field, field.of(choice)) for field in FIELDS if field.name not in missing)
     if cold and "lang" in missing:
-        st.session_state["lang"] = next(filter((st.context.locale or "").startswith, LANGUAGES), "en")
+        st.session_state["lang"] = _language()
     return problems
+
+
+def _begin_anew() -> None:
+    """Choose all anew but the language: something in the choice or in the address can be neither read nor written."""
+    st.session_state.pop("s", None)  # then the sidebar takes what visitors see first
+    st.session_state.setdefault("lang", _language())
+    _put((field, field.default) for field in FIELDS if field.name not in PERSONAL)
+    st.query_params.clear()
 
 
 def write() -> Choice:
@@ -110,6 +128,11 @@ def write() -> Choice:
     if list(wanted.items()) != list(st.query_params.to_dict().items()):
         st.query_params.from_dict(wanted)
     return choice
+
+
+def _language() -> str:
+    """That of the visitor's browser, if the pages speak it."""
+    return next(filter((st.context.locale or "").startswith, LANGUAGES), "en")
 
 
 def _comes_new() -> bool:

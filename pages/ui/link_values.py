@@ -23,7 +23,7 @@ MOST_AMOUNT = 100.0
 
 
 class LinkError(ValueError):
-    """A value that nobody can have chosen; `instead` is what stands in its place, if not the default."""
+    """A value that nobody can have chosen; `instead` is what stands in the place of the whole, if not the default."""
 
     def __init__(self, reason: str = "link", instead: object = None) -> None:
         super().__init__(reason)
@@ -194,7 +194,9 @@ def _part_from_code(kind: object, text: str) -> Any:
         return value
     written_as, _, text = text.partition(".")
     if written_as == "text":
-        return read_sentence(text)
+        if len(text) > MOST_CHARACTERS:  # of a part of a value, the beginning is of no use
+            raise LinkError
+        return text
     if written_as == "picture" and text in pictures.READY:
         return pictures.ready(text)
     if written_as != "ink":

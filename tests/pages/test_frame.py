@@ -15,6 +15,7 @@ from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
 from pages.ui import assets, session
+from pages.ui.choice import Choice
 from pages.ui.frame import PAGES
 from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.sidebar import EXAMPLES
@@ -247,6 +248,27 @@ def test_a_good_link_opens_exactly_that() -> None:
 def address(app: AppTest) -> dict[str, str]:
     """The query; AppTest gives what it was told as text and what the app wrote as lists."""
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def test_a_choice_that_no_link_can_hold_ends_no_visit() -> None:
+    app = open_page("attention", s="i love you .")
+    app.session_state["at"] = {"edits": "no edits", "token": 2}
+    app.switch_page("pages/heads.py").run()
+    assert_fine(app)
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.link_unread"]]
+    assert "edits" not in address(app) and app.session_state["choice"].sentence
+    assert_fine(app.switch_page("pages/home.py").run())
+    assert not app.warning
+
+
+def test_an_address_that_nobody_thought_of_ends_no_visit(monkeypatch) -> None:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params["s"] = "i love you ."
+    with monkeypatch.context() as broken:
+        broken.setattr(Choice, "from_link", lambda link: {}["nobody thought of it"])
+        assert_fine(app.run())
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.link_unread"]]
+    assert_fine(app.switch_page("pages/attention.py").run())
 
 
 def test_every_place_of_a_link_is_chosen_and_stays_in_the_address() -> None:

@@ -175,6 +175,7 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         ("edits", "norm~zero~head.1~head.2"),
         ("edits", "norm~zero~key.x"),
         ("edits", "no/rm~zero"),
+        ("edits", "norm~patch~source.text." + "a" * (MOST_CHARACTERS + 1)),
         ("edits", "norm~patch~source.ink.AAAA"),
         ("edits", "norm~patch~source.pickle.AAAA"),
     ],
