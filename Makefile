@@ -1,4 +1,8 @@
 PYTHON ?= python3
+# What may be said on the command line. It reaches the shell by the environment, and make reads nothing in it, so that
+# `MODELS="a;touch x"` names a strange model and runs no touch. $(value …) is the text as it was typed.
+SAID := PYTHON MODELS WORKERS PORT RECIPE DATA MODEL VISITORS THINK SECONDS PLACES CHOICES CHARTS
+$(foreach name,$(SAID),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 VENV := .venv
 BIN := $(VENV)/bin
 # Visitors share cores and memory: NumPy's products on one thread, as torch's are, and few heaps for malloc.
@@ -6,12 +10,12 @@ SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
 
 # What `make class` and `make soak` may be told: VISITORS="10 30" (soak: one number), WORKERS=2, THINK=2, SECONDS=20; and
 # a class PLACES="walk attention", CHOICES=1 (nobody types or opens another page), CHARTS=5 (heatmaps of the bare app).
-CLASS = $(if $(VISITORS),--visitors $(VISITORS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(THINK),--think $(THINK)) \
-	$(if $(SECONDS),--seconds $(SECONDS)) $(if $(PLACES),--places $(PLACES)) $(if $(CHOICES),--choices) \
-	$(if $(CHARTS),--charts $(CHARTS))
+CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WORKERS") $(if $(THINK),--think "$$THINK") \
+	$(if $(SECONDS),--seconds "$$SECONDS") $(if $(PLACES),--places $$PLACES) $(if $(CHOICES),--choices) \
+	$(if $(CHARTS),--charts "$$CHARTS")
 
 # MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
-FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face.hub $(MODELS))
+FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face.hub $$MODELS)
 
 .PHONY: run serve test train bench class soak lint
 
@@ -21,7 +25,7 @@ run: $(VENV)/run
 
 serve: $(VENV)/run
 	$(FETCH)
-	$(SHARED) PYTHON=$(BIN)/python WORKERS=$(WORKERS) PORT=$(PORT) .serve/serve
+	$(SHARED) PYTHON=$(BIN)/python .serve/serve
 
 test: $(VENV)/test
 	$(BIN)/ruff check .
@@ -30,7 +34,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 train: $(VENV)/train
-	$(BIN)/python -m model.training $(RECIPE) --data $(DATA) $(if $(MODEL),--model "$(MODEL)")
+	$(BIN)/python -m model.training $(if $(RECIPE),"$$RECIPE") $(if $(DATA),--data "$$DATA") $(if $(MODEL),--model "$$MODEL")
 
 bench: $(VENV)/test
 	$(SHARED) $(BIN)/python -m tests.bench
@@ -47,8 +51,8 @@ lint: $(VENV)/test
 	$(BIN)/ruff format .
 
 $(VENV)/run: requirements.txt
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+	@"$$PYTHON" -c 'import sys; sys.exit("Python 3.11 or newer is needed: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	"$$PYTHON" -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
