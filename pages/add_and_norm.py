@@ -49,7 +49,7 @@ def maps() -> None:
         sub.before: text("read_input", limit=f"{limit:.2f}"),
         sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}"),
         sub.sum: text("read_add", token=tokens[token], component=cell[1] + 1, **added),
-        sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}"),
+        sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}", unit=unit(view.trace)),
     }
     titles = {sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum", sub.norm: "normed"}
     low = int(min(230, 60 + 10 * len(tokens)) * view.font_size / 12)
@@ -180,6 +180,7 @@ def values_pictures() -> None:
                 token=tokens[token],
                 mean=f"{mean[token]:.3f}",
                 deviation=f"{deviation[token]:.3f}",
+                unit=f"{standardised(view.trace)[token].std():.4f}",
                 after_mean=f"{normed[token].mean():.3f}",
                 after_deviation=f"{normed[token].std():.3f}",
             )
@@ -197,7 +198,8 @@ def values_pictures() -> None:
         moments()
         sigma = float(deviation[token])
         theirs, ours = f"{sigma + epsilon:.6f}", f"{np.sqrt(deviation[token] ** 2 + epsilon):.6f}"
-        st.markdown(text("hand_note", epsilon=f"{epsilon:g}", sigma=f"{sigma:.6f}", theirs=theirs, ours=ours))
+        small = {"epsilon": f"{epsilon:g}", "root": f"{np.sqrt(epsilon):.1g}"}
+        st.markdown(text("hand_note", **small, sigma=f"{sigma:.6f}", theirs=theirs, ours=ours))
 
 
 def standardised(run: Trace) -> np.ndarray:
@@ -206,13 +208,23 @@ def standardised(run: Trace) -> np.ndarray:
     return (values - values.mean(axis=1, keepdims=True)) / np.sqrt(values.var(axis=1, keepdims=True) + epsilon)
 
 
+def unit(run: Trace) -> str:
+    """The standard deviations that LayerNorm gives the rows before γ and β: "1", or from where to where they reach.
+
+    A row that is nearly constant stays below 1 because of ε, and one of zeros, as of a removed token, at 0.
+    """
+    low, high = (f"{value:.3f}" for value in np.quantile(standardised(run).std(axis=1), [0, 1]))
+    return "1" if low == high == "1.000" else word("from_to", low=low, high=high)
+
+
 #: The values on their way through LayerNorm, of a run: (token, d_model) each.
 THROUGH = {"before": lambda run: run[sub.norm_reads], "normalised": standardised, "after": lambda run: run[sub.norm]}
 
 
 def moments() -> None:
     """Mean and standard deviation of every token, before, in between and after."""
-    st.markdown(text("statistics", d_model=d_model))
+    least, most = (f"{value:.6f}" for value in np.quantile(standardised(view.trace).std(axis=1), [0, 1]))
+    st.markdown(text("statistics", d_model=d_model, least=least, most=most))
     columns: dict[str, object] = {plain("axis.token"): tokens}
     for name, of in THROUGH.items():
         values = of(view.trace)

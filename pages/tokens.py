@@ -264,7 +264,7 @@ def as_waves() -> None:
     drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
     shown = [*drawn, dimension] if many and dimension is not None and dimension not in drawn else drawn
     called = {word("dimension", number=j + 1): j for j in shown}
-    turns = [f"{2 * math.pi * 10_000 ** (j / width):,.0f}" for j in (drawn[0], drawn[-1])]
+    turns = [f"{2 * math.pi * 10_000 ** (j / width):,.{decimals}f}" for j, decimals in ((drawn[0], 1), (drawn[-1], 0))]
     told = {"side": config.patches_per_side, "front": plain("compare.and").join(tokens[: config.tokens_in_front])}
     sentence = text("read_waves_learned_words" if words else "read_waves_learned", **told)
     if not many or config.positions == "sinusoidal":

@@ -107,3 +107,12 @@ def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
     assert before[2] == 0
     push = np.delete(found, 2) / np.delete(before, 2)
     assert f"(the median) it is {np.median(push):.0%}" in texts(app).replace("\\", "")
+
+
+def test_of_a_vector_of_zeros_no_standard_deviation_of_1_is_told() -> None:
+    edit = "layers.0.add_1~zero~token.3"
+    pages = (open_part(panel, layer="1", token="3", edits=edit) for panel in ("maps", "values"))
+    maps, values = (texts(page).replace("\\", "") for page in pages)
+    assert "standard deviation 0.000 to 1.000, then" in maps
+    assert "0 and 0.0000 once normalised" in values and "here 0.000000 to 0.99" in values
+    assert "standard deviation 1, then" in texts(open_part("maps", layer="1")).replace("\\", "")

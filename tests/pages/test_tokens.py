@@ -67,7 +67,9 @@ def test_the_neighbours_are_the_nearest_rows_of_E() -> None:
 
 def test_the_waves_are_columns_of_the_table_of_places() -> None:
     table = session.pipeline("text").network.embedding.positions.table.numpy()
-    lines = [line for line in figure(open_part("waves"))["data"] if "y" in line and len(numbers(line["y"])) == 64]
+    app = open_part("waves")
+    assert "component 1 repeats after about 6.3 places" in texts(app).replace("\\", "")  # 2π
+    lines = [line for line in figure(app)["data"] if "y" in line and len(numbers(line["y"])) == 64]
     assert lines
     for line in lines:
         assert any(np.allclose(numbers(line["y"]), column, atol=1e-6) for column in table.T)

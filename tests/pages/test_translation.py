@@ -171,6 +171,7 @@ def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
     ("greedy", "best", "told"),
     [
         ((-2.0, 4), (-1.0, 3), "likelier as a whole"),
+        ((-2.0, 9), (-1.9, 3), "greedy’s sentence has the better score (at α = 0.6)"),
         ((-1.0, 2), (-1.2, 5), "better score for its length (at α = 0.6)"),
         ((-1.0, 3), (-2.0, 3), "A beam can miss what greedy finds"),
     ],

@@ -112,7 +112,7 @@ def test_changes_of_equal_words_are_told_apart() -> None:
 
 def test_the_strongest_change_is_named_in_a_sentence() -> None:
     app = open_part("tokens", stage="remove")
-    assert "most here: without “[MASK]” (" in texts(app).replace("\\", "")
+    assert "most here: without “the (6)” (" in texts(app).replace("\\", "")
 
 
 @pytest.mark.parametrize("shown", ["changed", "original", "difference"])
@@ -185,6 +185,9 @@ def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
     effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
     assert shown[cell] == pytest.approx(effect, abs=1e-3)
     np.testing.assert_array_equal(dots_of(app), np.sort(shown[np.isfinite(shown)]))
+    if edit.operation == "remove":
+        assert np.flatnonzero(np.isnan(shown[0])) == [place]  # what answers is not taken away
+        assert "Where the answer is read a token has to stay" in texts(app)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,8 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
         ),
         ("layers", {"depth": "story", "token": "3"}, ["layers.known_first_seen"], "layers.known_last"),
         ("tokens", {"depth": "story"}, ["tokens.story_row_twice", "tokens.story_cut"], "tokens.story_row"),
+        ("what_if", {"hidden": "none", "token": "2", "s": "狗吓了猫。"}, ["words.read_seen"], "words.read_seen_unsure"),
+        ("what_if", {"hidden": "none", "token": "3", "s": "狗吓了猫。"}, ["words.read_seen_unsure"], "words.read_seen"),
         ("what_if", {"panel": "patching"} | DIGIT, ["what_if.other_missing_picture"], "what_if.other_missing"),
     ],
 )

@@ -11,7 +11,7 @@ import streamlit as st
 
 from model.analysis import cosine_similarity, likeliest
 from model.config import EncoderConfig
-from model.digits import BOX, SIZE
+from model.digits import BOX, MIDDLE, SIZE
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
 from pages.ui.differences import Difference
@@ -41,7 +41,7 @@ def how_it_is_prepared(view: View) -> None:
     box = (top, left, top + cropped.shape[0], left + cropped.shape[1])
     inked = {"share": f"{(raw > 0).mean():.0%}", "height": cropped.shape[0], "width": cropped.shape[1]}
     row, column = (float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1))
-    middle = {"size": SIZE, "row": f"{row:.1f}", "column": f"{column:.1f}"}
+    middle = {"size": SIZE, "row": f"{row:.1f}", "column": f"{column:.1f}", "middle": MIDDLE}
     pieces = image.reshape(side, size, side, size).swapaxes(1, 2)
     cut = {"side": side, "size": size, "patches": len(patches), "inked": int((patches.max(axis=1) >= INKED).sum())}
     numbers = {"patches": len(patches), "pixels": size * size}

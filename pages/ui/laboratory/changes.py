@@ -247,8 +247,8 @@ def tokens(lab: Experiment) -> None:
 
 
 def removed(lab: Experiment, token: int) -> Edit | None:
-    """Without that token; where a classifier reads its answer, a token has to stay."""
-    read_there = token in range(lab.view.trace.config.tokens_read)
+    """Without that token; where the answer is read, a token has to stay."""
+    read_there = token == lab.place or token in range(lab.view.trace.config.tokens_read)
     return None if read_there else Edit("embedding.sum", "remove", token=token)
 
 

@@ -19,6 +19,7 @@ from pages.ui.view import View
 
 BLUE, ORANGE = "#0072B2", "#E69F00"
 TALL = 230  # pixels of the pictures side by side
+EASY = 0.5  # a word that can be seen and gets less is not found easily
 
 
 def guesses(
@@ -177,7 +178,8 @@ def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> 
         return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
     if view.trace.tokens[place] != "[MASK]":
         same = best == view.trace.ids[place]
-        return t("words.read_seen" if same else "words.read_seen_other", **said, word=view.trace.tokens[place])
+        kind = "seen_other" if not same else "seen" if p[best] >= EASY else "seen_unsure"
+        return t(f"words.read_{kind}", **said, word=view.trace.tokens[place])
     if truth is None:
         number, several = view.typed.tokens[: place + 1].count("[MASK]"), view.typed.tokens.count("[MASK]") > 1
         return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)

@@ -133,7 +133,8 @@ def greedy_or_beam(view: Writing) -> str:
     if greedy.ids == best.ids:
         return text("greedy_same", **said)
     if greedy.log_probability < best.log_probability:
-        return text("greedy_missed", **said)
+        sentence = text("greedy_missed", **said)
+        return f"{sentence} {text('greedy_missed_for_score', **said)}" if greedy.score > best.score else sentence
     return text("greedy_likelier" if greedy.score <= best.score else "greedy_lost", **said)
 
 
