@@ -105,8 +105,8 @@ class View(Runs):
             case "share":
                 open_share(choice())  # as the address has it, with what waits for another input
         self.font_size = 18 if self.choice.big else 12
-        #: Title, figure, and what makes the table of its numbers.
-        self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame]]] = {}
+        #: Title, figure, what makes the table of its numbers, and of which layer and head it is.
+        self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame], str]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         for arrow, (down, across) in ARROWS.items():
             field, count = ("layer", self.trace.config.layers) if down else ("head", self.trace.config.heads)
@@ -177,9 +177,15 @@ class View(Runs):
         """An axis of tokens; `title` is a text key such as "axis.query"."""
         return figures.Axis(plain(title), self.trace.tokens)
 
-    def where(self) -> str:
-        """ "layer 2, head 3" in the reader's language."""
-        return plain("common.where", layer=self.choice.layer + 1, head=self.choice.head + 1)
+    def where(self, of: tuple[int, int] | None = None) -> str:
+        """ "layer 2, head 3" in the reader's language: those that he chose, or another layer and head."""
+        layer, head = of or (self.choice.layer, self.choice.head)
+        return plain("common.where", layer=layer + 1, head=head + 1)
+
+    def head_line(self, of: tuple[int, int] | None = None) -> None:
+        """Say above a presentation of which layer and head the page is: those that the reader chose, or others."""
+        if self.choice.big:
+            self._head_line.markdown(f":gray[{self.where(of)}]", width="content")
 
     def panel(self, *names: str) -> str:
         """A row of buttons for the page's parts, of which one is on the screen; returns its name.
@@ -234,6 +240,7 @@ class View(Runs):
         difference: Difference | None = None,
         still: bool = False,
         law_of: Sequence[str] = (),
+        of_head: tuple[int, int] | None = None,
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
 
@@ -245,7 +252,8 @@ class View(Runs):
         (customdata lists), it gets those. difference: what is drawn, of a picture that shows the difference of two runs
         when the reader wants that; its sentence then says so. still: no change moves this picture, or it shows both
         runs; of any other it is said which one it shows. law_of: the keys of quantities, beside `quantity`, of whose
-        equations the sentence speaks: where the reader changed one of them, it would not be true.
+        equations the sentence speaks: where the reader changed one of them, it would not be true. of_head: the layer
+        and the head that it shows, where those are not the chosen ones.
         """
         if self.touched(*law_of, *([quantity.key] if quantity else [])):
             sentence = t("change.no_law")
@@ -268,7 +276,7 @@ class View(Runs):
             figure,
             f"{self.name}.{name}",
             alt=joined(f"{ended} {unmarked(sentence)}"),
-            file=self.file_name(self.name, title, self.where()),
+            file=self.file_name(self.name, title, self.where(of_head)),
             on_pick=on_pick,
         )
         st.markdown(joined(sentence))
@@ -276,7 +284,9 @@ class View(Runs):
             self.note_run()
         if table is None:
             table = partial(exports.figure_table, figure)
-        self._pictures[name] = (title, figure, table if callable(table) else lambda: table)
+        self._pictures[name] = (title, figure, table if callable(table) else lambda: table, self.where(of_head))
+        if of_head:
+            self.head_line(of_head)
 
     def note_run(self) -> None:
         """Where a difference, or two runs, are wanted: that this here is of one."""
@@ -355,7 +365,8 @@ class View(Runs):
         with st.container(horizontal=True, vertical_alignment="center") if self.choice.big else nullcontext():
             wanted = strip(plain("frame.strip"), stages, menus, url_path(self.name))
             if self.choice.big:  # the sidebar is away until surroundings.js lays it over the page
-                st.markdown(f":gray[{self.where()}]", width="content")
+                self._head_line = st.empty()
+                self.head_line()
                 tune = {"icon": ":material/tune:", "help": plain("frame.controls_big")}
                 leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
                 st.button(plain("frame.controls"), key="controls_big", **tune)
@@ -414,14 +425,14 @@ class View(Runs):
         return [plain("change.made", changes=" + ".join(made))] if made else []
 
     def _downloads(self) -> None:
-        names = {title: name for name, (title, _, _) in self._pictures.items()}
+        names = {title: name for name, (title, *_) in self._pictures.items()}
         choose, csv, page, npz = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
         look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
         wanted = choose.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
-            _, figure, make_table = self._pictures[names[wanted]]
-            file = self.file_name(self.name, wanted, self.where())
-            about = " · ".join((plain(f"{self.name}.title"), wanted, self.where(), *self._changes(), self.about()))
+            _, figure, make_table, where = self._pictures[names[wanted]]
+            file = self.file_name(self.name, wanted, where)
+            about = " · ".join((plain(f"{self.name}.title"), wanted, where, *self._changes(), self.about()))
             with csv:
                 st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
             with page:

@@ -358,6 +358,22 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
     assert app.session_state["choice"].head == 1, "what was chosen meanwhile counts"
 
 
+@pytest.mark.parametrize("depth", ["story", "numbers"])
+@pytest.mark.parametrize(
+    ("page", "link", "name"),
+    [("translation", {"layer": "6"}, "writing"), ("home", {"input": "digit"}, "reads"), ("home", {}, "reads")],
+)
+def test_a_presentation_says_above_the_page_which_head_its_picture_shows(
+    page: str, link: dict[str, str], name: str, depth: str
+) -> None:
+    app = open_page(page, s="he put the money in the bank .", depth=depth, big="true", **link)
+    (above,) = (said.value for said in app.markdown if said.value.startswith(":gray[layer"))
+    (drawn,) = (chart for chart in charts(app) if chart["key"].endswith(f".{name}"))
+    layer, head = re.findall(r"\d+", above)
+    assert f"layer-{layer}-head-{head}-" in drawn["file"], (above, drawn["file"])
+    assert f"layer {layer}, head {head}" in drawn["alt"].lower(), (above, drawn["alt"])
+
+
 def test_bold_chinese_is_bold() -> None:
     # Markdown does not close ** between a full-width stop and a character: the stop belongs outside.
     for key, text in catalogue("zh").items():

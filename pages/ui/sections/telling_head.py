@@ -56,7 +56,8 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             height=TALL + 40,
         )
     difference = Difference(drawn, [Axis("", trace.tokens)]) if differs else None
-    view.picture("reads", figure, said, title=plain("words.reads", where=where), table=table, difference=difference)
+    look = {"title": plain("words.reads", where=where), "of_head": (layer, head)}
+    view.picture("reads", figure, said, table=table, difference=difference, **look)
 
 
 def most_read(trace: Trace, layer: int, head: int, place: int) -> int:

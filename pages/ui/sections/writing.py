@@ -92,6 +92,7 @@ class Writing(View):
         self.__dict__.pop("original", None)
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
+        self.head_line()  # a decoder may have fewer layers
         layers = self.trace.graph.layers("decoder.")
         for arrow, (down, across) in ARROWS.items():
             to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
@@ -250,7 +251,8 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     if said["piece"] == "[SEP]":
         sentence += " " + text("read_end")
     difference = Difference(table["weight"].to_numpy(), [Axis("", words)])
-    view.picture("writing", drawn, sentence, table=table, on_pick=pick, difference=difference)
+    look = {"difference": difference, "of_head": (layer, head)}
+    view.picture("writing", drawn, sentence, table=table, on_pick=pick, **look)
 
 
 def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
