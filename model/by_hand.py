@@ -335,10 +335,11 @@ class _Desk:
         return _working(quantity, cell, f"{written} = {source}", (Step(written, source, rounded(value)),), (), value)
 
     def _positions(self, quantity: Quantity, cell: Cell) -> Working:
-        pos, column = cell
+        (pos, column), side = cell, quantity.key.partition("embedding")[0]
         module, written = self.network.get_submodule(quantity.key), _written(quantity, cell)
         table = module.table
-        value = float(table[pos, column])
+        row = pos if side else self.trace.rows[pos]
+        value = float(module.apart[column] if row is None else table[row, column])
         if isinstance(table, nn.Parameter):
             return _working(quantity, cell, written, (Step(written, "", rounded(value)),), (), value)
         even, d_model = column - column % 2, table.shape[1]

@@ -108,11 +108,12 @@ def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Chan
     given = row.given(edit, key, run) if row.given else NOTHING
     read = None if row.reads is None else quantity.reads[row.reads]
     special = run.special[side_looked_at(quantity)]
+    uncounted = () if quantity.key.startswith("decoder.") else run.uncounted
     touched = Edit(key, edit.operation, **{name: getattr(edit, name) for name in row.narrowed_by})
 
     def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
         part = touched.part(value, axes)
-        here = Here(edit, quantity, run.graph, special, given, kept[read] if read else NOTHING)
+        here = Here(edit, quantity, run.graph, special, uncounted, given, kept[read] if read else NOTHING)
         new = row.new(value, here)
         if quantity.operation == "mask" and not row.hides and edit.operation not in ("patch", "unmasked"):
             new = torch.where(value == HIDDEN, value, new)  # what may not be seen has no value to change

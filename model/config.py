@@ -34,6 +34,7 @@ class EncoderConfig:
     scale_embedding: bool = True  # words: E[x] · √d_model
     d_embedding: int = 0  # words: d_E, the width of E, E_seg, E_pos where W_E brings their sum to d_model; 0: none does
     segments: int = 0  # words: rows of E_seg, which tell the first sentence from the second; 0: there is no E_seg
+    uncounted: int | None = None  # words, learned positions: the id of a token that takes no place; None: all take one
     embedding_norm: bool = False  # LayerNorm after the sum of token, position and segment
     image_size: int = 28
     patch_size: int = 4

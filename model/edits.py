@@ -82,6 +82,7 @@ class Surroundings(Protocol):
 
     graph: Graph
     special: Mapping[str, tuple[int, ...]]  # side ("", "decoder.") -> the places of [CLS], [SEP] and the like
+    uncounted: tuple[int, ...]  # the tokens of the input that take no place in the table of positions
 
     def other(self, source: Hashable) -> Mapping[str, Tensor]:
         """All that the run of another input records. Raises EditError("source") for one that cannot be read."""
@@ -104,6 +105,7 @@ class Here:
     quantity: Quantity
     graph: Graph
     special: tuple[int, ...]
+    uncounted: tuple[int, ...]
     # What its row in OPERATIONS asks for; NOTHING where it does not.
     given: Tensor  # from outside of this run: another run's value, a mean, the table of positions
     read: Tensor  # from this run: the quantity that the row names
@@ -200,13 +202,20 @@ def _shuffle(value: Tensor, here: Here) -> Tensor:
 
 
 def _shift(value: Tensor, here: Here) -> Tensor:
-    table = here.given.roll(-int(here.edit.value), dims=0)
-    return table[: value.size(1)].expand_as(value)
+    return _placed(value, here.given.roll(-int(here.edit.value), dims=0), here)
 
 
-def _sinusoidal(value: Tensor, _here: Here) -> Tensor:
+def _sinusoidal(value: Tensor, here: Here) -> Tensor:
     n, d_model = value.shape[-2:]
-    return SinusoidalPositions(d_model, n).table.expand_as(value)
+    return _placed(value, SinusoidalPositions(d_model, n).table, here)
+
+
+def _placed(value: Tensor, table: Tensor, here: Here) -> Tensor:
+    """The first rows of a table for the tokens that take a place; the others keep what they have."""
+    counted = [token for token in range(value.size(1)) if token not in here.uncounted]
+    new = value.clone()
+    new[:, counted] = table[: len(counted)]
+    return new
 
 
 # -- where they make sense ---------------------------------------------------------------------------------------

@@ -30,16 +30,23 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """One trained vector for each place  (Devlin et al. 2019; Dosovitskiy et al. 2021)."""
+    """One trained vector for each place  (Devlin et al. 2019; Dosovitskiy et al. 2021).
+
+    `apart` is added to a token that takes no place. A buffer, not a parameter: training leaves it as it is.
+    """
 
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.empty(max_len, d_model))
+        self.register_buffer("apart", None)
         nn.init.normal_(self.table, std=0.02)
 
-    def forward(self, n: int) -> Tensor:
-        """The first n positions: (1, n, d_model)."""
-        return self.table[None, :n]
+    def forward(self, n: int, counted: Tensor | None = None) -> Tensor:
+        """The first n positions: (1, n, d_model). counted (batch, n): which tokens take one, (batch, n, d_model)."""
+        if counted is None:
+            return self.table[None, :n]
+        places = (counted.cumsum(dim=1) - 1).clamp(min=0)  # those behind a token that takes none move up
+        return torch.where(counted[..., None], self.table[places], self.apart)
 
 
 class Embedding(nn.Module):
@@ -59,12 +66,16 @@ class Embedding(nn.Module):
 
     def forward(self, x: Tensor, segments: Tensor | None = None) -> Tensor:
         tokens = self.tell_apart(self.tokens(self.look(x)), segments)
-        positions = self.positions(tokens.size(1))
+        positions = self.place(x, tokens.size(1))
         return self.widen(self.norm(self.sum(tokens + positions)))
 
     def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
         """The tokens, with what says which sentence each belongs to where the input can be two."""
         return tokens
+
+    def place(self, x: Tensor, n: int) -> Tensor:
+        """E_pos of an input of n tokens: (1 or batch, n, d_model or d_E)."""
+        return self.positions(n)
 
     def widen(self, x: Tensor) -> Tensor:
         """X⁰ as the layers take it, where the vectors so far are narrower."""
@@ -86,6 +97,9 @@ class TokenEmbedding(Embedding):
         self.segments = nn.Embedding(config.segments, config.embedded) if config.segments else None
         self.W_E = nn.Linear(config.d_embedding, config.d_model) if config.d_embedding else None
         self.projection = Tap()
+        self.uncounted = config.uncounted
+        if self.uncounted is not None:
+            self.positions.apart = torch.zeros(config.embedded)
 
     def look(self, x: Tensor) -> Tensor:
         return self.E(x) * self.scale
@@ -96,6 +110,11 @@ class TokenEmbedding(Embedding):
         if segments is None:
             segments = torch.zeros(tokens.shape[:2], dtype=torch.long)
         return tokens + self.segments(segments)
+
+    def place(self, x: Tensor, n: int) -> Tensor:
+        if self.uncounted is None:
+            return super().place(x, n)
+        return self.positions(n, x != self.uncounted)  # RoBERTa counts no [PAD]
 
     def widen(self, x: Tensor) -> Tensor:
         return x if self.W_E is None else self.projection(self.W_E(x))

@@ -290,6 +290,8 @@ class _Around:
     def __post_init__(self) -> None:
         self.graph = self.pipeline.graph
         places = tuple(i for i, token in enumerate(self.reading.tokens) if token in ("[CLS]", "[SEP]"))
+        config = self.pipeline.config
+        self.uncounted = tuple(place for place, i in enumerate(self.reading.ids) if i == config.uncounted)
         # A target begins with its language.
         self.special: Mapping[str, tuple[int, ...]] = {"": places, "decoder.": (0,)}
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from math import inf
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -327,6 +328,12 @@ class Trace:
         if self.config.input == "flat":
             return picture.reshape(1, -1)
         return patchify(torch.from_numpy(picture)[None], self.config.patch_size)[0].numpy()
+
+    @property
+    def rows(self) -> list[int | None]:
+        """Which row of the table of positions each token gets; None for one that takes no place."""
+        counted = [i != self.config.uncounted for i in self.ids] or [True] * len(self.tokens)
+        return [place - 1 if here else None for place, here in zip(accumulate(counted), counted, strict=True)]
 
     @property
     def places(self) -> np.ndarray:

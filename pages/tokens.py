@@ -38,6 +38,7 @@ tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
 moved = view.touched("embedding.positions")  # by the reader
 self_same = view.shows == "difference"  # no change inside moves what goes in
+uncounted = [name for name, row in zip(tokens, view.trace.rows, strict=True) if row is None]
 cut = not words and len(view.trace.patches) > 1
 colour = view.seen is not None and view.seen.ndim == 3
 
@@ -88,7 +89,7 @@ def about_pieces() -> None:
         {
             word("column_piece"): tokens,
             word("column_id"): view.trace.ids,
-            "pos": range(len(tokens)),
+            "pos": pd.array(view.trace.rows, dtype="Int64"),
             word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
         },
         index=range(1, len(tokens) + 1),
@@ -176,7 +177,7 @@ def vectors() -> None:
     said = {
         "tokens": about_vectors(X_embed, E_pos),
         "segments": text("read_segments" if config.segments > 1 else "read_segments_one"),
-        "positions": text("one_place" if len(tokens) == 1 else f"read_positions_{made}"),
+        "positions": text("one_place" if len(tokens) == 1 else f"read_positions_{made}") + about_uncounted(),
         "sum": about_sum(rows, told),
         "norm": text("read_norm_narrow" if config.d_embedding else "read_norm"),
         "projection": text("read_projection", narrow=config.embedded, wide=config.d_model),
@@ -189,6 +190,11 @@ def vectors() -> None:
     if not learned and view.choice.at_least("formula"):
         view.equation(SINES)
         st.markdown(text("counted_from"))
+
+
+def about_uncounted() -> str:
+    """Which token takes no place; nothing where all take one."""
+    return " " + text("read_uncounted", token=uncounted[0]) if uncounted and not moved else ""
 
 
 def about_vectors(X_embed: np.ndarray, E_pos: np.ndarray) -> str:
@@ -258,7 +264,7 @@ def as_waves() -> None:
     many, config = len(tokens) > 1, view.trace.config
     # With a single place there is nothing to draw a line through: then the text model's waves stand for all.
     table = view.pipeline.network.embedding.positions.table.numpy() if many else sinusoids()
-    width, dimension = table.shape[1], view.choice.component
+    width, dimension, place = table.shape[1], view.choice.component, view.trace.rows[token]
     if dimension is not None and dimension >= width:  # chosen where vectors are wider
         dimension = None
     drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
@@ -277,8 +283,8 @@ def as_waves() -> None:
             called,
             Axis(word("axis_place")),
             word("axis_value"),
-            used=len(tokens) if many and not moved else None,
-            chosen=(token, dimension) if many and dimension is not None else None,
+            used=len(tokens) - len(uncounted) if many and not moved else None,
+            chosen=(place, dimension) if many and dimension is not None and place is not None else None,
             font_size=view.font_size,
         ),
         sentence,
@@ -324,7 +330,7 @@ if view.story:
     else:
         patches()
     seats = "story_seats" if words else "story_seats_patches" if cut else "story_seats_single"
-    view.tell(text("story_seats_changed" if moved else seats))
+    view.tell(text("story_seats_changed" if moved else seats) + about_uncounted())
 else:
     parts = {"pieces": pieces if words else patches, "vectors": vectors}
     if words:

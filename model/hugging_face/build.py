@@ -39,7 +39,7 @@ def load_folder(path: str | Path) -> Pipeline:
     config = _config(folder, theirs, family, head)
     with WithoutNumbers():  # those come from the file
         network = network_for(config)
-    weights = _renamed(folder, network, family, head, _positions_in_front(family, theirs))
+    weights = _renamed(folder, network, family, head, _positions_in_front(folder, family, theirs))
     network.load_state_dict(weights, strict=False, assign=True)
     if config.head == "masked-word":
         network.logits.weight = network.embedding.E.weight
@@ -92,7 +92,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
         settings[ours] = value
     if "max_len" in settings:
-        settings["max_len"] -= _positions_in_front(family, theirs)
+        settings["max_len"] -= _positions_in_front(folder, family, theirs)
+    if family.positions_from_pad:
+        settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"]:  # then nothing widens it
         settings["d_embedding"] = 0
     if head.kind == "classifier":
@@ -106,10 +108,14 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         raise CheckpointError("setting", folder=folder.name, setting=error.reason, value=values) from error
 
 
-def _positions_in_front(family: Family, theirs: Mapping[str, Any]) -> int:
-    """How many rows of the table of positions no token of a sentence stands on."""
+def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any]) -> int:
+    """How many rows of the table of positions stand before the first place; the last of them is [PAD]'s."""
+    if not family.positions_from_pad:
+        return 0
     pad = theirs.get("pad_token_id", 1)
-    return pad + 1 if family.positions_from_pad and type(pad) is int and 0 <= pad < 100 else 0
+    if type(pad) is not int or not 0 <= pad < 100:
+        raise CheckpointError("size", folder=folder.name, setting="pad_token_id", value=str(pad)[:40])
+    return pad + 1
 
 
 def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,6 +154,8 @@ def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_
         try:
             ours = family.laid_out.get(key, _as_it_is)(tensor)
             if key == "embedding.positions.table":
+                if in_front:
+                    weights["embedding.positions.apart"] = ours[in_front - 1].float()
                 ours = ours[in_front:]
         except (IndexError, RuntimeError):  # too few axes
             ours = tensor

@@ -47,7 +47,7 @@ class Family:
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     laid_out: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
-    positions_from_pad: bool = False  # the first token stands on row pad_token_id + 1 of the table of positions
+    positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
 BERT_GUESSES = Head(

