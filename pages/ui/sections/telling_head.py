@@ -56,8 +56,15 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             height=TALL + 40,
         )
     difference = Difference(drawn, [Axis("", trace.tokens)]) if differs else None
-    look = {"title": plain("words.reads", where=where), "of_head": (layer, head)}
-    view.picture("reads", figure, said, table=table, difference=difference, **look)
+    view.picture(
+        "reads",
+        figure,
+        said,
+        title=plain("words.reads", where=where),
+        table=table,
+        difference=difference,
+        of_head=(layer, head),
+    )
 
 
 def most_read(trace: Trace, layer: int, head: int, place: int) -> int:
