@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from threading import Lock
 from typing import Protocol
 
@@ -78,10 +79,19 @@ class TextReader:
         self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
     def read(self, x: object) -> Reading:
-        """x: a sentence, or a tuple of ids as an earlier Reading has them ([CLS] and [SEP] included)."""
+        """x: a sentence, or a tuple of ids as an earlier Reading has them ([CLS] and [SEP] included).
+
+        Raises InputError for a sentence in which nothing can be read, TypeError for what is neither, ValueError for ids
+        that are not in the vocabulary, none, or too many.
+        """
         if isinstance(x, tuple):
-            return self.reading(x)
-        text = str(x)[:MOST_CHARACTERS]
+            return self.reading(self._checked(x))
+        if not isinstance(x, str):
+            raise TypeError(
+                f"one sentence is read at a time, as a str, or as a tuple of the ids of its pieces; this is a "
+                f"{type(x).__name__}"
+            )
+        text = x[:MOST_CHARACTERS]
         sentences, encoding = self.sentences(text), self.encode(text)
         ids = encoding.ids
         names = [self.vocabulary[i] for i in ids]
@@ -96,13 +106,28 @@ class TextReader:
         notes = []
         if unknown:
             notes.append(Note("unknown", {"symbols": list(dict.fromkeys(unknown))}))
-        if len(ids) > self.max_len or len(str(x)) > MOST_CHARACTERS:
+        if len(ids) > self.max_len or len(x) > MOST_CHARACTERS:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
             cut = [self.vocabulary[i] for i in ids[self.max_len - 1 :]]
             ids = [*ids[: self.max_len - 1], ids[-1]]
-            if lost := cut.count("[MASK]") + str(x)[MOST_CHARACTERS:].count("[MASK]"):
+            if lost := cut.count("[MASK]") + x[MOST_CHARACTERS:].count("[MASK]"):
                 notes.append(Note("mask_cut", {"count": lost}))
         return replace(self.reading(ids), notes=tuple(notes))
+
+    def _checked(self, ids: tuple[object, ...]) -> list[int]:
+        """The same ids. Raises TypeError and ValueError: see `read`."""
+        for i in ids:
+            if not isinstance(i, Integral):
+                raise TypeError(
+                    f"a tuple is read as the ids of one sentence, which are whole numbers; in this one there is "
+                    f"a {type(i).__name__}"
+                )
+        if not 0 < len(ids) <= self.max_len or not all(0 <= i < len(self.vocabulary) for i in ids):
+            raise ValueError(
+                f"1 to {self.max_len} ids are read, each from 0 to {len(self.vocabulary) - 1}; these are {len(ids)}, "
+                f"from {min(ids, default=None)} to {max(ids, default=None)}"
+            )
+        return [int(i) for i in ids]
 
     def pieces(self, word: str) -> list[str]:
         """What a word is cut into; [UNK] where its signs are unknown."""

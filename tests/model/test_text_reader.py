@@ -1,6 +1,10 @@
 """From sentence to pieces and back: no sign is lost, and what is not in the vocabulary is named."""
 
+import re
+
+import numpy as np
 import pytest
+import torch
 
 from model import InputError, load
 from model.pipeline import TextReader
@@ -30,6 +34,38 @@ def test_decoded_pieces_are_read_as_the_same_pieces(reader: TextReader, sentence
     reading = reader.read(sentence)
     assert reader.read(reader.tokenizer.decode(reading.ids)).ids == reading.ids
     assert reader.read(tuple(reading.ids)).tokens == reading.tokens
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (["a cat", "a dog"], "list"),
+        (("a cat", "a dog"), "str"),
+        ((2, 5.0, 3), "float"),
+        ([2, 5, 3], "list"),
+        (torch.tensor([[2, 5, 3]]), "Tensor"),
+        (np.array([2, 5, 3]), "ndarray"),
+        (None, "NoneType"),
+        (b"a cat", "bytes"),
+        (7, "int"),
+    ],
+)
+@pytest.mark.parametrize("name", ["text", "translation"])
+def test_what_is_no_sentence_is_named_with_what_would_be_one(name: str, given: object, what: str) -> None:
+    with pytest.raises(TypeError, match=rf"tuple.*ids.* is a {what}$"):
+        load(name)(given)
+
+
+@pytest.mark.parametrize("ids", [(), (2, -1, 3), (2, 12_000, 3), (5,) * 65])
+def test_ids_that_cannot_be_read_are_named(reader: TextReader, ids: tuple[int, ...]) -> None:
+    said = f"1 to 64 ids are read, each from 0 to 11999; these are {len(ids)}, "
+    with pytest.raises(ValueError, match=re.escape(said)):
+        reader.read(ids)
+
+
+def test_ids_of_any_whole_kind_are_read(reader: TextReader) -> None:
+    ids = reader.read("a cat").ids
+    assert reader.read(tuple(np.array(ids))).ids == ids == reader.read(tuple(ids)).ids
 
 
 def test_an_unknown_sign_keeps_its_place_and_is_named(reader: TextReader) -> None:
