@@ -150,7 +150,7 @@ def values_pictures() -> None:
             text("read_spreads", low=f"{mean.min():.3f}", high=f"{mean.max():.3f}"),
             table=pd.DataFrame(
                 np.quantile(np.concatenate(drawn), share, axis=1).T,
-                index=[f"{when} · {name}" for when in both for name in tokens],
+                index=[f"{when} · {name}" for when in both for name in view.named],
                 columns=[f"{part:.0%}" for part in share],
             ),
             difference=Difference(

@@ -306,7 +306,7 @@ def for_itself() -> None:
             "alone",
             grouped_bars(
                 gaps,
-                view.token_axis("axis.token"),
+                Axis(plain("axis.token"), tokens),  # of this run alone
                 word("axis_gap"),
                 (ACCENT, BEFORE),
                 value_range=None if many else (0, 1),

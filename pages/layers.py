@@ -187,7 +187,7 @@ def similarity() -> None:
                 after=f"{together[-1]:.2f}",
             ),
             table=lambda: pd.DataFrame(
-                drawn.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=tokens
+                drawn.reshape(-1, n), index=pd.MultiIndex.from_product([steps, range(1, n + 1)]), columns=view.named
             ),
             on_pick=lambda _row, column: select(layer=column - 1) if column else None,  # before all layers is no layer
             difference=Difference(drawn, [numbered, *axes]),
@@ -285,7 +285,7 @@ def origin() -> None:
         draw(
             "rollout",
             lambda run: rollout(run.over_layers("attention.weights"))[layer],
-            (Axis(word("axis_after"), tokens), Axis(word("axis_input"), tokens)),
+            (Axis(word("axis_after"), view.named), Axis(word("axis_input"), view.named)),
             text(
                 "read_rollout" if n > 1 else "alone_rollout",
                 layer=layer + 1,

@@ -52,11 +52,15 @@ def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
     st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
     if own.ids:
         pairs = align(typed, rival.tokens)
-        words = [
-            literal(rival.tokens[pair.other]) if pair.same else f":violet[**{literal(rival.tokens[pair.other])}**]"
-            for pair in pairs
-            if pair.other is not None and rival.tokens[pair.other] not in ("[CLS]", "[SEP]")
-        ]
+        shifted = any(pair.one != pair.other for pair in pairs)  # else each stands in the place of its own number
+        words = []
+        for one, other, same in pairs:
+            if other is None or rival.tokens[other] in ("[CLS]", "[SEP]"):
+                continue
+            told = literal(rival.tokens[other])
+            words.append(told if same else f":violet[**{told}**]")
+            if shifted and not same and one is not None:
+                words.append(f":gray[(↔ {literal(typed[one])})]")
         missing = [typed[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
         st.markdown(" ".join(words), width="content")
         if missing:

@@ -200,6 +200,18 @@ class Runs:
         assert self.other is not None  # only asked where there is one
         return align(self.trace.tokens, self.other.tokens)
 
+    @cached_property
+    def named(self) -> list[str]:
+        """What pictures call the tokens: by themselves; in a difference from another sentence, where another token
+        stands in the place of one, "cat − big".
+        """
+        tokens = self.trace.tokens
+        if self.shows != "against" or self.other is None or not self.trace.ids:
+            return tokens
+        there = {pair.one: self.other.tokens[pair.other] for pair in self.pairs if pair.other is not None}
+        others = [there.get(place, token) for place, token in enumerate(tokens)]
+        return [one if one == other else f"{one} − {other}" for one, other in zip(tokens, others, strict=True)]
+
     def counterpart(self, token: int) -> int | None:
         """The place of a token in the run that this one is compared with; None where nothing stands for it there."""
         if self.shows not in ("against", "beside") or not self.trace.ids:  # drawings have the same patches
@@ -220,14 +232,14 @@ class Runs:
             self._rival = None
             self._one_input()
         self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
-        for about_the_last in ("usual_token", "original", "pairs"):
+        for about_the_last in ("usual_token", "original", "pairs", "named"):
             self.__dict__.pop(about_the_last, None)
         return self.trace
 
     def compare_with(self, subject: Hashable) -> None:
         """Compare the rest of the page with another run than the reader's other input."""
         self._rival = self._run[0], subject
-        for about_the_last in ("other", "pairs"):
+        for about_the_last in ("other", "pairs", "named"):
             self.__dict__.pop(about_the_last, None)
 
     def _one_input(self) -> None:

@@ -159,7 +159,7 @@ class View(Runs):
 
     def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
         """What the places along each axis of a quantity are called in pictures; None where they are counted."""
-        return self.trace.names(key)
+        return tuple(self.named if names is self.trace.tokens else names for names in self.trace.names(key))
 
     @cached_property
     def usual_token(self) -> int:
@@ -175,7 +175,7 @@ class View(Runs):
 
     def token_axis(self, title: str) -> figures.Axis:
         """An axis of tokens; `title` is a text key such as "axis.query"."""
-        return figures.Axis(plain(title), self.trace.tokens)
+        return figures.Axis(plain(title), self.named)
 
     def where(self, of: tuple[int, int] | None = None) -> str:
         """ "layer 2, head 3" in the reader's language: those that he chose, or another layer and head."""

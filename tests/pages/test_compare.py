@@ -1,5 +1,7 @@
 """Two inputs beside each other: on every page the other run, and by how much this one differs from it."""
 
+import html
+import json
 import re
 
 import numpy as np
@@ -47,6 +49,21 @@ def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     wanted = scores_of("she sat by the big river .")[np.ix_(there, there)] - scores_of("she sat by the river .")
     np.testing.assert_allclose(z[np.ix_(there, there)], wanted, atol=1e-5)
     assert "“big”" in texts(app)
+
+
+def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
+    one, other = "the cat sat on the mat .", "the very big dog sat on the mat ."
+    link = {"s": one, "other": other, "shown": "against"}
+    app = attention(**link)
+    rows = [html.unescape(name) for name in figure(app)["layout"]["yaxis"]["ticktext"]]
+    assert rows == ["[CLS]", "the", "cat − very", "sat", "on", "the", "mat", ".", "[SEP]"]
+    for page, panel in (("layers", "alike"), ("feed_forward", "neuron"), ("add_and_norm", "ways"), ("home", "whole")):
+        drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, panel=panel, **link))])
+        assert "cat \\u2212 very" in drawn, page
+    alone = charts(open_page("feed_forward", panel="alone", **link))
+    assert "cat \\u2212 very" not in json.dumps(alone), "shows this run alone"
+    assert "very**] :gray[(↔ cat)]" in texts(app), "and so does the bar, for pictures that show both"
+    assert "↔" not in texts(attention(s=DOG, other=CAT, shown="against")), "where no place is shifted"
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def tensors(view: View) -> None:
             scale = "positive" if trace.graph[key].scale == "share" and not view.differs else "signed"
             colour = ROLE_COLOURS[view.mode].get(symbol, INK[view.mode])
             title = f"<b>{html_math(symbol)}</b>  {shape(values)}"
-            grid[-1].append(Thumbnail(title, values, view.trace.tokens, scale, colour))
+            grid[-1].append(Thumbnail(title, values, view.named, scale, colour))
             table.append((plain_math(symbol), shape(values), values.min(), values.mean(), values.max()))
     names = [plain(f"home.column_{name}") for name in ("symbol", "shape", "smallest", "mean", "largest")]
     weights = trace[attention + "weights"][view.choice.head]
@@ -118,8 +118,8 @@ def tensors(view: View) -> None:
 def named_difference(view: View, key: str) -> Difference:
     """By how much two runs differ in a quantity, its symbol in the names of its rows."""
     symbol, last = plain_math(view.trace.graph[key].symbol), view.trace.axes(key)[-1]
-    rows = Axis("", [f"{symbol}: {token}" for token in view.trace.tokens])
-    columns = Axis("", view.trace.tokens) if last == "key" else Axis(plain(f"axis.{last}"))
+    rows = Axis("", [f"{symbol}: {token}" for token in view.named])
+    columns = Axis("", view.named) if last == "key" else Axis(plain(f"axis.{last}"))
     return Difference(view.shown(key), (rows, columns))
 
 

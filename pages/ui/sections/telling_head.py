@@ -33,15 +33,15 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     key = f"layers.{layer}.attention.weights"
     weights, differs = trace[key][head, place], view.differs and view.counterpart(place) is not None
     drawn = view.shown(key, every_head=True)[head, place] if differs else weights
-    off = is_off(trace.edits, layer, head)
+    names, off = view.named if differs else trace.tokens, is_off(trace.edits, layer, head)
     where = plain("common.where", layer=layer + 1, head=head + 1)
-    table = pd.DataFrame({plain("attention.weight"): drawn}, index=trace.tokens)
+    table = pd.DataFrame({plain("attention.weight"): drawn}, index=names)
     best = most_read(trace, layer, head, place)
     values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
     said = t("words.read_off" if off else "words.read_head", **values)
     if trace.picture is None:
         look = {"faded": off, "differs": differs, "font_size": view.font_size, "height": TALL}
-        figure = reads(drawn, place, trace.tokens, view.mode, **look)
+        figure = reads(drawn, place, names, view.mode, **look)
     elif len(weights) == 1:
         figure, said = drawing(view.seen, font_size=view.font_size), t("words.read_one_token", where=where)
     else:
@@ -55,7 +55,7 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             font_size=view.font_size,
             height=TALL + 40,
         )
-    difference = Difference(drawn, [Axis("", trace.tokens)]) if differs else None
+    difference = Difference(drawn, [Axis("", names)]) if differs else None
     view.picture(
         "reads",
         figure,
