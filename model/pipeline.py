@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -114,7 +114,7 @@ class TextReader:
                 notes.append(Note("mask_cut", {"count": lost}))
         return replace(self.reading(ids), notes=tuple(notes))
 
-    def _checked(self, ids: tuple[object, ...]) -> list[int]:
+    def _checked(self, ids: tuple[Any, ...]) -> list[int]:
         """The same ids. Raises TypeError and ValueError: see `read`."""
         for i in ids:
             if not isinstance(i, Integral):
