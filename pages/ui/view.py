@@ -29,10 +29,10 @@ from pages.ui.link import chosen, select
 from pages.ui.masks import as_the_reader_hid
 from pages.ui.memory import give_back
 from pages.ui.pickers import bound, told_apart
-from pages.ui.runs import Runs
+from pages.ui.runs import DIFFERENCES, Runs
 from pages.ui.share import open_share
 from pages.ui.sidebar import OVER, SHARE_ICON, opener
-from pages.ui.text import joined, literal, plain, t, unmarked
+from pages.ui.text import class_label, joined, literal, plain, t, unmarked
 from pages.ui.text.formulas import in_words
 
 #: Arrow keys -> by how many rows and columns they move.
@@ -105,8 +105,8 @@ class View(Runs):
             case "share":
                 open_share(choice())  # as the address has it, with what waits for another input
         self.font_size = 18 if self.choice.big else 12
-        #: Title, figure, what makes the table of its numbers, and of which layer and head it is.
-        self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame], str]] = {}
+        #: Title, figure, what makes the table of its numbers, of which layer and head it is, and of which runs.
+        self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame], str, list[str]]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         for arrow, (down, across) in ARROWS.items():
             field, count = ("layer", self.trace.config.layers) if down else ("head", self.trace.config.heads)
@@ -284,7 +284,9 @@ class View(Runs):
             self.note_run()
         if table is None:
             table = partial(exports.figure_table, figure)
-        self._pictures[name] = (title, figure, table if callable(table) else lambda: table, self.where(of_head))
+        make_table = table if callable(table) else lambda: table
+        runs = self._compared_with("less" if self.differs and difference else "other" if still else None)
+        self._pictures[name] = (title, figure, make_table, self.where(of_head), runs)
         if of_head:
             self.head_line(of_head)
 
@@ -424,15 +426,33 @@ class View(Runs):
         made = [edit_in_words(edit, self.trace.graph, self.trace.tokens) for edit in self.trace.edits]
         return [plain("change.made", changes=" + ".join(made))] if made else []
 
+    def _compared_with(self, how: str | None) -> list[str]:
+        """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.
+
+        how: "less", of a difference, or "other", where the numbers of both may stand.
+        """
+        if how is None or self.shows not in (*DIFFERENCES, "beside"):
+            return []
+        if self.shows == "difference":
+            run = plain("change.unchanged")
+        elif self.trace.ids:
+            run = self.choice.other or ""
+        elif self.other and self.other.answer and self.trace.answer:
+            there, here = (class_label(run.answer[0].best) for run in (self.other, self.trace))
+            run = plain("compare.drawings", there=there, here=here)
+        else:
+            run = plain("change.another")
+        return [plain(f"change.{how}_run_named", run=run)]
+
     def _downloads(self) -> None:
         names = {title: name for name, (title, *_) in self._pictures.items()}
         choose, csv, page, npz = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
         look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
         wanted = choose.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
-            _, figure, make_table, where = self._pictures[names[wanted]]
+            _, figure, make_table, where, runs = self._pictures[names[wanted]]
             file = self.file_name(self.name, wanted, where)
-            about = " · ".join((plain(f"{self.name}.title"), wanted, where, *self._changes(), self.about()))
+            about = " · ".join((plain(f"{self.name}.title"), wanted, where, *runs, *self._changes(), self.about()))
             with csv:
                 st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
             with page:

@@ -1,6 +1,7 @@
 """What a reader takes along: the whole run, tables that spreadsheets read, pictures that open offline."""
 
 import csv
+import html
 import io
 import re
 
@@ -11,11 +12,13 @@ import streamlit as st
 
 from pages.ui import exports, view
 from pages.ui.choice import Choice
+from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
 from pages.ui.figures.base import MOST_NAMED
 from tests.networks import trace_of
 from tests.pages.opening import assert_fine, charts, open_page
 
+THREE = sketch.to_code(sketch.example(3))
 SENTENCE = '我爱你 , "really" # not ?'
 
 
@@ -139,6 +142,25 @@ def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPa
         assert ("changed: layer 2, head 3 · what is found: switched off + “i” · " in about) == changed, about
     saved = np.load(io.BytesIO(files[f"glass-encoder-trace-{mark}i-love-you.npz"]))
     assert saved["edits"] == (edits if changed else "")
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"s": "a cat ran .", "other": "a dog ran .", "shown": "against"}, "less that of: a dog ran . · a cat ran ."),
+        ({"s": "a cat ran .", "edits": "layers.1.ffn.output~zero", "shown": "difference"}, "less that of: the same"),
+        ({"s": "a cat ran .", "other": "a dog ran .", "shown": "beside"}, "the other run: a dog ran . · a cat ran ."),
+        ({"input": "digit", "other_ink": THREE, "shown": "against"}, "less that of: a picture read as 3 (this one: 5)"),
+    ],
+)
+def test_a_file_of_a_difference_says_from_what(link: dict, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, bytes | str] = {}
+    monkeypatch.setattr(st, "download_button", lambda _, data, name, *__, **___: files.update({name[-4:]: data()}))
+    app = open_page("feed_forward", depth="numbers", panel="neuron", **link)
+    app.session_state["feed_forward.downloads"] = True
+    assert_fine(app.run())
+    first = files[".csv"].decode("utf-8-sig").splitlines()[0]
+    assert said in first and said in html.unescape(re.search("<title>(.*)</title>", files["html"])[1]), first
 
 
 @pytest.mark.parametrize("name", ["feed_forward", "translation"])
