@@ -402,7 +402,7 @@ def piece_kinds(tokens: Sequence[str]) -> list[str]:
             kinds.append("later")
         elif place + 1 < len(tokens) and tokens[place + 1].startswith("##") and len(tokens[place + 1]) > 2:
             kinds.append("first")
-        elif all("\u4e00" <= sign <= "\u9fff" for sign in token):
+        elif len(token) == 1 and "\u4e00" <= token <= "\u9fff":
             kinds.append("character")
         else:
             kinds.append("whole" if any(sign.isalnum() for sign in token) else "sign")

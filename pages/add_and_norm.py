@@ -16,7 +16,7 @@ from pages.ui.numbers import written
 from pages.ui.pickers import either
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.tables import draw_table
-from pages.ui.text import plain, texts_of
+from pages.ui.text import plain, t, texts_of
 from pages.ui.view import View
 
 AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
@@ -95,11 +95,10 @@ def bars_of_each(
 
 def lengths_picture() -> None:
     lengths = dict(zip(("in", "found", "sum"), three_lengths(view.trace), strict=True))
-    pushed = np.nan_to_num(pushes())
-    moved = int(pushed.argmax())
+    moved = int(np.nan_to_num(pushes()).argmax())
     said = (
         text("read_lengths_none")
-        if not pushed.any()
+        if not lengths["found"].any()
         else text(
             "read_lengths_story" if view.story else "read_lengths",
             token=tokens[moved],
@@ -244,7 +243,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 match panel:
     case "story":
         lengths_picture()
-        view.tell(text("story_add"), text("story_norm"))
+        view.tell(t("change.no_law") if view.touched(sub.sum) else text("story_add"), text("story_norm"))
     case "maps":
         maps()
     case "ways":

@@ -323,7 +323,9 @@ def for_itself() -> None:
 
 if view.story:
     most_active()
-    view.tell(*answered_most(view, neuron), text("story_alone"), text("story_neurons", many=d_ff))
+    loud = int((active[token] >= active[token].max() / 2).sum()) if active[token].max() > 0 else 0
+    answers = text("story_neurons", many=d_ff, token=tokens[token], loud=loud)
+    view.tell(*answered_most(view, neuron), text("story_alone"), answers)
 else:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         panel = view.panel("maps", "curve", "neuron", *["writes"] * points, "output", "alone")

@@ -114,6 +114,11 @@ def in_the_note(key: str) -> str:
     return f"{section or ''} {what}".strip()
 
 
+def value_passes() -> bool:
+    """Whether each head hands on its V as it is: where nobody changed the weights, or what comes of them."""
+    return not view.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
+
+
 def of_one_token() -> None:
     """Attention of one token to itself, in every head."""
     of_each = ("Q", "K", "V", "scores", "scaled", "weights", "heads")
@@ -134,7 +139,7 @@ def of_one_token() -> None:
         rows = Axis("", [f"{symbols[name]}: {head}" for head in names])
         return Difference(drawn[name], (rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else "")))
 
-    own_value = not view.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
+    own_value = value_passes()
     columns = [st.container()] if view.story else st.columns([3, 2])
     with columns[0]:
         view.picture(
@@ -210,7 +215,8 @@ def why() -> None:
     six = st.column_config.NumberColumn(format="%.6f")
     draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
     st.markdown(text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}"))
-    st.markdown(text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share))
+    said = text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share)
+    st.markdown(said if value_passes() else t("change.no_law"))
 
 
 def beside() -> None:
@@ -278,7 +284,7 @@ def measured(name: str) -> str:
 
 if view.story:
     of_one_token()
-    view.tell(text("story_alone"), text("story_patches"))
+    view.tell(text("story_alone") if value_passes() else t("change.no_law"), text("story_patches"))
 else:
     parts = {
         "stages": stages,

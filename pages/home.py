@@ -42,12 +42,15 @@ def live(view: View) -> tuple[int, dict[int, int | None]]:
 
 
 view = View("home", chips=False, hides=with_words_hidden)
+says_words = "logits" in view.trace and "word" in view.trace.axes("logits")
 if view.story and not view.choice.big and "logits" in view.trace:
-    st.caption(t("home.story_start" if view.seen is None else "home.story_start_picture"))
+    kind = "_picture" if view.seen is not None else "" if says_words else "_class"
+    st.caption(t(f"home.story_start{kind}"))
 place, hidden = live(view)
 if view.story:
     colour = view.seen is not None and view.seen.ndim == 3
-    view.tell(t("home.story_colour" if colour else "home.story" if view.seen is None else "home.story_picture"))
+    words = "home.story" if says_words else "home.story_sentence"
+    view.tell(t("home.story_colour" if colour else words if view.seen is None else "home.story_picture"))
     with view.more():
         whole(view, place)
 else:

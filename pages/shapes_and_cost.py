@@ -275,13 +275,14 @@ def show_properties() -> None:
     trace, config, tokens = view.trace, view.trace.config, view.trace.tokens
     layers = [layer_properties(trace, layer) for layer in range(config.layers)]
     same = all(layer.shape_in == layer.shape_out for layer in layers)
+    low, high = min(layer.smallest_sum for layer in layers), max(layer.largest_sum for layer in layers)
     sentences = [
         text(f"property_shape{'' if same else '_not'}", shape=" × ".join(map(str, layers[0].shape_in))),
         text(
-            "property_rows",
+            "property_rows" if max(abs(low - 1), abs(high - 1)) < 1e-4 else "property_rows_not",
             rows=f"{config.layers * config.heads * len(tokens):,}",
-            low=f"{min(layer.smallest_sum for layer in layers):.7f}",
-            high=f"{max(layer.largest_sum for layer in layers):.7f}",
+            low=f"{low:.7f}",
+            high=f"{high:.7f}",
         ),
         text("property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
     ]

@@ -37,6 +37,7 @@ view = View("tokens", rows=["embedding.sum"])
 tokens, token = view.trace.tokens, view.token
 words = view.trace.picture is None
 moved = view.touched("embedding.positions")  # by the reader
+known = not view.touched("embedding.tokens")
 self_same = view.shows == "difference"  # no change inside moves what goes in
 uncounted = [name for name, row in zip(tokens, view.trace.rows, strict=True) if row is None]
 cut = not words and len(view.trace.patches) > 1
@@ -60,7 +61,8 @@ def pieces() -> None:
     typed, reader = view.trace.subject, view.pipeline.reader
     if isinstance(typed, str) and isinstance(reader, TextReader) and (simplified := reader.simplified(typed)):
         pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
-        st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
+        how = "" if view.choice.checkpoint else " " + text("simplified_how")  # theirs do otherwise
+        st.info(text("simplified", words=pairs) + how, icon=":material/spellcheck:")
     if not view.story:
         about_pieces()
     elif parts := next(iter(cut_words(tokens)), None):  # how ## is to be read
@@ -83,7 +85,7 @@ def about_pieces() -> None:
         st.markdown(text("read_space", space=space))
     for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
         if kind in kinds:
-            st.markdown(text("read_mask_random" if kind == "mask" and view.choice.paper else sentence))
+            st.markdown(text(about_mask() if kind == "mask" else sentence))
     st.markdown(text("read_special"))
     table = pd.DataFrame(
         {
@@ -95,6 +97,13 @@ def about_pieces() -> None:
         index=range(1, len(tokens) + 1),
     )
     draw_table(table, "tokens.pieces", height=min(38 + 35 * len(tokens), 740))
+
+
+def about_mask() -> str:
+    """The text on [MASK]: whether this network can say what it hides."""
+    if view.choice.paper:
+        return "read_mask_random"
+    return "read_mask" if view.trace.config.head == "masked-word" else "read_mask_unguessed"
 
 
 def patches() -> None:
@@ -215,6 +224,8 @@ def about_sum(rows: Sequence[str], told: Mapping[str, str]) -> str:
     """What the sum of token and position holds. rows: what the embedding computes; told: lengths of its parts."""
     if view.touched("embedding.positions"):
         return text("read_sum_changed")
+    if not known:
+        return text("read_sum_changed_tokens")
     if twice := about_twice(view.trace["embedding.sum"]):
         return twice
     if rows[-1] == "embedding.sum":
@@ -324,7 +335,7 @@ if view.story:
         cell_maps(
             view,
             ["embedding.sum"],
-            [text("read_sum_changed") if moved else row],
+            [text("read_sum_changed") if moved else row if known else text("read_sum_changed_tokens")],
             [{"title": word("sum" if view.trace.graph.stream(0)[0] == "embedding.sum" else "summed")}],
         )
     else:

@@ -5,7 +5,8 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
-from pages.ui.choice import Choice
+from pages.ui.choice import PICTURE, Choice
+from pages.ui.drawing import pictures
 from pages.ui.text import plain, t
 
 #: Names of a computer that mean itself: nobody else comes there by them.
@@ -14,7 +15,8 @@ OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 def open_share(choice: Choice) -> None:
     """Open the address of this page over it."""
-    st.dialog(plain("share.title"))(_share)(address(st.context.url or "", choice))
+    own = choice.input == PICTURE and choice.picture == pictures.OWN
+    st.dialog(plain("share.title"))(_share)(address(st.context.url or "", choice), own)
 
 
 def address(page: str, choice: Choice) -> str:
@@ -22,7 +24,7 @@ def address(page: str, choice: Choice) -> str:
     return f"{page}?{urlencode(choice.with_(big=False).to_link())}"
 
 
-def _share(address: str) -> None:
+def _share(address: str, own_picture: bool = False) -> None:
     if urlsplit(address).hostname in OWN_NAMES:
         st.warning(t("share.own_name"), icon=":material/router:")
     else:
@@ -34,4 +36,6 @@ def _share(address: str) -> None:
             st.markdown(t("share.scan"))
             with st.container(key="share_code"):
                 st.image(code.svg_inline(light="white"), width="stretch")
+    if own_picture:
+        st.caption(t("share.own_picture"))
     st.code(address, language=None, wrap_lines=True)

@@ -13,7 +13,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from model import Pipeline, load
-from model.analysis import cut_words, whole_words
+from model.analysis import cut_words, piece_kinds, whole_words
 from model.hugging_face.pieces import from_bytes, marked
 from model.training import relations
 from model.training.observe import activations, attention
@@ -165,3 +165,9 @@ def test_a_batch_shows_what_each_sentence_shows_alone(make: Callable[[], Tokeniz
         alone = trace["layers.1.ffn.activation"]
         np.testing.assert_allclose(neurons[start : start + len(row), 1], alone, rtol=1e-2, atol=1e-3)
         start += len(row)
+
+
+def test_a_piece_of_two_chinese_characters_is_no_character() -> None:
+    """XLM-RoBERTa has such; then it is not so that each character is a piece of its own."""
+    assert piece_kinds(["我", "中国", "##人"]) == ["character", "first", "later"]
+    assert piece_kinds(["中国", "人"]) == ["whole", "character"]

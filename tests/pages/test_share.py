@@ -15,13 +15,13 @@ from tests.ui.test_choice import choices
 SCHOOL = "http://encoder.school.example/attention?lang=en"
 
 
-def shared(address: str) -> AppTest:
-    def page(address: str) -> None:
+def shared(address: str, own_picture: bool = False) -> AppTest:
+    def page(address: str, own_picture: bool) -> None:
         from pages.ui import share
 
-        share._share(address)
+        share._share(address, own_picture)
 
-    return AppTest.from_function(page, args=(address,)).run()
+    return AppTest.from_function(page, args=(address, own_picture)).run()
 
 
 @given(choices)
@@ -49,6 +49,11 @@ def test_there_is_a_code_where_others_can_come_by_it(link: str, codes: int, said
     assert len(app.image) == codes
     assert [code.value for code in app.code] == [link]
     assert catalogue("en")[f"share.{said}"] in [text.value for text in (*app.markdown, *app.warning)]
+
+
+def test_it_is_said_that_a_picture_of_ones_own_is_not_in_it() -> None:
+    said = catalogue("en")["share.own_picture"]
+    assert [[text.value for text in shared(SCHOOL, own).caption] for own in (False, True)] == [[], [said]]
 
 
 @pytest.mark.parametrize(("button", "big"), [("share", "false"), ("share_big", "true")])

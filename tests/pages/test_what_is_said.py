@@ -16,6 +16,9 @@ FLAT = DIGIT | {"input": "flat"}
 NO_ATTENTION = {"edits": "layers.1.attention.output~zero", "layer": "2"}
 NUMBER = r"(−?\d+\.\d{4})"
 NO_PLACES = {"edits": "embedding.positions~zero"}
+NO_TOKENS = {"edits": "embedding.tokens~zero"}
+NO_SHARES = {"edits": "layers.1.attention.weights~scale~value.2"}
+CAUSAL = {"edits": "layers.{l}.attention.masked~causal", "token": "2"}
 
 
 def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> None:
@@ -107,6 +110,47 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
         ),
         ("layers", {"depth": "story", "token": "3"}, ["layers.known_first_seen"], "layers.known_last"),
         ("tokens", {"depth": "story"}, ["tokens.story_row_twice", "tokens.story_cut"], "tokens.story_row"),
+        ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.slope"),
+        (
+            "attention",
+            {"stage": "masked", "layer": "1", "edits": f"{CAUSAL['edits']}~~layers.0.attention.weights~set~value.1"},
+            ["change.no_law"],
+            "attention.read_masked",
+        ),
+        ("attention", {"stage": "heads", "layer": "2"} | NO_SHARES, ["change.no_law"], "attention.read_heads"),
+        (
+            "shapes_and_cost",
+            {"panel": "properties"} | NO_SHARES,
+            ["shapes_and_cost.property_rows_not"],
+            "shapes_and_cost.property_rows",
+        ),
+        (
+            "add_and_norm",
+            {"panel": "ways", "layer": "1", "edits": "embedding.sum~zero"},
+            ["add_and_norm.read_lengths"],
+            "add_and_norm.read_lengths_none",
+        ),
+        (
+            "add_and_norm",
+            {"depth": "story", "layer": "1", "edits": "layers.0.add_1~without"},
+            ["change.no_law"],
+            "add_and_norm.story_add",
+        ),
+        ("tokens", {"panel": "vectors"} | NO_TOKENS, ["tokens.read_sum_changed_tokens"], "tokens.read_sum_twice"),
+        ("tokens", {"depth": "story"} | NO_TOKENS, ["tokens.read_sum_changed_tokens"], "tokens.story_row_twice"),
+        (
+            "flat",
+            {"panel": "why", "edits": "layers.0.attention.weights~zero"} | FLAT,
+            ["change.no_law"],
+            "flat.why_text",
+        ),
+        (
+            "flat",
+            {"depth": "story", "edits": "layers.0.attention.weights~zero"} | FLAT,
+            ["change.no_law"],
+            "flat.story_alone",
+        ),
+        ("home", {"depth": "story", "model": "paper"}, ["home.story_sentence"], "home.story"),
         ("what_if", {"hidden": "none", "token": "2", "s": "狗吓了猫。"}, ["words.read_seen"], "words.read_seen_unsure"),
         ("what_if", {"hidden": "none", "token": "3", "s": "狗吓了猫。"}, ["words.read_seen_unsure"], "words.read_seen"),
         ("what_if", {"panel": "patching"} | DIGIT, ["what_if.other_missing_picture"], "what_if.other_missing"),
@@ -136,6 +180,22 @@ def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPa
     (name,) = offer(monkeypatch, MINILM)
     link = {"panel": "vectors", "model": name, "s": "the dog saw a cat"}
     say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_sum")
+
+
+def test_of_a_checkpoint_no_more_is_said_than_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, classes = offer(monkeypatch, MINILM, theirs("BertForSequenceClassification")[1])
+    typed = {"panel": "pieces", "model": vectors, "s": "The [MASK] sat ａｔ home"}
+    say("tokens", typed, "tokens.read_mask_unguessed", "tokens.simplified", not_="tokens.read_mask")
+    say("tokens", typed, not_="tokens.simplified_how")  # full-width letters stay as wide as they are
+    story = {"depth": "story", "model": classes, "s": "the cat sat"}
+    say("home", story, "home.story_start_class", "home.story_sentence", not_="home.story_start")
+
+
+def test_a_story_counts_the_neurons_that_answer_strongly() -> None:
+    same = {"edits": "layers.0.ffn.activation~set~value.2", "layer": "1", "token": "2"}
+    for link, loud in (({"layer": "1", "token": "2"}, "3"), (same, "1024")):
+        said = texts(open_page("feed_forward", s=SENTENCE, depth="story", **link)).replace("\\", "")
+        assert f"At “the”, {loud} of them answer" in said
 
 
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:

@@ -22,6 +22,7 @@ from pages.ui.view import View
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
 SPECIAL = ("[CLS]", "[SEP]")
+SAME = 1e-4  # closer together, two weights read as one
 EVEN = 1e-6  # closer together, all weights of a row are the same
 STRIKING = 0.2  # in a story the lines of the other tokens begin here
 SECONDS = 2.0  # that a step stays on the screen while they are played
@@ -145,10 +146,15 @@ def sentence(view: View, prefix: str, step: str) -> str:
             told = t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", value=value)
             undivided = view.trace[prefix + "scores"][view.choice.head]
             without, divided = (float(softmax(scores[rows[row]])[columns[column]]) for scores in (undivided, values))
+            weight = float(view.trace[prefix + "weights"][view.choice.head, rows[row], columns[column]])
+            if abs(weight - divided) > SAME:  # a mask, or a change, makes another weight of this score
+                return told
             slopes = {"a": f"{without * (1 - without):.2f}", "b": f"{divided * (1 - divided):.2f}"}
             return f"{told} {t('attention.slope', without=f'{without:.2f}', divided=f'{divided:.2f}', **slopes)}"
         case "masked":
             hidden = int(np.isinf(values).sum())
+            if hidden and view.touched(prefix + "weights"):
+                return t("change.no_law")
             kind = "cross" if ".cross." in prefix else "decoder" if prefix.startswith("decoder.") else "unmasked"
             unmasked = f"attention.read_{kind}"
             return t("attention.read_masked" if hidden else unmasked, hidden=hidden, cells=values.size)
@@ -157,7 +163,7 @@ def sentence(view: View, prefix: str, step: str) -> str:
             weights = view.trace[prefix + "weights"][view.choice.head, token]
             best = int(weights.argmax())
             said = {"query": queries[token], "key": keys[best], "value": f"{weights[best]:.0%}"}
-            return t("attention.read_heads", **said)
+            return t("change.no_law") if view.touched(prefix + "weights") else t("attention.read_heads", **said)
 
 
 def looks_most(view: View, key: str) -> str:
