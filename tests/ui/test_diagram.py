@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from model import load
+from model import Edit, load
 from pages.ui.components.diagram import Arrow, Diagram, diagram, kind_of, page_of
 from pages.ui.frame import PAGES
 from pages.ui.sections.decoder import BLOCKS
@@ -90,10 +90,24 @@ def test_attention_reads_q_and_k_from_the_scores_and_v_from_the_weighted_sum(nam
         read = into(drawing, f"{stem}scores") + into(drawing, f"{stem}heads")
         of = {arrow.start.rpartition(".")[2]: trace[arrow.key] for arrow in read}
         assert of.keys() == {"Q", "K", "softmax", "V"}
-        (scaled,) = (trace[arrow.key] for arrow in into(drawing, f"{stem}softmax"))
+        after_scores = f"{stem}mask" if stem == "decoder.attention." else f"{stem}softmax"
+        (scaled,) = (trace[arrow.key] for arrow in into(drawing, after_scores))
         np.testing.assert_allclose(of["Q"] @ of["K"].mT / trace.config.d_k**0.5, scaled, rtol=1e-4, atol=1e-4)
         (heads,) = (trace[arrow.key] for arrow in into(drawing, f"{stem}concat"))
         np.testing.assert_allclose(of["softmax"] @ of["V"], heads, rtol=1e-4, atol=1e-4)
+
+
+def test_a_mask_stands_where_later_words_are_hidden_and_nowhere_else() -> None:
+    trace, drawing = trace_of("translation"), drawn("translation")
+    assert [box.name for box in drawing.boxes if box.kind == "mask"] == ["decoder.attention.mask"]
+    (read,), (handed_on,) = (into(drawing, f"decoder.attention.{name}") for name in ("mask", "softmax"))
+    assert (read.start, handed_on.start) == ("decoder.attention.scores", "decoder.attention.mask")
+    assert np.isinf(trace[handed_on.key]).any() and not np.isinf(trace[read.key]).any()
+    said = drawing.box("decoder.attention.mask").text
+    for layer, gone in (("{l}", True), ("1", True), ("0", False)):  # the second layer is drawn
+        edit = Edit(f"decoder.layers.{layer}.attention.masked", "unmasked")
+        without = diagram(load("translation")("the cat sat .", [edit]), 1).box("decoder.attention.mask").text
+        assert (without != said) == gone, layer
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -5,7 +5,7 @@ it. `show` puts it on the page as an inline component, since nothing else in Str
 to a keyboard.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 import streamlit as st
@@ -47,6 +47,7 @@ KINDS: dict[str, Kind] = {
     "K": Kind("queries_keys_values", 162, 76, beside="Q"),
     "V": Kind("queries_keys_values", 254, 76, beside="Q"),
     "scores": Kind("attention", 70, 168),
+    "mask": Kind("attention", 70, 168),
     "softmax": Kind("attention", 70, 168),
     "heads": Kind("attention", 70, 260),
     "concat": Kind("heads"),
@@ -77,6 +78,8 @@ def kind_of(quantity: Quantity) -> str:
         return quantity.operation
     if "ffn" in path:
         return "ffn"
+    if path[:1] == ["decoder"] and path[-1] == "attention" and name == "masked":
+        return "mask"  # elsewhere nothing is hidden, and it is no step of its own
     if path[-1:] == ["embedding"] and name == "norm":
         return "embedding_norm"
     return "linear" if path in (["transform"], ["pooler"]) else KIND_OF.get(name, name)
@@ -171,7 +174,8 @@ def diagram(trace: Trace, layer: int, answer: str = "") -> Diagram:
     frames, times = [], []
     holders = {key: name for side in sides for key, name in side.holders().items()}
     for side in sides:
-        placed, frame = _boxes(side, answer)
+        unmasked = {edit.key for edit in trace.edits if edit.operation == "unmasked" and edit.head is None}
+        placed, frame = _boxes(side, answer, unmasked)
         boxes |= placed
         frames.append(frame)
         times.append(_times(side, frame))
@@ -223,8 +227,11 @@ class _Side:
         return {into: held[self.graph.stream(0, self.prefix)[0]], last: held[out]} | held
 
 
-def _boxes(side: _Side, answer: str) -> tuple[dict[str, Box], Frame]:
-    """Every box by its name, row under row, and the frame round the repeated block."""
+def _boxes(side: _Side, answer: str, unmasked: Container[str]) -> tuple[dict[str, Box], Frame]:
+    """Every box by its name, row under row, and the frame round the repeated block.
+
+    unmasked: the masks that were taken away in all heads, as edits call them.
+    """
     held: dict[str, list[Quantity]] = {}
     for quantity in side.quantities():
         held.setdefault(side.name(quantity), []).append(quantity)
@@ -246,14 +253,16 @@ def _boxes(side: _Side, answer: str) -> tuple[dict[str, Box], Frame]:
             sublayer = side.sublayer(quantities[0].key)
             y += 8 if sublayer and sublayer.memory else 0  # and for what the encoder hands over
         for name in names:
-            boxes[name] = _box(side, name, held[name], y, answer)
+            boxes[name] = _box(side, name, held[name], y, answer, unmasked)
         y = max(boxes[name].bottom for name in names) + GAP
         if quantities[0].layer is not None:
             bottom = y - GAP + 23
     return boxes, Frame(side.x + 14, top, WIDTH - 28, bottom - top)
 
 
-def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) -> Box:
+def _box(
+    side: _Side, name: str, held: list[Quantity], y: float, answer: str, unmasked: Container[str]
+) -> Box:
     """One box, named by what is computed in it."""
     kind = name.rpartition(".")[2]
     place, sublayer = KINDS[kind], side.sublayer(held[0].key)
@@ -267,6 +276,8 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str) ->
         note = answer
     elif kind == "embedding_norm":
         text = "norm"
+    elif kind == "mask" and (held[0].key in unmasked or held[0].row in unmasked):
+        text = "no_mask"
     elif kind == "projection":
         text = "embedding_linear"
     elif kind in ("add", "norm") and sublayer:
