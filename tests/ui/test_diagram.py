@@ -131,6 +131,7 @@ def test_one_layer_stands_for_all(name: str, layer: int) -> None:
     layer = min(layer, graph.layers() - 1)
     into_layer = [arrow for arrow in drawing.arrows if arrow.key == graph.stream(layer)[0] and not arrow.residual]
     assert into_layer and {arrow.start for arrow in into_layer} == {embedded(name)}
+    assert {arrow.symbol for arrow in into_layer} == {"X⁽⁰⁾"}, "whichever layer is drawn"
     out = [arrow for arrow in drawing.arrows if arrow.key == graph.stream(graph.layers() - 1)[-1]]
     assert {arrow.start for arrow in out} == ({"ffn.add"} if "norm" in graph or "logits" in graph else set())
 

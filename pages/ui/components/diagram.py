@@ -260,9 +260,7 @@ def _boxes(side: _Side, answer: str, unmasked: Container[str]) -> tuple[dict[str
     return boxes, Frame(side.x + 14, top, WIDTH - 28, bottom - top)
 
 
-def _box(
-    side: _Side, name: str, held: list[Quantity], y: float, answer: str, unmasked: Container[str]
-) -> Box:
+def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, unmasked: Container[str]) -> Box:
     """One box, named by what is computed in it."""
     kind = name.rpartition(".")[2]
     place, sublayer = KINDS[kind], side.sublayer(held[0].key)
@@ -303,6 +301,7 @@ def _arrows(
 ) -> Iterator[Arrow]:
     """What the boxes of one side read from other boxes. below: where the encoder's frame ends."""
     drawn = set()
+    into, first = (trace.graph.stream(layer, side.prefix)[0] for layer in (side.layer, 0))
     for quantity in side.quantities():
         end, sublayer = side.name(quantity), side.sublayer(quantity.key)
         for key in quantity.reads:
@@ -311,7 +310,8 @@ def _arrows(
                 continue
             drawn.add((start, end, key))
             residual = quantity.operation == "add" and sublayer is not None and key == sublayer.before
-            symbol, shape = _symbol(trace.graph, key), _shape(trace, key)
+            # What comes from the embedding is X⁽⁰⁾, whichever layer stands for all.
+            symbol, shape = _symbol(trace.graph, first if key == into else key), _shape(trace, key)
             arrow = Arrow(start, end, key, symbol, shape, (), residual=residual)
             a, b = boxes[start], boxes[end]
             if residual and sublayer:
