@@ -25,6 +25,15 @@ def fingerprint(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def state(path: Path) -> tuple[int, ...] | None:
+    """What is another when a file is written again, without reading it; None where there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def seal(path: Path) -> None:
     """Write the SHA-256 of a finished file beside it."""
     seal_of(path).write_text(f"{fingerprint(path)}  {path.name}\n", encoding="ascii")

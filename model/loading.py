@@ -1,9 +1,12 @@
 """load(name): from the files under model/weights to a pipeline that is ready to run."""
 
+import gc
 import json
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from unicodedata import normalize
 
 import torch
@@ -16,6 +19,7 @@ from model.decoder import TranslationNetwork
 from model.files import WEIGHTS, WeightsError, intact
 from model.heads import network_for
 from model.hugging_face import load_folder
+from model.hugging_face.folder import Folder
 from model.pipeline import MOST_CHARACTERS, ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
@@ -23,6 +27,9 @@ PRIVATE_USE = 0xE000  # Unicode's first sign that means nothing
 NO_PIECE = "□"  # what a sign is read as that we have no piece for
 #: Uses of the embedding matrix under other names.
 TIED = {"logits.weight", "decoder.embedding.E.weight"}
+OURS = ("text", "translation", "digits", "flat")
+_folders: dict[Path, tuple[Hashable, Pipeline]] = {}  # each with the state of the files that it was read from
+_one_folder_at_a_time = Lock()
 
 
 def load_tokenizer() -> Tokenizer:
@@ -71,19 +78,33 @@ def reader_for(config: EncoderConfig) -> Reader:
     return ImageReader(config, ["even", "odd"] if config.classes == 2 else [str(i) for i in range(config.classes)])
 
 
-@cache
 def load(name: str) -> Pipeline:
-    """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder; loaded once.
+    """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder.
+
+    It is loaded once; a folder again when its files have changed, and then the older one is let go.
 
     Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, and
     ValueError for a name that means neither. Weights are safetensors: nothing is unpickled.
     """
+    if name in OURS:
+        return trained(name)
+    if not Path(name).is_dir():
+        raise ValueError(f"no folder and no pipeline is called {name!r}: there are {', '.join(OURS)}")
+    with _one_folder_at_a_time:
+        folder = Path(name).resolve()
+        state = Folder(folder).state
+        if folder not in _folders or _folders[folder][0] != state:
+            if _folders.pop(folder, None):
+                gc.collect()  # before the next takes as much memory
+            _folders[folder] = state, load_folder(name)
+        return _folders[folder][1]
+
+
+@cache
+def trained(name: str) -> Pipeline:
+    """One of our own, loaded once. Raises WeightsError if its file is missing or damaged."""
     if name == "translation":
         return _load_translator()
-    if name not in ("text", "digits", "flat"):
-        if not Path(name).is_dir():
-            raise ValueError(f"no folder and no pipeline is called {name!r}: there are text, translation, digits, flat")
-        return load_folder(name)
     config = PRESETS[name]
     reader = reader_for(config)
     network = network_for(config)

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
@@ -179,8 +179,8 @@ class Home:
 
 
 @cache
-def fingerprint(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal, worked out once."""
+def fingerprint(path: Path, _state: Hashable = None) -> str:
+    """The SHA-256 of a file, in hexadecimal, worked out once; where its `state` is given, once for each."""
     return files.fingerprint(path)
 
 
@@ -202,7 +202,8 @@ def home(name: str) -> Home | None:
     if not (Path(name) / "config.json").exists():
         return None
     folder = Folder(Path(name))
-    weights = {file: fingerprint(path.resolve()) for file in folder.weight_files() if (path := folder.file(file))}
+    found = {file: path.resolve() for file in folder.weight_files() if (path := folder.file(file))}
+    weights = {file: fingerprint(path, files.state(path)) for file, path in found.items()}
     return Home(kept() / hashlib.sha256("".join(weights.values()).encode()).hexdigest()[:16], weights)
 
 

@@ -1,7 +1,7 @@
 """A Hugging Face folder: its files as they are, read without running anything that stands in them."""
 
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Container, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,11 @@ from tokenizers import Tokenizer
 from tokenizers.implementations import BertWordPieceTokenizer
 from torch import Tensor
 
+from model.files import state
 from model.hugging_face.errors import CheckpointError
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
+READ = (".json", ".txt", ".safetensors")  # other files decide nothing
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
 MOST_TOKENIZER_BYTES = 100_000_000
 #: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them, which is what
@@ -40,6 +42,15 @@ class Folder:
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             return path.parents[1].name.removeprefix("models--").replace("--", "/")
         return path.name
+
+    @property
+    def state(self) -> tuple[Hashable, ...]:
+        """What is another when one of its files is: written again, new, or gone."""
+        try:
+            read = sorted(path for path in self.path.iterdir() if path.suffix in READ)
+        except OSError as error:
+            raise CheckpointError("no_folder", folder=self.path.name) from error
+        return tuple((path.name, state(path)) for path in read)
 
     def file(self, name: str) -> Path | None:
         """A file in the folder, or None. The hub's own cache keeps its files beside the folder, under `blobs`."""

@@ -7,12 +7,29 @@ from threading import Condition
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+import streamlit as st
 from cachetools import RRCache, cached
 from cachetools.keys import hashkey
 
 from model import Trace
 
 T = TypeVar("T")
+
+
+_kept: list[Callable[[], object]] = []
+
+
+def of_networks(function: T) -> T:
+    """A decorator for what has a `cache_clear()` and keeps what networks computed: `forget` lets go of it."""
+    _kept.append(function.cache_clear)  # type: ignore[attr-defined]
+    return function
+
+
+def forget() -> None:
+    """Let go of all that is kept of networks, and of the networks that it was computed with."""
+    for clear in _kept:
+        clear()
+    st.cache_data.clear()
 
 
 def digest(subject: Hashable) -> Hashable:

@@ -173,6 +173,7 @@ def frame() -> None:
     """Everything that app.py does: page set-up, the address, navigation, sidebar, then the page itself."""
     st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
+    session.follow_files()
     _note_lost()
     wanted = link.clicked()
     problems = link.arrive()
@@ -209,6 +210,8 @@ def _run(name: str) -> None:
     if context.fragment_ids_this_run:  # else the frame has done so
         forget_old_widgets()
         speak(st.session_state["lang"])
+        if session.follow_files():
+            st.rerun()
     stop_elsewhere(name)
     with _excuses(name):
         with context.run_with_active_hash(context.pages_manager.main_script_hash):  # the same pad on every page

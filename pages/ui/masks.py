@@ -8,6 +8,7 @@ from model.analysis import whole_words
 from model.pipeline import Reading, TextReader
 from model.telling import telling_word
 from pages.ui import session
+from pages.ui.cache import of_networks
 from pages.ui.choice import LANGUAGES, Choice
 from pages.ui.first_sight import first_picture
 
@@ -41,6 +42,7 @@ def hidden_places(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
     return set(chosen) & {place for places in whole_words(read.tokens) for place in places} | typed, typed
 
 
+@of_networks
 @lru_cache(maxsize=1000)
 def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
     """The word that is hidden where the reader has hidden none; found once for all visitors."""

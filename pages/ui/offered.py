@@ -2,13 +2,16 @@
 
 import os
 import re
+from collections.abc import Hashable
 from functools import lru_cache
 from pathlib import Path
 
 from model import CheckpointError
 from model.config import EncoderConfig
 from model.hugging_face import config_of
+from model.hugging_face.folder import Folder
 from model.hugging_face.hub import found
+from pages.ui.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 
@@ -45,6 +48,15 @@ def of_pictures() -> list[str]:
     return [name for name in offered() if reads_pictures(name)]
 
 
+def folder_state(folder: Path) -> Hashable:
+    """What is another when one of the folder's files is; None where there is no folder."""
+    try:
+        return Folder(folder).state
+    except CheckpointError:
+        return None
+
+
+@of_networks
 @lru_cache(maxsize=16)
 def sizes(folder: Path) -> EncoderConfig | None:
     """The configuration of a folder, without its weights; None where it cannot be read."""

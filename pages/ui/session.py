@@ -16,13 +16,14 @@ from model.config import PRESETS, EncoderConfig
 from model.loading import untrained
 from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace
-from pages.ui.cache import traces_up_to
+from pages.ui.cache import forget, of_networks, traces_up_to
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import sketch
-from pages.ui.offered import offered
+from pages.ui.offered import folder_state, offered
 from pages.ui.text import plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
+_files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
 MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of sixty visitors
 
 
@@ -38,6 +39,24 @@ def pipeline(name: str) -> Pipeline:
     gc.collect()
     gc.freeze()
     return loaded
+
+
+def follow_files() -> bool:
+    """Forget what was read from a checkpoint whose files have changed since; whether there was one. A run's first act.
+
+    So no page shows numbers of two networks. What others computed goes, too: it is soon there again.
+    """
+    now = {name: folder_state(folder) for name, folder in offered().items()}
+    changed = [name for name, state in now.items() if _files.setdefault(name, state) != state]
+    if not changed:
+        return False
+    _files.update(now)
+    for name in changed:
+        pipeline.cache.pop(pipeline.cache_key(name), None)
+    forget()
+    gc.unfreeze()  # what is let go may hold itself
+    gc.collect()
+    return True
 
 
 def config(name: str) -> EncoderConfig:
@@ -82,6 +101,7 @@ def _decides(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> tupl
 def run(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTrace: ...
 @overload
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ...
+@of_networks
 @traces_up_to(MOST_BYTES, key=_decides)
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
     """One traced run. Choosing another layer or head comes here again and finds it done."""
@@ -121,6 +141,7 @@ def _quoted(symbols: Iterable[str]) -> str:
     return plain("common.comma").join(plain("common.quoted", token=symbol) for symbol in symbols)
 
 
+@of_networks
 @lru_cache(maxsize=1000)
 def _reading(name: str, sentence: str) -> Reading:
     """A sentence as this pipeline reads it, once for all visitors and reruns. Raises InputError."""

@@ -5,6 +5,7 @@ import itertools
 import json
 import pickle
 import shutil
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
@@ -408,6 +409,33 @@ def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path) -> Non
     assert raised.value.reason == reason
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 300
     assert not (folder / "exploded").exists()
+
+
+def save_again(folder: Path, seed: int) -> transformers.PreTrainedModel:
+    """Other numbers under the same name, in a file of the same size."""
+    torch.manual_seed(seed)
+    network = deepcopy(theirs("BertForMaskedLM")[0])
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.normal_(0.0, 0.3)
+    network.save_pretrained(folder)
+    return network
+
+
+def test_a_folder_that_is_saved_again_is_read_again_and_the_older_let_go(tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
+    older = load(str(tmp_path / "bert"))
+    (tmp_path / "bert" / "README.md").write_text("nothing that is read")
+    assert load(f"{tmp_path}/./bert") is older
+    before, gone = older(ONE)["logits"], weakref.ref(older)
+    del older
+    network = save_again(tmp_path / "bert", 1)
+    newer = load(str(tmp_path / "bert"))
+    assert gone() is None and not np.allclose(newer(ONE)["logits"], before, atol=1e-2)
+    close(newer(ONE)["logits"], answer_of(network, newer(ONE)).logits[0])
+    tokenizer = tmp_path / "bert" / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text().replace('"cat"', '"cow"'))
+    assert "cow" in load(str(tmp_path / "bert"))("the cow sat").tokens
 
 
 def test_weights_in_shards_are_one(tmp_path: Path) -> None:

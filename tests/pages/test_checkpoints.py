@@ -1,6 +1,7 @@
 """Every page with somebody else's encoder: offered in the sidebar, named by the link, computed to the last number."""
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.hugging_face.errors import SENTENCES
+from pages.ui import session, worked_out
 from pages.ui.frame import PAGES
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
-from tests.model.test_checkpoints import MINILM, theirs
+from tests.model.test_checkpoints import MINILM, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, texts
 
@@ -106,6 +108,32 @@ def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatc
     app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12")
     weights = load(str(MINILM))(PAIR)["layers.5.attention.weights"][11]
     assert any(shown.shape == weights.shape and np.allclose(shown, weights, atol=1e-6) for shown in maps(app))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
+    whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
+    (name,) = offer(monkeypatch, tmp_path / "bert")
+    sentence = "the cat sat on a [MASK]"
+    app = open_page("attention", model=name, depth="numbers", s=sentence, layer="2", head="3")
+
+    def shown() -> bool:
+        weights = load(str(tmp_path / "bert"))(sentence)["layers.1.attention.weights"][2]
+        return any(found.shape == weights.shape and np.allclose(found, weights, atol=1e-6) for found in maps(app))
+
+    assert shown()
+    neighbours, best = worked_out.neighbours(name, 5), worked_out.best_words(name, session.run(name, sentence), 6)
+    save_again(tmp_path / "bert", 2)
+    assert not shown()
+    if whole:
+        app.run()
+        assert shown() and not app.error
+    else:  # as a click on the page does, which draws no frame
+        assert session.follow_files() and not session.follow_files()
+    assert worked_out.neighbours(name, 5)[1].tolist() != neighbours[1].tolist()
+    assert worked_out.best_words(name, session.run(name, sentence), 6)[1].tolist() != best[1].tolist()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pages.ui import session
 from pages.ui.text import catalogue
 from tests.pages.opening import APP, charts, stops
 
-READERS = (loading.load, loading.untrained, model_doubt.doubt, tables._read_heads)
+READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads)
 
 
 @pytest.fixture

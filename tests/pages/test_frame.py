@@ -322,7 +322,7 @@ def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypa
 
 
 def _forget() -> None:
-    loading.load.cache_clear()
+    loading.trained.cache_clear()
     session.pipeline.cache_clear()
     session.run.cache_clear()
 

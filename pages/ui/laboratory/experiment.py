@@ -12,7 +12,7 @@ from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects, moved
-from pages.ui.cache import digest
+from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.laboratory.patience import waits
@@ -88,6 +88,7 @@ class Experiment:
         return found
 
 
+@of_networks
 @cached(
     LRUCache(256),
     key=lambda pipeline, subject, edits, number, _: hashkey(pipeline, digest(subject), edits, number),

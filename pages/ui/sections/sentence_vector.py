@@ -9,7 +9,7 @@ from cachetools.keys import hashkey
 
 from model import Edit
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
-from pages.ui.cache import digest
+from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import other_input, toggled
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, heatmap
@@ -88,6 +88,7 @@ def head_laboratory(view: View) -> None:
             st.latex(worked_out(now))
 
 
+@of_networks
 @cached(
     LRUCache(64),
     key=lambda view, pooling: hashkey(view.choice.pipeline, digest(view.subject), pooling),

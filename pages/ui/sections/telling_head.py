@@ -12,7 +12,7 @@ from cachetools.keys import hashkey
 
 from model import Edit, Pipeline, Trace
 from model.telling import telling_head
-from pages.ui.cache import digest
+from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import toggled
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, drawing, over_drawing, reads
@@ -100,6 +100,7 @@ def head_switch(view: View, layer: int, head: int) -> None:
         st.caption(t("words.other_changes", n=others))
 
 
+@of_networks
 @cached(LRUCache(1000), key=lambda pipeline, subject, place: hashkey(pipeline, digest(subject), place), lock=Lock())
 def _telling_head(pipeline: Pipeline, subject: Hashable, place: int) -> tuple[int, int]:
     """The same, found once for all visitors."""
