@@ -1,19 +1,11 @@
-"""Glass Encoder: starts the server, and draws for each visitor the frame that every page shares, then the page."""
+"""Glass Encoder's server: `streamlit run app.py`. What it runs for each visitor is pages/every_page.py."""
 
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from starlette.middleware import Middleware
+from streamlit.starlette import App
 
-if get_script_run_ctx(suppress_warning=True):
-    from pages.ui.frame import frame
+from pages.ui import server
 
-    frame()
-else:
-    from starlette.middleware import Middleware
-    from streamlit.starlette import App
-
-    from pages.ui import server
-
-    server.ask_no_stranger()
-    server.name_the_pages_ourselves()
-    server.send_whole_pages()
-    server.run_in_turn()
-    app = App(__file__, middleware=[Middleware(server.Entrance)])
+server.ask_no_stranger()
+server.send_whole_pages()
+server.run_in_turn()
+app = App("pages/every_page.py", middleware=[Middleware(server.Entrance)])

@@ -1,44 +1,44 @@
 """Attention: match, scale, mask, softmax, weighted sum — one step at a time, for the chosen layer and head."""
 
+from collections.abc import Callable, Mapping, Sequence
+
 import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
+from pages.ui.page import Page
 from pages.ui.pickers import either
 from pages.ui.sections.attention import attention_steps, weights_picture
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.text import plain, t
-from pages.ui.view import View
 
-EQUATION = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
 PREFIX = "layers.{l}.attention."
 
 
-def places_below(view: View) -> None:
-    """Layer and head as buttons below the picture, seen where the sidebar with its sliders is closed (style.css)."""
-    config = view.trace.config
-    with st.container(key="places_below"):
-        for name, now, count in (("layer", view.choice.layer, config.layers), ("head", view.choice.head, config.heads)):
-            numbers = [str(place + 1) for place in range(count)]
-            either(name, plain(f"sidebar.{name}"), range(count), numbers, now)
+class Attention(Page):
+    title_equation = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
 
+    def above(self) -> None:
+        if self.kind == "single" and not self.story:
+            st.info(t("attention.single"), icon=":material/info:")
 
-view = View("attention", EQUATION)
-if view.kind == "single" and not view.story:
-    st.info(t("attention.single"), icon=":material/info:")
+    def tell(self) -> Sequence[str]:
+        weights_picture(self, self.key(PREFIX + "weights"), "row" if self.kind == "drawing" else "lines")
+        if self.kind != "single":
+            self.places_below()
+        return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
 
-if view.story:
-    weights_picture(view, view.key(PREFIX + "weights"), "row" if view.kind == "drawing" else "lines")
-    if view.kind != "single":
-        places_below(view)
-    view.tell(t(f"attention.story_ask_{view.kind}"), t(f"attention.story_take_{view.kind}"))
-else:
-    part = view.panel("steps", "heads", "layers") if view.kind == "drawing" else "steps"
-    match part:
-        case "steps":
-            attention_steps(view, view.key(PREFIX))
-        case "heads":
-            over_heads(view)
-        case "layers":
-            over_layers(view)
+    def places_below(self) -> None:
+        """Layer and head as buttons below the picture, seen where the sidebar with its sliders is closed."""
+        with st.container(key="places_below"):
+            for name, now, count in (("layer", self.layer, self.config.layers), ("head", self.head, self.config.heads)):
+                numbers = [str(place + 1) for place in range(count)]
+                either(name, plain(f"sidebar.{name}"), range(count), numbers, now)
 
-view.close(ScaledDotProductAttention, MultiHeadAttention)
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        parts: dict[str, Callable[[], None]] = {"steps": lambda: attention_steps(self, self.key(PREFIX))}
+        if self.kind == "drawing":
+            parts |= {"heads": lambda: over_heads(self), "layers": lambda: over_layers(self)}
+        return parts
+
+    def code(self) -> Sequence[object]:
+        return ScaledDotProductAttention, MultiHeadAttention

@@ -1,5 +1,7 @@
 """Flat: a drawing as a sequence of length one (lecture note 003): what attention cannot do there."""
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -16,13 +18,13 @@ from pages.ui.drawing import sketch
 from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
 from pages.ui.link import select
 from pages.ui.numbers import written
+from pages.ui.page import Page
 from pages.ui.pickers import bound
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.formulas import in_words, plain_math
-from pages.ui.view import View
 from pages.ui.worked_out import disturbed
 
 ATTENTION = "layers.0.attention."
@@ -62,49 +64,245 @@ def ink_of(choice: Choice) -> bytes:
     return choice.ink or sketch.ink(sketch.example())
 
 
-view = View("flat", ONE, chips=False, any_input=True, about=lambda choice: ("flat", ink_of(choice)))
-ink = ink_of(view.choice)
-if not view.choice.ink:
-    st.info(text("borrowed"), icon=":material/draw:")
-if view.choice.pipeline == "flat" and view.choice.drawing:
-    flat = view.trace  # or that of the other drawing
-    ink = sketch.ink(view.choice.other_drawing) if view.shows == "other" else ink
-else:
-    flat = view.follow("flat", ink)  # the page is about "flat", whatever the input
-view.choice = view.choice.fitted(flat.config, len(flat.tokens))
+class Flat(Page):
+    title_equation = ONE
+    chips = False
+    any_input = True
 
+    def elsewhere(self) -> tuple[str, Hashable] | None:
+        return "flat", ink_of(self.choice)
 
-def stages() -> None:
-    """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
-    columns = st.columns([1, 4])
-    with columns[0]:
-        image = flat.picture
-        assert image is not None  # it reads drawings only
-        view.picture(
-            "input",
-            drawing(image, font_size=view.font_size),
-            text("read_input", inked=f"{(image > 0).mean():.0%}"),
-            values=image,
-            still=True,
+    def above(self) -> None:
+        #: The drawing, as 28 × 28 grey values.
+        self.ink = ink_of(self.choice)
+        if not self.choice.ink:
+            st.info(text("borrowed"), icon=":material/draw:")
+        if self.choice.pipeline != "flat" or not self.choice.drawing:
+            self.follow("flat", self.ink)  # the page is about "flat", whatever the input
+        elif self.shows == "other":
+            self.ink = sketch.ink(self.choice.other_drawing)
+        self.choice = self.choice.fitted(self.config, len(self.tokens))
+
+    def tell(self) -> Sequence[str]:
+        self.of_one_token()
+        return text("story_alone") if self.value_passes() else t("change.no_law"), text("story_patches")
+
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        return {
+            "stages": self.stages,
+            "attention": self.of_one_token,
+            "hand": self.by_hand,
+            "answer": self.answer,
+            "why": self.why,
+            "beside": self.beside_patches,
+        }
+
+    def code(self) -> Sequence[object]:
+        return FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork
+
+    def stages(self) -> None:
+        """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
+        columns = st.columns([1, 4])
+        with columns[0]:
+            image = self.trace.picture
+            assert image is not None  # it reads drawings only
+            self.picture(
+                "input",
+                drawing(image, font_size=self.font_size),
+                text("read_input", inked=f"{(image > 0).mean():.0%}"),
+                values=image,
+                still=True,
+            )
+        with columns[1]:
+            rows = []
+            for step in shape_walk(self.trace.config, len(self.trace.tokens)):
+                values = self.trace[step.key] if step.traced else None
+                ends = () if values is None else (values.min(), values.max())
+                sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
+                before, after = sides if step.inputs else ("", *sides)
+                operation, equation = word(f"step_{step.operation}"), plain_math(in_words(step.equation))
+                low_high = " … ".join(written(f"{end:.2f}") for end in ends)
+                rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
+            names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
+            table = pd.DataFrame(rows, columns=names)
+            operation, equation, *shapes_and_values, note = names
+            order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
+            look = {"column_order": order, "column_config": column_widths(table)}
+            draw_table(table, "flat.stages", height=740, hide_index=True, **look)
+        st.markdown(text("read_glance"))
+        st.markdown(text("note_differs"))
+
+    def value_passes(self) -> bool:
+        """Whether each head hands on its V as it is: where nobody changed the weights, or what comes of them."""
+        return not self.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
+
+    def of_one_token(self) -> None:
+        """Attention of one token to itself, in every head."""
+        of_each = ("Q", "K", "V", "scores", "scaled", "weights", "heads")
+        Q, _, V, scores, scaled, weights, heads = (self.trace[ATTENTION + name] for name in of_each)
+        drawn = {name: self.shown(ATTENTION + name, every_head=True)[:, 0] for name in of_each}
+        colours, names = ROLE_COLOURS[self.mode], [plain("heads.head", head=i + 1) for i in range(len(Q))]
+        grid = [
+            [Thumbnail(name, drawn[name], names, colour=colours[name]) for name in "QKV"],
+            [
+                Thumbnail("Q Kᵀ ÷ √d_k", drawn["scaled"], names),
+                Thumbnail("A = softmax", drawn["weights"], names, "signed" if self.differs else "share"),
+                Thumbnail("A V", drawn["heads"], names),
+            ],
+        ]
+        symbols = dict(zip(of_each, (*"QKV", "Q Kᵀ", "Q Kᵀ ÷ √d_k", "A", "A V"), strict=True))
+
+        def differs(name: str) -> Difference:
+            rows = Axis("", [f"{symbols[name]}: {head}" for head in names])
+            return Difference(drawn[name], (rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else "")))
+
+        own_value = self.value_passes()
+        columns = [st.container()] if self.story else st.columns([3, 2])
+        with columns[0]:
+            self.picture(
+                "attention",
+                thumbnails(grid, font_size=self.font_size, row_height=150),
+                text("read_attention", heads=len(Q), d_k=Q.shape[-1]) if own_value else t("change.no_law"),
+                values=Q,
+                table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
+                difference=widest(map(differs, of_each)),
+            )
+        if self.story:
+            return
+        with columns[1]:
+            gap = np.abs(heads - V).max(axis=(1, 2))
+            every = {
+                "q · k": scores[:, 0, 0],
+                "÷ √d_k": scaled[:, 0, 0],
+                "softmax": weights[:, 0, 0],
+                "max |A V − V|": gap,
+            }
+            six = st.column_config.NumberColumn(format="%.6f")
+            draw_table(pd.DataFrame(every, index=names), "flat.heads", column_config=dict.fromkeys(every, six))
+            if own_value:
+                st.markdown(
+                    text("read_heads", low=f"{scaled.min():.2f}", high=f"{scaled.max():.2f}", gap=f"{gap.max():g}")
+                )
+
+    def by_hand(self) -> None:
+        """Any quantity of the run as a picture, with the arithmetic of the chosen cell."""
+        stages: dict[str, Quantity] = {}
+        for quantity in self.trace.graph:
+            if quantity.traced:
+                *_, part, last = ["", *quantity.key.split(".")]
+                stages[f"{part}_{last}" if last in stages else last] = quantity  # both sublayers have an output
+        names = {stage: f"{plain_math(row.symbol)} · {word(f'step_{row.operation}')}" for stage, row in stages.items()}
+        chosen = self.choice.stage if self.choice.stage in stages else "weights"
+        look = bound("flat.quantity", chosen, lambda stage: select(stage=stage), anew=True, among=stages)
+        st.selectbox(word("quantity"), list(stages), format_func=names.__getitem__, width=480, **look)
+        cell_map(self, stages[chosen].key, "", title=plain_math(stages[chosen].symbol), height=230)
+
+    def answer(self) -> None:
+        """The two logits, and the answer."""
+        logits, names = self.trace["logits"], [class_label(label) for label in self.trace.answer[0].labels]
+        probabilities = np.array(self.trace.answer[0].probabilities, dtype=np.float32)
+        best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
+        columns, look = st.columns([1, 1]), {"differs": self.differs, "font_size": self.font_size, "height": 170}
+        with columns[0]:
+            said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
+            drawn = self.shown("logits")
+            there = self.marked(lambda run: run["logits"], ("class",))
+            figure, still = bars(drawn, axis, "y", there=there, **look), there is not None
+            said += self.which_is_which()
+            self.picture("logits", figure, said, values=logits, difference=Difference(drawn, [axis]), still=still)
+        with columns[1]:
+            said = text("read_softmax", best=names[best], probability=f"{probabilities[best]:.4f}")
+            drawn = self.compared(all_probabilities, ("class",))
+            there = self.marked(all_probabilities, ("class",))
+            figure = bars(drawn, axis, plain("answer.axis_probability"), there=there, **look)
+            said += self.which_is_which()
+            self.picture(
+                "softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]), still=still
+            )
+
+    def why(self) -> None:
+        """Attention has nothing to do: noise on Q, K or the scores changes nothing, on V it does."""
+        learned = {name: weight.numel() for name, weight in self.pipeline.network.named_parameters()}
+        idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
+        share = f"{idle / sum(learned.values()):.0%}"
+        score = f"{self.trace[ATTENTION + 'scaled'][0, 0, 0]:.2f}"
+        calm = np.array(self.trace.answer[0].probabilities)
+        answers = disturbed(self.ink, tuple(ATTENTION + place for place in DISTURBED), NOISE, self.trace.edits)
+        changes = np.abs(answers - calm).max(axis=1)
+        names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
+        table = pd.DataFrame(
+            np.column_stack([np.vstack([calm, answers]), [0.0, *changes]]),
+            index=names,
+            columns=[*(class_label(label) for label in self.trace.answer[0].labels), word("column_change")],
         )
-    with columns[1]:
-        rows = []
-        for step in shape_walk(flat.config, len(flat.tokens)):
-            values = flat[step.key] if step.traced else None
-            ends = () if values is None else (values.min(), values.max())
-            sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
-            before, after = sides if step.inputs else ("", *sides)
-            operation, equation = word(f"step_{step.operation}"), plain_math(in_words(step.equation))
-            low_high = " … ".join(written(f"{end:.2f}") for end in ends)
-            rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
-        names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
-        table = pd.DataFrame(rows, columns=names)
-        operation, equation, *shapes_and_values, note = names
-        order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
-        look = {"column_order": order, "column_config": column_widths(table)}
-        draw_table(table, "flat.stages", height=740, hide_index=True, **look)
-    st.markdown(text("read_glance"))
-    st.markdown(text("note_differs"))
+        six = st.column_config.NumberColumn(format="%.6f")
+        draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
+        st.markdown(
+            text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}")
+        )
+        said = text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share)
+        st.markdown(said if self.value_passes() else t("change.no_law"))
+
+    def beside_patches(self) -> None:
+        """The same drawing cut into patches: what attention can do with fifty tokens."""
+        cut = session.run("digits", self.ink)
+        patch_answer = np.array(cut.answer[0].probabilities)
+        probabilities = np.array(self.trace.answer[0].probabilities)
+        even, best = float(patch_answer[::2].sum()), class_label(self.trace.answer[0].best)
+        last = cut.graph.layers() - 1
+        row = cut[f"layers.{last}.attention.weights"][:, 0].mean(axis=0)
+        looked = 1 + int(row[1:].argmax())
+        st.markdown(text("beside_text"))
+        lines = {
+            "tokens": (len(self.trace.tokens), len(cut.tokens)),
+            "sizes": tuple(f"{c.layers} · {c.heads} · {c.d_model}" for c in (self.trace.config, cut.config)),
+            "weights": tuple(f"{len(run.tokens)} × {len(run.tokens)}" for run in (self.trace, cut)),
+            "learned": tuple(
+                f"{sum(weight.numel() for weight in session.pipeline(name).network.parameters()):,}"
+                for name in ("flat", "digits")
+            ),
+            "answer": (best, cut.answer[0].best),
+            "even": (f"{probabilities[0]:.4f}", f"{even:.4f}"),
+            "measured": (measured("flat"), measured("digits")),
+        }
+        columns = st.columns([3, 2])
+        with columns[0]:
+            comparison = pd.DataFrame(
+                [tuple(map(str, values)) for values in lines.values()],
+                index=[word(f"row_{name}") for name in lines],
+                columns=[word("column_flat"), word("column_patches")],
+            )
+            draw_table(comparison, "flat.beside")
+            said = {
+                "flat": best,
+                "digit": cut.answer[0].best,
+                "share": f"{patch_answer.max():.0%}",
+                "even": f"{even:.4f}",
+            }
+            st.markdown(text("read_beside", **said))
+            self.picture(
+                "patch_answer",
+                bars(
+                    patch_answer,
+                    Axis(plain("axis.class"), cut.answer[0].labels),
+                    plain("answer.axis_probability"),
+                    font_size=self.font_size,
+                    height=300,
+                ),
+                text("read_patch_answer", even=f"{even:.4f}"),
+                still=True,
+                values=patch_answer,
+            )
+        with columns[1]:
+            title = plain("attention.weight")
+            self.picture(
+                "patch_attention",
+                over_drawing(cut.picture, row, cut.tokens, 0, title, font_size=self.font_size, height=380),
+                text("read_patch_attention", layer=last + 1, best=cut.tokens[looked], value=f"{row[looked]:.3f}"),
+                values=row,
+                table=pd.DataFrame({title: row}, index=cut.tokens),
+                still=True,
+            )
 
 
 def in_the_note(key: str) -> str:
@@ -114,187 +312,7 @@ def in_the_note(key: str) -> str:
     return f"{section or ''} {what}".strip()
 
 
-def value_passes() -> bool:
-    """Whether each head hands on its V as it is: where nobody changed the weights, or what comes of them."""
-    return not view.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
-
-
-def of_one_token() -> None:
-    """Attention of one token to itself, in every head."""
-    of_each = ("Q", "K", "V", "scores", "scaled", "weights", "heads")
-    Q, _, V, scores, scaled, weights, heads = (flat[ATTENTION + name] for name in of_each)
-    drawn = {name: view.shown(ATTENTION + name, every_head=True)[:, 0] for name in of_each}
-    colours, names = ROLE_COLOURS[view.mode], [plain("heads.head", head=i + 1) for i in range(len(Q))]
-    grid = [
-        [Thumbnail(name, drawn[name], names, colour=colours[name]) for name in "QKV"],
-        [
-            Thumbnail("Q Kᵀ ÷ √d_k", drawn["scaled"], names),
-            Thumbnail("A = softmax", drawn["weights"], names, "signed" if view.differs else "share"),
-            Thumbnail("A V", drawn["heads"], names),
-        ],
-    ]
-    symbols = dict(zip(of_each, (*"QKV", "Q Kᵀ", "Q Kᵀ ÷ √d_k", "A", "A V"), strict=True))
-
-    def differs(name: str) -> Difference:
-        rows = Axis("", [f"{symbols[name]}: {head}" for head in names])
-        return Difference(drawn[name], (rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else "")))
-
-    own_value = value_passes()
-    columns = [st.container()] if view.story else st.columns([3, 2])
-    with columns[0]:
-        view.picture(
-            "attention",
-            thumbnails(grid, font_size=view.font_size, row_height=150),
-            text("read_attention", heads=len(Q), d_k=Q.shape[-1]) if own_value else t("change.no_law"),
-            values=Q,
-            table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
-            difference=widest(map(differs, of_each)),
-        )
-    if view.story:
-        return
-    with columns[1]:
-        gap = np.abs(heads - V).max(axis=(1, 2))
-        every = {"q · k": scores[:, 0, 0], "÷ √d_k": scaled[:, 0, 0], "softmax": weights[:, 0, 0], "max |A V − V|": gap}
-        six = st.column_config.NumberColumn(format="%.6f")
-        draw_table(pd.DataFrame(every, index=names), "flat.heads", column_config=dict.fromkeys(every, six))
-        if own_value:
-            st.markdown(text("read_heads", low=f"{scaled.min():.2f}", high=f"{scaled.max():.2f}", gap=f"{gap.max():g}"))
-
-
-def by_hand() -> None:
-    """Any quantity of the run as a picture, with the arithmetic of the chosen cell."""
-    stages: dict[str, Quantity] = {}
-    for quantity in flat.graph:
-        if quantity.traced:
-            *_, part, last = ["", *quantity.key.split(".")]
-            stages[f"{part}_{last}" if last in stages else last] = quantity  # both sublayers have an output
-    names = {stage: f"{plain_math(row.symbol)} · {word(f'step_{row.operation}')}" for stage, row in stages.items()}
-    chosen = view.choice.stage if view.choice.stage in stages else "weights"
-    look = bound("flat.quantity", chosen, lambda stage: select(stage=stage), anew=True, among=stages)
-    st.selectbox(word("quantity"), list(stages), format_func=names.__getitem__, width=480, **look)
-    cell_map(view, stages[chosen].key, "", title=plain_math(stages[chosen].symbol), height=230)
-
-
-def answer() -> None:
-    """The two logits, and the answer."""
-    logits, names = flat["logits"], [class_label(label) for label in flat.answer[0].labels]
-    probabilities = np.array(flat.answer[0].probabilities, dtype=np.float32)
-    best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
-    columns, look = st.columns([1, 1]), {"differs": view.differs, "font_size": view.font_size, "height": 170}
-    with columns[0]:
-        said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
-        drawn = view.shown("logits")
-        there = view.marked(lambda run: run["logits"], ("class",))
-        figure, still = bars(drawn, axis, "y", there=there, **look), there is not None
-        said += view.which_is_which()
-        view.picture("logits", figure, said, values=logits, difference=Difference(drawn, [axis]), still=still)
-    with columns[1]:
-        said = text("read_softmax", best=names[best], probability=f"{probabilities[best]:.4f}")
-        drawn = view.compared(all_probabilities, ("class",))
-        there = view.marked(all_probabilities, ("class",))
-        figure = bars(drawn, axis, plain("answer.axis_probability"), there=there, **look)
-        said += view.which_is_which()
-        view.picture("softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]), still=still)
-
-
-def why() -> None:
-    """Attention has nothing to do: noise on Q, K or the scores changes nothing, on V it does."""
-    learned = {name: weight.numel() for name, weight in view.pipeline.network.named_parameters()}
-    idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
-    share = f"{idle / sum(learned.values()):.0%}"
-    score = f"{flat[ATTENTION + 'scaled'][0, 0, 0]:.2f}"
-    calm = np.array(flat.answer[0].probabilities)
-    answers = disturbed(ink, tuple(ATTENTION + place for place in DISTURBED), NOISE, flat.edits)
-    changes = np.abs(answers - calm).max(axis=1)
-    names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
-    table = pd.DataFrame(
-        np.column_stack([np.vstack([calm, answers]), [0.0, *changes]]),
-        index=names,
-        columns=[*(class_label(label) for label in flat.answer[0].labels), word("column_change")],
-    )
-    six = st.column_config.NumberColumn(format="%.6f")
-    draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
-    st.markdown(text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}"))
-    said = text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share)
-    st.markdown(said if value_passes() else t("change.no_law"))
-
-
-def beside() -> None:
-    """The same drawing cut into patches: what attention can do with fifty tokens."""
-    cut = session.run("digits", ink)
-    patch_answer = np.array(cut.answer[0].probabilities)
-    probabilities = np.array(flat.answer[0].probabilities)
-    even, best = float(patch_answer[::2].sum()), class_label(flat.answer[0].best)
-    last = cut.graph.layers() - 1
-    row = cut[f"layers.{last}.attention.weights"][:, 0].mean(axis=0)
-    looked = 1 + int(row[1:].argmax())
-    st.markdown(text("beside_text"))
-    lines = {
-        "tokens": (len(flat.tokens), len(cut.tokens)),
-        "sizes": tuple(f"{c.layers} · {c.heads} · {c.d_model}" for c in (flat.config, cut.config)),
-        "weights": tuple(f"{len(run.tokens)} × {len(run.tokens)}" for run in (flat, cut)),
-        "learned": tuple(
-            f"{sum(weight.numel() for weight in session.pipeline(name).network.parameters()):,}"
-            for name in ("flat", "digits")
-        ),
-        "answer": (best, cut.answer[0].best),
-        "even": (f"{probabilities[0]:.4f}", f"{even:.4f}"),
-        "measured": (measured("flat"), measured("digits")),
-    }
-    columns = st.columns([3, 2])
-    with columns[0]:
-        comparison = pd.DataFrame(
-            [tuple(map(str, values)) for values in lines.values()],
-            index=[word(f"row_{name}") for name in lines],
-            columns=[word("column_flat"), word("column_patches")],
-        )
-        draw_table(comparison, "flat.beside")
-        said = {"flat": best, "digit": cut.answer[0].best, "share": f"{patch_answer.max():.0%}", "even": f"{even:.4f}"}
-        st.markdown(text("read_beside", **said))
-        view.picture(
-            "patch_answer",
-            bars(
-                patch_answer,
-                Axis(plain("axis.class"), cut.answer[0].labels),
-                plain("answer.axis_probability"),
-                font_size=view.font_size,
-                height=300,
-            ),
-            text("read_patch_answer", even=f"{even:.4f}"),
-            still=True,
-            values=patch_answer,
-        )
-    with columns[1]:
-        title = plain("attention.weight")
-        view.picture(
-            "patch_attention",
-            over_drawing(cut.picture, row, cut.tokens, 0, title, font_size=view.font_size, height=380),
-            text("read_patch_attention", layer=last + 1, best=cut.tokens[looked], value=f"{row[looked]:.3f}"),
-            values=row,
-            table=pd.DataFrame({title: row}, index=cut.tokens),
-            still=True,
-        )
-
-
 def measured(name: str) -> str:
     """How often the network is right on MNIST's test set, as measured after its training."""
     value = session.pipeline(name).measured.get("test_accuracy")
     return "–" if value is None else f"{value:.1%}"
-
-
-if view.story:
-    of_one_token()
-    view.tell(text("story_alone") if value_passes() else t("change.no_law"), text("story_patches"))
-else:
-    parts = {
-        "stages": stages,
-        "attention": of_one_token,
-        "hand": by_hand,
-        "answer": answer,
-        "why": why,
-        "beside": beside,
-    }
-    parts[view.panel(*parts)]()
-
-view.close(FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork)
-flat = None  # type: ignore[assignment]  # what a click will call must not keep the runs

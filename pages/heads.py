@@ -1,5 +1,8 @@
 """Heads: what each head looks at, what it does over a corpus, what it writes, and how W_O mixes them."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,6 +13,7 @@ from model.encoder import MultiHeadAttention
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
+from pages.ui.page import Page
 from pages.ui.pickers import bound
 from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
@@ -19,7 +23,6 @@ from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.tables import draw_table
 from pages.ui.text import plain, t, texts_of
-from pages.ui.view import View
 
 EQUATION = (
     r"\begin{gathered} \text{MultiHead} = \text{Concat}\, W_O + b_O \\"
@@ -32,276 +35,303 @@ MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 BELOW, BELOW_STORY = 60, 200
 text, word = texts_of("heads")
 
-view = View("heads", EQUATION)
-tokens, token, layer, head = view.trace.tokens, view.token, view.choice.layer, view.choice.head
-prefix = view.key("layers.{l}.attention.")
-unit = word("tokens" if view.trace.picture is None else "patches")
-weights = every_weight(view.trace)  # (layer, head, query, key)
-measures, found = head_patterns(view.trace)
-name_of = {place: f"{place[0] + 1}·{place[1] + 1}" for place in found}
 
+class Heads(Page):
+    title_equation = EQUATION
 
-def in_words(pattern: HeadPattern) -> str:
-    """What a head does on this input: "looks at the previous token: 0.83"."""
-    return word(
-        f"pattern_{pattern.name}",
-        figure=f"{pattern.figure:.2f}",
-        reference=f"{pattern.reference:.2f}",
-        token="" if pattern.place is None else tokens[pattern.place],
-        unit=unit,
-    )
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Of all heads: (layer, head, query, key)."""
+        return every_weight(self.trace)
 
+    @cached_property
+    def name_of(self) -> dict[tuple[int, ...], str]:
+        """Layer and head -> "2·3", counted from 1."""
+        return {place: f"{place[0] + 1}·{place[1] + 1}" for place in self.found}
 
-def in_short(pattern: HeadPattern) -> str:
-    """The same in a word or two, for a tile: "previous"."""
-    return word(f"tile_{pattern.name}", token="" if pattern.place is None else tokens[pattern.place])
+    @property
+    def measures(self) -> dict[str, np.ndarray]:
+        return head_patterns(self.trace)[0]
 
+    @property
+    def found(self) -> dict[tuple[int, ...], HeadPattern]:
+        return head_patterns(self.trace)[1]
 
-patterns = {place: in_words(pattern) for place, pattern in found.items()}
+    @cached_property
+    def patterns(self) -> dict[tuple[int, ...], str]:
+        """What each head does on this input, in words."""
+        return {place: self.pattern_in_words(pattern) for place, pattern in self.found.items()}
 
+    @property
+    def prefix(self) -> str:
+        return self.key("layers.{l}.attention.")
 
-def all_heads() -> None:
-    """Every head of every layer as a tile; a click chooses one."""
-    kept = hide_special()
-    which_sentences(view)
-    looks, looked_at = of_sentences(view, kept, kept)
-    shown = np.nan_to_num(view.compared(every_weight, HEADS))[..., looks, :][..., looked_at]
-    names = [tokens[place] for place in looked_at]
-    titles = [word(f"axis_{name}") for name in ("layer", "head")]
+    @property
+    def unit(self) -> str:
+        return word("tokens" if self.trace.picture is None else "patches")
 
-    def table() -> pd.DataFrame:
-        rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.shape[:3]])
-        return pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names)
+    def above(self) -> None:
+        if len(self.tokens) == 1:
+            st.info(text("one_token"), icon=":material/info:")
 
-    said = {"count": len(name_of), "where": view.where(), "role": patterns[layer, head]}
-    block = block_of(shown.shape)
-    strongest = float(shown.max()) if block > 1 and not view.differs else None  # of many weights, hardly one is large
-    sentence = text("read_all_story" if view.story else "read_all", n=len(looks), m=len(looked_at), **said)
-    figure = tiles(
-        shown,
-        *map(Axis.counted, titles, weights.shape),
-        scale="signed" if view.differs else "share",
-        chosen=(layer, head),
-        limit=strongest,
-        hover=[f"{name_of[place]} · {patterns[place]}" for place in name_of],
-        words=[in_short(found[place]) for place in name_of] if len(weights) <= MOST_WORDED else (),
-        font_size=view.font_size,
-        height=on_screen((66 + len(weights) * 78) * view.font_size / 12, view.font_size),
-    )
-    figure.layout["meta"] = {"below": BELOW_STORY if view.story else BELOW}
-    view.picture(
-        "all",
-        figure,
-        sentence + (" " + text("read_blocks", block=block) if block > 1 else ""),
-        values=shown,
-        table=table,
-        on_pick=lambda row, column: select(layer=row, head=column),
-        difference=Difference(shown, [*map(Axis, titles), Axis("", [tokens[i] for i in looks]), Axis("", names)]),
-    )
+    def tell(self) -> Sequence[str]:
+        self.all_heads()
+        return text("story_many" if self.trace.picture is None else "story_many_drawing"), text("story_mix")
 
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        return {
+            "all": self.all_heads,
+            "role": lambda: show_role(self),
+            "average": self.average,
+            "figures": self.figures_table,
+            "scatter": self.widely_and_far,
+            "written": self.what_heads_write,
+            "mixed": self.mixed,
+        }
 
-def hide_special() -> list[int]:
-    """A switch that leaves [CLS] and [SEP] out, where there are others; returns the places that are shown."""
-    special = [token in SPECIAL for token in tokens]
-    if not any(special) or all(special):
-        return list(range(len(tokens)))
-    hide_switch(view)
-    return [place for place, hidden in enumerate(special) if not (hidden and view.choice.hide_special)]
+    def code(self) -> Sequence[object]:
+        return MultiHeadAttention, write_contributions, head_pattern
 
-
-def average() -> None:
-    """The average of some heads: those that were chosen, or all of the layer."""
-    options = {name: place for place, name in name_of.items()}
-    picked = [name_of[place] for place in view.choice.subset]
-    st.multiselect(
-        word("subset"),
-        list(options),
-        placeholder=word("subset_hint", layer=layer + 1),
-        help=word("subset_help"),
-        **bound("heads.subset", picked, lambda names: select(subset=tuple(options[name] for name in names))),
-    )
-    averaged = list(view.choice.subset) or [(layer, i) for i in range(weights.shape[1])]
-
-    def average_of(run: Trace) -> np.ndarray:
-        every = every_weight(run)
-        return np.mean([every[place] for place in averaged], axis=0)
-
-    mean, drawn = average_of(view.trace), view.compared(average_of, ("query", "key"))
-    axes = view.token_axis("axis.query"), view.token_axis("axis.key")
-    best = int(mean[token].argmax())
-    said = {"query": tokens[token], "key": tokens[best], "value": f"{mean[token, best]:.2f}"}
-    figure = heatmap(
-        drawn,
-        *axes,
-        scale="signed" if view.differs else "share",
-        limit=None if view.differs else float(mean.max()),
-        cell=(token, best),
-        clickable=True,
-        font_size=view.font_size,
-    )
-    many = "read_average" if len(averaged) > 1 else "read_average_one"
-    view.picture(
-        "average",
-        figure,
-        text(many, count=len(averaged), **said),
-        values=mean,
-        law_of=["layers.{l}.attention.weights"],
-        on_pick=lambda row, column: select(token=row, key=column),
-        difference=Difference(drawn, axes),
-    )
-
-
-def figures_table() -> None:
-    """Every head in figures: how widely, how far, and at what it looks on this input."""
-    view.note_run()
-    alone = len(tokens) == 1
-    st.markdown(text("table_intro_one" if alone else "table_intro", most=f"{np.log2(len(tokens)):.2f}", unit=unit))
-    if view.trace.picture is not None and not alone:
-        st.markdown(text("table_patches"))
-    every = len(weights) > 1 and st.toggle(
-        word("every_layer"),
-        **bound("heads.every_layer", view.choice.every_layer, lambda every: select(every_layer=every)),
-    )
-    shown = [place for place in name_of if every or place[0] == layer]
-    columns = {name: [values[place] for place in shown] for name, values in measures.items()}
-    table = pd.DataFrame(
-        {word("column_head"): [name_of[place] for place in shown]}
-        | {word(f"column_{name}"): values for name, values in columns.items()}
-        | {word("column_role"): [patterns[place] for place in shown]}
-    ).set_index(word("column_head"))
-    share = st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=1.0, width="small")
-    two = st.column_config.NumberColumn(format="%.2f", width="small")
-    looks = {word(f"column_{name}"): share if place > 1 else two for place, name in enumerate(measures)}
-    looks[word("column_role")] = st.column_config.TextColumn(width=320)
-    draw_table(table, "heads.measures", column_config=looks)
-    missing = [word(f"column_{name}") for name, values in measures.items() if np.isnan(values).all()]
-    if missing:
-        st.caption(text("missing", names=plain("common.comma").join(missing)))
-
-
-def widely_and_far() -> None:
-    """Each head as a dot: how far it looks, and how widely; of two runs where it was, too."""
-
-    def far_and_wide(run: Trace) -> np.ndarray:
-        table, _ = head_patterns(run)
-        return np.stack([np.nan_to_num(table[name].ravel()) for name in ("distance", "entropy")], axis=1)
-
-    before = view.there(far_and_wide, ())
-    other = None if before is None else pd.DataFrame(before, index=name_of.values(), columns=["distance", "entropy"])
-    entropy, distance = measures["entropy"].ravel(), np.nan_to_num(measures["distance"].ravel())
-    farthest, sharpest = int(distance.argmax()), int(entropy.argmin())
-    labels, heads = list(name_of.values()), weights.shape[1]
-    view.picture(
-        "scatter",
-        scatter(
-            distance,
-            entropy,
-            (word("axis_distance", unit=unit), word("column_entropy")),
-            np.repeat(np.arange(len(weights)), heads),
-            Axis.counted(word("axis_layer"), len(weights)),
-            [f"{name_of[place]} · {patterns[place]}" for place in name_of],
-            names=[labels[i] if i // heads == layer else "" for i in range(len(labels))],
-            chosen=layer * heads + head,
-            before=before,
-            font_size=view.font_size,
-        ),
-        text(
-            "read_scatter_self" if (measures["self"] == 1).all() else "read_scatter",
-            sharp=labels[sharpest],
-            entropy=f"{entropy[sharpest]:.2f}",
-            many=f"{2 ** entropy[sharpest]:.1f}",
-            far=labels[farthest],
-            distance=f"{distance[farthest]:.2f}",
-            unit=unit,
+    def pattern_in_words(self, pattern: HeadPattern) -> str:
+        """What a head does on this input: "looks at the previous token: 0.83"."""
+        return word(
+            f"pattern_{pattern.name}",
+            figure=f"{pattern.figure:.2f}",
+            reference=f"{pattern.reference:.2f}",
+            token="" if pattern.place is None else self.tokens[pattern.place],
+            unit=self.unit,
         )
-        + view.which_is_which(),
-        still=True,
-        table=of_both(pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels), other),
-    )
 
+    def in_short(self, pattern: HeadPattern) -> str:
+        """The same in a word or two, for a tile: "previous"."""
+        return word(f"tile_{pattern.name}", token="" if pattern.place is None else self.tokens[pattern.place])
 
-def what_heads_write() -> None:
-    """How much each head writes into the residual stream, token by token, and that the parts add up."""
-    W_O = view.pipeline.network.get_submodule(prefix + "W_O")
-    bias, output = W_O.bias.numpy(), view.trace[prefix + "output"]
-    parts = write_contributions(view.trace[prefix + "heads"], W_O.weight.numpy())  # (head, token, d_model)
-    norms = np.linalg.norm(parts, axis=-1)
+    def all_heads(self) -> None:
+        """Every head of every layer as a tile; a click chooses one."""
+        kept = self.hide_special()
+        which_sentences(self)
+        looks, looked_at = of_sentences(self, kept, kept)
+        shown = np.nan_to_num(self.compared(every_weight, HEADS))[..., looks, :][..., looked_at]
+        names = [self.tokens[place] for place in looked_at]
+        titles = [word(f"axis_{name}") for name in ("layer", "head")]
 
-    def lengths(run: Trace) -> np.ndarray:
-        """How long what each head writes is: (token, head)."""
-        return np.linalg.norm(write_contributions(run[prefix + "heads"], W_O.weight.numpy()), axis=-1).T
+        def table() -> pd.DataFrame:
+            rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.shape[:3]])
+            return pd.DataFrame(shown.reshape(-1, len(looked_at)), index=rows, columns=names)
 
-    drawn = view.compared(lengths, ("token", "head"))
-    axes = view.token_axis("axis.token"), Axis.counted(word("axis_head"), len(norms))
-    loudest, total = int(norms[:, token].argmax()), parts[:, token].sum(axis=0) + bias
-    said = {"token": tokens[token], "head": loudest + 1, "value": f"{norms[loudest, token]:.3f}"}
-    view.picture(
-        "norms",
-        heatmap(
+        said = {"count": len(self.name_of), "where": self.where(), "role": self.patterns[self.layer, self.head]}
+        block = block_of(shown.shape)
+        strongest = (
+            float(shown.max()) if block > 1 and not self.differs else None
+        )  # of many weights, hardly one is large
+        sentence = text("read_all_story" if self.story else "read_all", n=len(looks), m=len(looked_at), **said)
+        figure = tiles(
+            shown,
+            *map(Axis.counted, titles, self.weights.shape),
+            scale="signed" if self.differs else "share",
+            chosen=(self.layer, self.head),
+            limit=strongest,
+            hover=[f"{self.name_of[place]} · {self.patterns[place]}" for place in self.name_of],
+            words=[self.in_short(self.found[place]) for place in self.name_of]
+            if len(self.weights) <= MOST_WORDED
+            else (),
+            font_size=self.font_size,
+            height=on_screen((66 + len(self.weights) * 78) * self.font_size / 12, self.font_size),
+        )
+        figure.layout["meta"] = {"below": BELOW_STORY if self.story else BELOW}
+        self.picture(
+            "all",
+            figure,
+            sentence + (" " + text("read_blocks", block=block) if block > 1 else ""),
+            values=shown,
+            table=table,
+            on_pick=lambda row, column: select(layer=row, head=column),
+            difference=Difference(
+                shown, [*map(Axis, titles), Axis("", [self.tokens[i] for i in looks]), Axis("", names)]
+            ),
+        )
+
+    def hide_special(self) -> list[int]:
+        """A switch that leaves [CLS] and [SEP] out, where there are others; returns the places that are shown."""
+        special = [token in SPECIAL for token in self.tokens]
+        if not any(special) or all(special):
+            return list(range(len(self.tokens)))
+        hide_switch(self)
+        return [place for place, hidden in enumerate(special) if not (hidden and self.choice.hide_special)]
+
+    def average(self) -> None:
+        """The average of some heads: those that were chosen, or all of the layer."""
+        options = {name: place for place, name in self.name_of.items()}
+        picked = [self.name_of[place] for place in self.choice.subset]
+        st.multiselect(
+            word("subset"),
+            list(options),
+            placeholder=word("subset_hint", layer=self.layer + 1),
+            help=word("subset_help"),
+            **bound("heads.subset", picked, lambda names: select(subset=tuple(options[name] for name in names))),
+        )
+        averaged = list(self.choice.subset) or [(self.layer, i) for i in range(self.weights.shape[1])]
+
+        def average_of(run: Trace) -> np.ndarray:
+            every = every_weight(run)
+            return np.mean([every[place] for place in averaged], axis=0)
+
+        mean, drawn = average_of(self.trace), self.compared(average_of, ("query", "key"))
+        axes = self.token_axis("axis.query"), self.token_axis("axis.key")
+        best = int(mean[self.token].argmax())
+        said = {"query": self.tokens[self.token], "key": self.tokens[best], "value": f"{mean[self.token, best]:.2f}"}
+        figure = heatmap(
             drawn,
             *axes,
-            scale="signed" if view.differs else "positive",
-            cell=(token, head),
+            scale="signed" if self.differs else "share",
+            limit=None if self.differs else float(mean.max()),
+            cell=(self.token, best),
             clickable=True,
-            square=False,
-            font_size=view.font_size,
-        ),
-        text("read_norms" if norms[:, token].any() else "read_norms_none", **said),
-        values=norms.T,
-        on_pick=lambda row, column: select(token=row, head=column),
-        difference=Difference(drawn, axes),
-    )
-    st.markdown(
-        text(
-            "check",
-            token=tokens[token],
-            norms=" · ".join(f"{value:.3f}" for value in norms[:, token]),
-            bias=f"{np.linalg.norm(bias):.3f}",
-            sum=f"{np.linalg.norm(total):.4f}",
-            output=f"{np.linalg.norm(output[token]):.4f}",
-            difference=f"{np.abs(total - output[token]).max():.1e}",
+            font_size=self.font_size,
         )
-        + (" " + t("change.no_law") if view.touched(prefix + "output") else "")
-    )
+        many = "read_average" if len(averaged) > 1 else "read_average_one"
+        self.picture(
+            "average",
+            figure,
+            text(many, count=len(averaged), **said),
+            values=mean,
+            law_of=["layers.{l}.attention.weights"],
+            on_pick=lambda row, column: select(token=row, key=column),
+            difference=Difference(drawn, axes),
+        )
 
+    def figures_table(self) -> None:
+        """Every head in figures: how widely, how far, and at what it looks on this input."""
+        self.note_run()
+        alone = len(self.tokens) == 1
+        st.markdown(
+            text("table_intro_one" if alone else "table_intro", most=f"{np.log2(len(self.tokens)):.2f}", unit=self.unit)
+        )
+        if self.trace.picture is not None and not alone:
+            st.markdown(text("table_patches"))
+        every = len(self.weights) > 1 and st.toggle(
+            word("every_layer"),
+            **bound("heads.every_layer", self.choice.every_layer, lambda every: select(every_layer=every)),
+        )
+        shown = [place for place in self.name_of if every or place[0] == self.layer]
+        columns = {name: [values[place] for place in shown] for name, values in self.measures.items()}
+        table = pd.DataFrame(
+            {word("column_head"): [self.name_of[place] for place in shown]}
+            | {word(f"column_{name}"): values for name, values in columns.items()}
+            | {word("column_role"): [self.patterns[place] for place in shown]}
+        ).set_index(word("column_head"))
+        share = st.column_config.ProgressColumn(format="%.2f", min_value=0.0, max_value=1.0, width="small")
+        two = st.column_config.NumberColumn(format="%.2f", width="small")
+        looks = {word(f"column_{name}"): share if place > 1 else two for place, name in enumerate(self.measures)}
+        looks[word("column_role")] = st.column_config.TextColumn(width=320)
+        draw_table(table, "heads.measures", column_config=looks)
+        missing = [word(f"column_{name}") for name, values in self.measures.items() if np.isnan(values).all()]
+        if missing:
+            st.caption(text("missing", names=plain("common.comma").join(missing)))
 
-def mixed() -> None:
-    """Concat, and what W_O makes of it, with their arithmetic."""
-    config, output = view.trace.config, view.shown(prefix + "output")
-    strongest = int(np.linalg.norm(output, axis=1).argmax())
-    said = [
-        text(
-            "read_concat",
-            heads=config.heads,
-            d_k=config.d_k,
-            d_model=config.d_model,
-            head=head + 1,
-            first=head * config.d_k + 1,
-            last=(head + 1) * config.d_k,
-        ),
-        text("read_output", token=tokens[strongest], value=f"{np.linalg.norm(output[strongest]):.2f}"),
-    ]
-    looks = [{"title": word(name)} for name in ("concat", "output")]
-    cell_maps(view, [prefix + "concat", prefix + "output"], said, looks, stacked=True)
+    def widely_and_far(self) -> None:
+        """Each head as a dot: how far it looks, and how widely; of two runs where it was, too."""
 
+        def far_and_wide(run: Trace) -> np.ndarray:
+            table, _ = head_patterns(run)
+            return np.stack([np.nan_to_num(table[name].ravel()) for name in ("distance", "entropy")], axis=1)
 
-if len(tokens) == 1:
-    st.info(text("one_token"), icon=":material/info:")
+        before = self.there(far_and_wide, ())
+        other = (
+            None
+            if before is None
+            else pd.DataFrame(before, index=self.name_of.values(), columns=["distance", "entropy"])
+        )
+        entropy, distance = self.measures["entropy"].ravel(), np.nan_to_num(self.measures["distance"].ravel())
+        farthest, sharpest = int(distance.argmax()), int(entropy.argmin())
+        labels, heads = list(self.name_of.values()), self.weights.shape[1]
+        self.picture(
+            "scatter",
+            scatter(
+                distance,
+                entropy,
+                (word("axis_distance", unit=self.unit), word("column_entropy")),
+                np.repeat(np.arange(len(self.weights)), heads),
+                Axis.counted(word("axis_layer"), len(self.weights)),
+                [f"{self.name_of[place]} · {self.patterns[place]}" for place in self.name_of],
+                names=[labels[i] if i // heads == self.layer else "" for i in range(len(labels))],
+                chosen=self.layer * heads + self.head,
+                before=before,
+                font_size=self.font_size,
+            ),
+            text(
+                "read_scatter_self" if (self.measures["self"] == 1).all() else "read_scatter",
+                sharp=labels[sharpest],
+                entropy=f"{entropy[sharpest]:.2f}",
+                many=f"{2 ** entropy[sharpest]:.1f}",
+                far=labels[farthest],
+                distance=f"{distance[farthest]:.2f}",
+                unit=self.unit,
+            )
+            + self.which_is_which(),
+            still=True,
+            table=of_both(pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels), other),
+        )
 
-if view.story:
-    all_heads()
-    view.tell(text("story_many" if view.trace.picture is None else "story_many_drawing"), text("story_mix"))
-else:
-    parts = {
-        "all": all_heads,
-        "role": lambda: show_role(view),
-        "average": average,
-        "figures": figures_table,
-        "scatter": widely_and_far,
-        "written": what_heads_write,
-        "mixed": mixed,
-    }
-    parts[view.panel(*parts)]()
+    def what_heads_write(self) -> None:
+        """How much each head writes into the residual stream, token by token, and that the parts add up."""
+        W_O = self.pipeline.network.get_submodule(self.prefix + "W_O")
+        bias, output = W_O.bias.numpy(), self.trace[self.prefix + "output"]
+        parts = write_contributions(self.trace[self.prefix + "heads"], W_O.weight.numpy())  # (head, token, d_model)
+        norms = np.linalg.norm(parts, axis=-1)
 
-weights = np.empty(0)  # what the pictures call when clicked keeps this page's names
-view.close(MultiHeadAttention, write_contributions, head_pattern)
+        def lengths(run: Trace) -> np.ndarray:
+            """How long what each head writes is: (token, head)."""
+            return np.linalg.norm(write_contributions(run[self.prefix + "heads"], W_O.weight.numpy()), axis=-1).T
+
+        drawn = self.compared(lengths, ("token", "head"))
+        axes = self.token_axis("axis.token"), Axis.counted(word("axis_head"), len(norms))
+        loudest, total = int(norms[:, self.token].argmax()), parts[:, self.token].sum(axis=0) + bias
+        said = {"token": self.tokens[self.token], "head": loudest + 1, "value": f"{norms[loudest, self.token]:.3f}"}
+        self.picture(
+            "norms",
+            heatmap(
+                drawn,
+                *axes,
+                scale="signed" if self.differs else "positive",
+                cell=(self.token, self.head),
+                clickable=True,
+                square=False,
+                font_size=self.font_size,
+            ),
+            text("read_norms" if norms[:, self.token].any() else "read_norms_none", **said),
+            values=norms.T,
+            on_pick=lambda row, column: select(token=row, head=column),
+            difference=Difference(drawn, axes),
+        )
+        st.markdown(
+            text(
+                "check",
+                token=self.tokens[self.token],
+                norms=" · ".join(f"{value:.3f}" for value in norms[:, self.token]),
+                bias=f"{np.linalg.norm(bias):.3f}",
+                sum=f"{np.linalg.norm(total):.4f}",
+                output=f"{np.linalg.norm(output[self.token]):.4f}",
+                difference=f"{np.abs(total - output[self.token]).max():.1e}",
+            )
+            + (" " + t("change.no_law") if self.touched(self.prefix + "output") else "")
+        )
+
+    def mixed(self) -> None:
+        """Concat, and what W_O makes of it, with their arithmetic."""
+        config, output = self.trace.config, self.shown(self.prefix + "output")
+        strongest = int(np.linalg.norm(output, axis=1).argmax())
+        said = [
+            text(
+                "read_concat",
+                heads=config.heads,
+                d_k=config.d_k,
+                d_model=config.d_model,
+                head=self.head + 1,
+                first=self.head * config.d_k + 1,
+                last=(self.head + 1) * config.d_k,
+            ),
+            text("read_output", token=self.tokens[strongest], value=f"{np.linalg.norm(output[strongest]):.2f}"),
+        ]
+        looks = [{"title": word(name)} for name in ("concat", "output")]
+        cell_maps(self, [self.prefix + "concat", self.prefix + "output"], said, looks, stacked=True)

@@ -1,5 +1,8 @@
 """Queries, keys, values: three projections of the same vectors, for the chosen layer and head."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,110 +12,115 @@ from model.analysis import head_slice
 from model.encoder import MultiHeadAttention
 from pages.ui.differences import of_both, one_plane
 from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
+from pages.ui.page import Page
 from pages.ui.pickers import placed
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.text import texts_of
-from pages.ui.view import View
 
 PREFIX = "layers.{l}.attention."
 ROLES = ("Q", "K", "V")
 text, word = texts_of("queries_keys_values")
 
-view = View("queries_keys_values", rows=[PREFIX + role for role in ROLES])
-tokens, config, head = placed(view.trace.tokens), view.trace.config, view.choice.head
-vectors = {role: view.value(PREFIX + role)[head] for role in ROLES}  # (token, d_k) each
 
+class QueriesKeysValues(Page):
+    rows = tuple(PREFIX + role for role in ROLES)
 
-def story() -> None:
-    """What the selected token wants, offers and hands over: its three vectors, one below the other."""
-    rows = Axis("", [word(f"story_{role}") for role in ROLES])
-    picture = np.stack([vectors[role][view.token] for role in ROLES])
-    columns = Axis(word("axis_component"))
-    figure = heatmap(picture, rows, columns, square=False, font_size=view.font_size, height=260)
-    view.picture("story", figure, text("read_story", token=tokens[view.token], d_k=config.d_k))
-    view.tell(text("story_ask"), text("story_take_random" if view.choice.paper else f"story_take_{view.kind}"))
+    @cached_property
+    def vectors(self) -> dict[str, np.ndarray]:
+        """Of the chosen head: (token, d_k) each."""
+        return {role: self.value(PREFIX + role)[self.head] for role in ROLES}
 
+    @property
+    def placed(self) -> list[str]:
+        return placed(self.tokens)
 
-def maps() -> None:
-    """The three vectors of every token."""
-    said = []
-    for role, values in vectors.items():
-        token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
-        value = f"{values[token, component]:.2f}"
-        said.append(text(f"read_{role}", token=tokens[token], component=component + 1, value=value))
-    looks = [{"title": word(role), "line_colour": ROLE_COLOURS[view.mode][role]} for role in ROLES]
-    cell_maps(view, [view.key(PREFIX + role) for role in ROLES], said, looks)
+    def above(self) -> None:
+        if self.kind == "single" and not self.story:
+            st.info(text("single"), icon=":material/info:")
 
+    def tell(self) -> Sequence[str]:
+        """What the selected token wants, offers and hands over: its three vectors, one below the other."""
+        rows = Axis("", [word(f"story_{role}") for role in ROLES])
+        picture = np.stack([self.vectors[role][self.token] for role in ROLES])
+        columns = Axis(word("axis_component"))
+        figure = heatmap(picture, rows, columns, square=False, font_size=self.font_size, height=260)
+        self.picture("story", figure, text("read_story", token=self.placed[self.token], d_k=self.config.d_k))
+        return text("story_ask"), text("story_take_random" if self.choice.paper else f"story_take_{self.kind}")
 
-def matrices() -> None:
-    """The slices of W_Q, W_K and W_V that belong to the chosen head."""
-    d_model, d_k = config.d_model, config.d_k
-    st.markdown(text("about_weights", head=head + 1, heads=config.heads, d_model=d_model, d_k=d_k))
-    attention = view.pipeline.network.layers[view.choice.layer].attention
-    for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
-        weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), config.heads, head)
-        look = {"square": False, "gaps": False, "line_colour": ROLE_COLOURS[view.mode][role], "height": 400}
-        axes = Axis(word("axis_input")), Axis(word("axis_component"))
-        size = f"{np.abs(weights).mean():.3f}"
-        with column:
-            view.picture(
-                f"W_{role}",
-                heatmap(weights, *axes, font_size=view.font_size, **look),
-                text("read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
-                values=weights,
-                equation=rf"W_{role}^{{({head + 1})}}",
-                still=True,
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        return {"maps": self.maps, "weights": self.matrices, "plane": self.plane}
+
+    def code(self) -> Sequence[object]:
+        return (MultiHeadAttention,)
+
+    def maps(self) -> None:
+        """The three vectors of every token."""
+        said = []
+        for role, values in self.vectors.items():
+            token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
+            value = f"{values[token, component]:.2f}"
+            said.append(text(f"read_{role}", token=self.placed[token], component=component + 1, value=value))
+        looks = [{"title": word(role), "line_colour": ROLE_COLOURS[self.mode][role]} for role in ROLES]
+        cell_maps(self, [self.key(PREFIX + role) for role in ROLES], said, looks)
+
+    def matrices(self) -> None:
+        """The slices of W_Q, W_K and W_V that belong to the chosen head."""
+        d_model, d_k = self.config.d_model, self.config.d_k
+        st.markdown(text("about_weights", head=self.head + 1, heads=self.config.heads, d_model=d_model, d_k=d_k))
+        attention = self.pipeline.network.layers[self.choice.layer].attention
+        for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
+            weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), self.config.heads, self.head)
+            look = {"square": False, "gaps": False, "line_colour": ROLE_COLOURS[self.mode][role], "height": 400}
+            axes = Axis(word("axis_input")), Axis(word("axis_component"))
+            size = f"{np.abs(weights).mean():.3f}"
+            with column:
+                self.picture(
+                    f"W_{role}",
+                    heatmap(weights, *axes, font_size=self.font_size, **look),
+                    text("read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
+                    values=weights,
+                    equation=rf"W_{role}^{{({self.head + 1})}}",
+                    still=True,
+                )
+        if self.choice.at_least("formula"):
+            st.markdown(text("transpose"))
+
+    def queries_then_keys(self, run: Trace) -> np.ndarray:
+        return np.stack([run[self.key(PREFIX + role)][self.head] for role in "QK"])
+
+    def plane(self) -> None:
+        """Queries and keys as points of one plane; a line joins the selected query to its highest scoring key."""
+        Q, K, tokens, token = self.vectors["Q"], self.vectors["K"], self.placed, self.token
+        n = len(tokens)
+        there = self.there(self.queries_then_keys, ("", "token", "d_k"))
+        (points, *others), shares = one_plane(np.stack([Q, K]), *([] if there is None else [there]))
+        before = tuple(others[0]) if others else None
+        scores = Q @ K.T
+        apart = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1)  # (query, key)
+        best, nearest = int(scores[token].argmax()), int(apart[token].argmin())
+        legend = word("legend_query"), word("legend_key")
+        titles = tuple(word("axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
+        x, y = points.reshape(-1, 2).T
+        table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
+        table = of_both(table, pd.DataFrame(others[0].reshape(-1, 2), columns=["1", "2"]) if others else None)
+        look = {"link": (token, best), "before": before, "font_size": self.font_size, "height": 520}
+        self.picture(
+            "plane",
+            queries_and_keys(points[0], points[1], tokens, legend, titles, self.mode, **look),
+            text(
+                "read_plane",
+                share=f"{shares.sum():.0%}",
+                d_k=self.config.d_k,
+                token=tokens[token],
+                best=tokens[best],
+                score=f"{scores[token, best]:.2f}",
+                nearest=tokens[nearest],
+                agree=int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum()),
+                N=n,
             )
-    if view.choice.at_least("formula"):
-        st.markdown(text("transpose"))
-
-
-def queries_then_keys(run: Trace) -> np.ndarray:
-    return np.stack([run[view.key(PREFIX + role)][head] for role in "QK"])
-
-
-def plane() -> None:
-    """Queries and keys as points of one plane; a line joins the selected query to the key that it scores highest."""
-    Q, K, n, token = vectors["Q"], vectors["K"], len(tokens), view.token
-    there = view.there(queries_then_keys, ("", "token", "d_k"))
-    (points, *others), shares = one_plane(np.stack([Q, K]), *([] if there is None else [there]))
-    before = tuple(others[0]) if others else None
-    scores = Q @ K.T
-    apart = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1)  # (query, key)
-    best, nearest = int(scores[token].argmax()), int(apart[token].argmin())
-    legend = word("legend_query"), word("legend_key")
-    titles = tuple(word("axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
-    x, y = points.reshape(-1, 2).T
-    table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
-    table = of_both(table, pd.DataFrame(others[0].reshape(-1, 2), columns=["1", "2"]) if others else None)
-    look = {"link": (token, best), "before": before, "font_size": view.font_size, "height": 520}
-    view.picture(
-        "plane",
-        queries_and_keys(points[0], points[1], tokens, legend, titles, view.mode, **look),
-        text(
-            "read_plane",
-            share=f"{shares.sum():.0%}",
-            d_k=config.d_k,
-            token=tokens[token],
-            best=tokens[best],
-            score=f"{scores[token, best]:.2f}",
-            nearest=tokens[nearest],
-            agree=int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum()),
-            N=n,
+            + self.which_is_which(),
+            table=table,
+            still=True,
+            equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
         )
-        + view.which_is_which(),
-        table=table,
-        still=True,
-        equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
-    )
-    st.markdown(text("about_plane", d_k=config.d_k))
-
-
-if view.kind == "single" and not view.story:
-    st.info(text("single"), icon=":material/info:")
-if view.story:
-    story()
-else:
-    {"maps": maps, "weights": matrices, "plane": plane}[view.panel("maps", "weights", "plane")]()
-
-view.close(MultiHeadAttention)
+        st.markdown(text("about_plane", d_k=self.config.d_k))

@@ -1,5 +1,8 @@
 """Translation: the decoder writes word by word, reading what the encoder made of the source."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
 import streamlit as st
 
 from model.decoder import Decoder, DecoderLayer
@@ -15,28 +18,39 @@ from pages.ui.text import plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside, "changes": tampering}
 
-view = Writing()
-if not view.translates:
-    st.info(t("translation.needs_words"), icon=":material/translate:")
-    words = {"input": "sentence", "output": None, "against": None}
-    st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
-else:
-    if view.choice.paper or view.choice.checkpoint:
-        st.info(t("translation.trained_here"), icon=":material/info:")
-    if view.choice.into not in (None, language_after(view.trace.tokens)):
-        st.info(t("translation.same_language"), icon=":material/info:")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        which(view)
-        sentences(view)
-        if view.story:
-            step_slider(view)
-    if view.story:
-        lines(view, *best_aligned())
-        view.tell(t("translation.story"))
-    else:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            part = view.panel(*PARTS)
-            step_slider(view)
-        PARTS[part](view)
 
-view.close(DecoderLayer, Decoder, beam_search)
+class Translation(Writing):
+    def fill(self) -> None:
+        if self.translates:
+            super().fill()
+            return
+        st.info(t("translation.needs_words"), icon=":material/translate:")
+        words = {"input": "sentence", "output": None, "against": None}
+        st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
+
+    def above(self) -> None:
+        if self.choice.paper or self.choice.checkpoint:
+            st.info(t("translation.trained_here"), icon=":material/info:")
+        if self.choice.into not in (None, language_after(self.tokens)):
+            st.info(t("translation.same_language"), icon=":material/info:")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            which(self)
+            sentences(self)
+            if self.story:
+                step_slider(self)
+
+    def tell(self) -> Sequence[str]:
+        lines(self, *best_aligned())
+        return [t("translation.story")]
+
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        return {name: partial(draw, self) for name, draw in PARTS.items()}
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            part = super().choose_part(names)
+            step_slider(self)
+        return part
+
+    def code(self) -> Sequence[object]:
+        return DecoderLayer, Decoder, beam_search

@@ -1,23 +1,28 @@
 """The laboratory: change anything inside, and see what it does to the answer."""
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+
 import streamlit as st
 
 from model import Edit
 from model.changes import bind
+from model.pipeline import Reading
 from model.sweep import effects
 from pages.ui.changes_bar import edit_in_words
+from pages.ui.choice import Choice
 from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.link import select
 from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import signed
+from pages.ui.page import Page
 from pages.ui.sections.answers import guesses
 from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
-from pages.ui.view import View
 
-PANELS = {
+PARTS = {
     "heads": changes.heads,
     "neurons": changes.neurons,
     "residuals": changes.residuals,
@@ -28,49 +33,59 @@ PANELS = {
 }
 
 
-def answer(view: View, lab: Experiment, truth: int | None) -> None:
-    """The guesses now, with where each was before; but for a story, a click on two chooses the number to watch."""
+class WhatIf(Page):
+    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
+        return with_words_hidden(choice, typed)
 
-    def watch(output: int) -> None:
-        select(output=output, against=lab.against if output == lab.of else lab.of)
+    def fill(self) -> None:
+        if "logits" in self.trace:
+            super().fill()
+        else:
+            head_laboratory(self)
 
-    look = {"most": 5 if view.trace.picture is None else 10, "on_pick": None if view.story else watch}
-    guesses(view, "guesses", lab.place, truth, **look)
+    def above(self) -> None:
+        place, hidden = clickable_words(self)
+        self.lab, self.truth = Experiment.on(self, place), hidden.get(place)
+        if not self.story:
+            left, right = st.columns([3, 2], gap="medium")
+            with left:
+                self.answer()
+            with right:
+                self.number()
 
+    def answer(self) -> None:
+        """The guesses now, with where each was before; but for a story, a click on two chooses the number to watch."""
+        of, against = self.lab.of, self.lab.against
 
-def number(view: View, lab: Experiment) -> None:
-    """How far the one leads the other, before and now; and which changes can do nothing here, and why."""
-    of, against = lab.names
-    before, now = lab.lead(view.original), lab.lead(view.trace)
-    moved = round(now - before, 4)  # what is less comes of rounding
-    look = {"delta": signed(moved)} if view.trace.edits else {}
-    arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
-    st.metric(word("lead", of=of, against=against), signed(now), delta_color="off", delta_arrow=arrow, **look)
-    st.caption(text("number", of=of, against=against))
-    for edit, why in view.trace.idle.items():
-        where = edit_in_words(edit, view.trace.graph, view.trace.tokens)
-        st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
+        def watch(output: int) -> None:
+            select(output=output, against=against if output == of else of)
 
+        look = {"most": 5 if self.trace.picture is None else 10, "on_pick": None if self.story else watch}
+        guesses(self, "guesses", self.lab.place, self.truth, **look)
 
-view = View("what_if", hides=with_words_hidden)
-if "logits" not in view.trace:
-    head_laboratory(view)
-    view.close()
-    st.stop()
-place, hidden = clickable_words(view)
-lab = Experiment.on(view, place)
-if view.story:
-    left, right = st.columns([1, 1], gap="medium")
-    with left:
-        answer(view, lab, hidden.get(place))
-    with right:
-        changes.heads(lab)
-    view.tell(text("story"))
-else:
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        answer(view, lab, hidden.get(place))
-    with right:
-        number(view, lab)
-    PANELS[view.panel(*PANELS)](lab)
-view.close(Edit, bind, effects)
+    def number(self) -> None:
+        """How far the one leads the other, before and now; and which changes can do nothing here, and why."""
+        of, against = self.lab.names
+        before, now = self.lab.lead(self.original), self.lab.lead(self.trace)
+        moved = round(now - before, 4)  # what is less comes of rounding
+        look = {"delta": signed(moved)} if self.trace.edits else {}
+        arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
+        st.metric(word("lead", of=of, against=against), signed(now), delta_color="off", delta_arrow=arrow, **look)
+        st.caption(text("number", of=of, against=against))
+        for edit, why in self.trace.idle.items():
+            where = edit_in_words(edit, self.trace.graph, self.tokens)
+            st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
+
+    def tell(self) -> Sequence[str]:
+        left, right = st.columns([1, 1], gap="medium")
+        with left:
+            self.answer()
+        with right:
+            changes.heads(self.lab)
+        return [text("story")]
+
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        return {name: partial(draw, self.lab) for name, draw in PARTS.items()}
+
+    def code(self) -> Sequence[object]:
+        return Edit, bind, effects

@@ -1,138 +1,57 @@
-"""The frame round every page: the table of pages, what app.py draws, and `choice()`, a page's first act.
+"""The frame that all pages share: the address, the sidebar, and the page itself.
 
 A page is a fragment. What is chosen on it draws only the page anew; what the frame shows, too, all of both.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from importlib import import_module
 
 import streamlit as st
-from streamlit.navigation.page import Page
+from streamlit.navigation.page import Page as Address
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from model import CheckpointError, Trace, WeightsError
+from model import CheckpointError, WeightsError
 from pages.ui import link, session
 from pages.ui.choice import Choice, Problem
 from pages.ui.components.surroundings import surroundings
+from pages.ui.contents import PAGES
 from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.memory import forget_old_widgets
+from pages.ui.navigation import OPEN, go_to, page_link
 from pages.ui.sections.player import stop_elsewhere
 from pages.ui.sidebar import aids, places, sidebar, to_see
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
-PAGES_FOLDER = Path(__file__).parents[1]
-#: In the session, where a click chose something and another page besides: that page.
-OPEN = "open"
-
-
-@dataclass(frozen=True)
-class PageRow:
-    """One page: its name (file, URL and text keys), icon, place in the strip, and its shape there.
-
-    group: "stage" stands in the strip itself, "try" and "learn" are its two menus.
-    """
-
-    name: str
-    icon: str
-    group: str = "stage"
-    shape_of: str | None = None  # the row of the graph whose shape stands under its name in the strip
-    words_only: bool = False
-    attention: bool = False  # where heads look is shown there
-
-    def reads(self, trace: Trace) -> bool:
-        """Whether the page has anything to say about such an input."""
-        return trace.picture is None or not self.words_only
-
-
-PAGES: tuple[PageRow, ...] = (
-    PageRow("home", ":material/home:", attention=True),
-    PageRow("tokens", ":material/abc:", shape_of="embedding.sum"),
-    PageRow("queries_keys_values", ":material/key:", shape_of="layers.{l}.attention.Q"),
-    PageRow("attention", ":material/grid_on:", shape_of="layers.{l}.attention.weights", attention=True),
-    PageRow("heads", ":material/apps:", shape_of="layers.{l}.attention.concat", attention=True),
-    PageRow("add_and_norm", ":material/add:", shape_of="layers.{l}.attention.output"),
-    PageRow("feed_forward", ":material/bolt:", shape_of="layers.{l}.ffn.hidden"),
-    PageRow("layers", ":material/layers:", shape_of="layers.{l}.ffn.output", attention=True),
-    PageRow("answer", ":material/lightbulb:", shape_of="logits"),
-    PageRow("translation", ":material/translate:", words_only=True, attention=True),
-    PageRow("what_if", ":material/science:", "try"),
-    PageRow("flat", ":material/horizontal_rule:", "try", attention=True),
-    PageRow("shapes_and_cost", ":material/straighten:", "learn"),
-)
-
-
-def choice() -> Choice:
-    """The reader's choice. A page's first act.
-
-    As long as nothing has called st.navigation, Streamlit may run a file of pages/ without app.py: its AppTest does,
-    and so does a server that was not told otherwise (`server.name_the_pages_ourselves`). After that we start over.
-    """
-    if "frame_is_drawn" not in st.session_state:
-        st.navigation(_navigation(), position="hidden")
-        st.rerun()
-    return st.session_state["choice"]
-
-
-def page_path(name: str) -> str:
-    """A page's file, as st.Page wants it."""
-    return str(PAGES_FOLDER / f"{name}.py")
-
-
-def url_path(name: str) -> str:
-    """A page's address."""
-    return "" if name == "home" else name
-
-
-def page_link(name: str, label: str, icon: str | None = None) -> None:
-    """A link to another page that keeps the choice: with its query it is one step for the back button, not two.
-
-    A query that is older than what was typed since does no harm: see `link.arrive` and `link.clicked`.
-    """
-    query = st.query_params.to_dict() | {link.PAGE: url_path(name)}
-    st.page_link(_target(name), label=label, icon=icon, query_params=query)
+#: In the session: what the frame shows of the choice.
+FRAMED = "framed"
 
 
 @cache
-def _target(name: str) -> Page:
-    """What a link leads to. Streamlit would look for a path in the file system, for each link of each run."""
-    return st.Page(page_path(name), url_path=url_path(name), default=name == "home")
-
-
-def go_to(name: str) -> None:
-    """Open another page and keep the choice."""
-    st.switch_page(_target(name), query_params=st.query_params.to_dict())
-
-
-def open_with(name: str, **values: Any) -> None:
-    """Choose, from a callback, and open another page."""
-    link.select(**values)
-    st.session_state[OPEN] = name
+def _page(name: str) -> type:
+    """The class of a page: that of the same name in its file, WhatIf in pages/what_if.py."""
+    return getattr(import_module(f"pages.{name}"), name.title().replace("_", ""))
 
 
 @cache
-def _pages(language: str) -> list[Page]:
-    """The pages with their titles. Streamlit would look for each file in the file system, in each run."""
+def _drawn(name: str) -> Callable[[], None]:
+    """What Streamlit calls to draw a page: a fragment, which can be drawn anew alone."""
+
+    def draw() -> None:
+        _draw(name)
+
+    return st.fragment(draw)
+
+
+def _addresses(language: str) -> list[Address]:
+    """All pages with their titles, and one more for an address that leads to none."""
     titles = catalogue(language)
-    return [
-        st.Page(
-            page_path(row.name),
-            title=titles[f"{row.name}.title"],
-            url_path=url_path(row.name),
-            default=row.name == "home",
-        )
+    pages = [
+        st.Page(_drawn(row.name), title=titles[f"{row.name}.title"], url_path=row.path, default=row.name == "home")
         for row in PAGES
     ]
-
-
-def _navigation() -> list:
-    """The pages, and one more for an address that leads to none."""
-    pages = [copy(page) for page in _pages(st.session_state.get("lang") or "en")]  # each run opens pages of its own
     if path := st.session_state.get("lost"):
         pages.append(st.Page(lambda: _lost(path), title=plain("frame.lost_title"), url_path=path))
     return pages
@@ -143,7 +62,7 @@ def _note_lost() -> None:
     context = get_script_run_ctx()
     assert context is not None  # a page is running
     path = context.pages_manager.intended_page_name
-    if path and path.strip() and path not in {url_path(row.name) for row in PAGES}:  # nothing but blanks leads home
+    if path and path.strip() and path not in {row.path for row in PAGES}:  # nothing but blanks leads home
         st.session_state["lost"] = path
 
 
@@ -170,7 +89,7 @@ def _tend(shown: Choice) -> None:
 
 
 def frame() -> None:
-    """Everything that app.py does: page set-up, the address, navigation, sidebar, then the page itself."""
+    """Everything that is drawn for a visitor: page set-up, the address, navigation, sidebar, then the page itself."""
     st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
     session.follow_files()
@@ -178,9 +97,9 @@ def frame() -> None:
     wanted = link.clicked()
     problems = link.arrive()
     speak(st.session_state["lang"])
-    if wanted is not None:
+    page = st.navigation(_addresses(st.session_state["lang"]), position="hidden")
+    if wanted not in (None, page.url_path):
         go_to(wanted or "home")
-    page = st.navigation(_navigation(), position="hidden")
     name = plain("home.title")
     st.set_page_config(page_title=name if page.title == name else f"{page.title} · {name}")
     with st.container():  # always there, so that a remark that comes or goes moves nothing below it
@@ -188,23 +107,17 @@ def frame() -> None:
             _say(problem)
     with _excuses(page.title):
         with st.sidebar:
-            st.session_state["choice"] = sidebar()
-            aids(page.url_path or "home", st.session_state["choice"])
-            st.session_state["framed"] = link.framed()
-            _tend(st.session_state["choice"])
-        if page.url_path == st.session_state.get("lost"):
-            page.run()
-        else:
-            context = get_script_run_ctx()
-            assert context is not None  # a page is running
-            with context.run_with_active_hash(context.page_script_hash):  # as page.run() does, which runs but once
-                st.fragment(_run)(page.url_path or "home")
-        if any(row.attention for row in PAGES if url_path(row.name) == page.url_path):
+            choice = st.session_state["choice"] = sidebar()
+            aids(page.url_path or "home", choice)
+            _tend(choice)
+        st.session_state[FRAMED] = link.framed()
+        page.run()
+        if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
 
 
-def _run(name: str) -> None:
-    """Run a page's file for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
+def _draw(name: str) -> None:
+    """Draw a page for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
     context = get_script_run_ctx()
     assert context is not None  # a page is running
     if context.fragment_ids_this_run:  # else the frame has done so
@@ -217,17 +130,14 @@ def _run(name: str) -> None:
         with context.run_with_active_hash(context.pages_manager.main_script_hash):  # the same pad on every page
             drawing = to_see()
         places(name)
-        if link.framed() != st.session_state["framed"]:
+        if link.framed() != st.session_state[FRAMED]:
             st.rerun()
-        photo = st.session_state.get(link.PHOTO)
-        st.session_state["choice"] = link.write().with_(drawing=drawing, photo=photo)
+        choice = st.session_state["choice"] = link.write().with_(
+            drawing=drawing, photo=st.session_state.get(link.PHOTO)
+        )
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
-        st.session_state["frame_is_drawn"] = True
-        try:
-            exec(context.pages_manager.get_page_script_byte_code(page_path(name)), {"__name__": "__main__"})
-        finally:
-            st.session_state.pop("frame_is_drawn", None)  # the next run must draw its own
+        _page(name)(choice).draw()
 
 
 @contextmanager

@@ -11,8 +11,9 @@ import streamlit as st
 from model import Trace
 from model.graph import SIDES, Graph, Quantity
 from pages.ui.components.diagram import page_of
+from pages.ui.contents import PAGES
 from pages.ui.figures import coloured
-from pages.ui.frame import PAGES, page_link
+from pages.ui.navigation import page_link
 from pages.ui.tables import markdown_table
 from pages.ui.text import literal, plain, t
 

@@ -64,16 +64,12 @@ def _framed_fields() -> list[Field]:
 
 
 def clicked() -> str | None:
-    """The URL path of the page that a link was clicked to, if this run would show another one; to be asked first.
+    """The URL path of the page that a link was clicked to, if any; to be asked before `arrive`.
 
     A field hands over what was typed in it when a click takes the focus away. That may reach us after the click, as a
     run of the page that is being left; but the browser sends with it what the link said.
     """
-    wanted, context = st.query_params.get(PAGE), get_script_run_ctx()
-    if wanted is None or context is None or _comes_new():
-        return None
-    paths = {key: page["url_pathname"] for key, page in context.pages_manager.get_pages().items()}
-    return wanted if wanted in paths.values() and wanted != paths.get(context.page_script_hash) else None
+    return None if _comes_new() else st.query_params.get(PAGE)
 
 
 def arrive() -> tuple[Problem, ...]:

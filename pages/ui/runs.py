@@ -29,20 +29,19 @@ class Runs:
     choice: Choice
     given: Hashable
 
-    def _open(
-        self,
-        hides: Callable[[Choice, Reading], Hashable | None],
-        about: Callable[[Choice], tuple[str, Hashable] | None],
-    ) -> tuple[Trace, Trace, Trace | None]:
-        """Put the run that the reader wants on the screen; returns the own run, that in which the changes are made
-        (mostly the same), and that of the other input, if any.
+    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
+        """What this is about instead of the reader's input as it was read, so that only that is run; mostly nothing."""
 
-        hides: what the page is about instead of the reader's input as it was read. about: the pipeline and the subject
-        of another run, if the page is about one. Raises WeightsError.
+    def elsewhere(self) -> tuple[str, Hashable] | None:
+        """The pipeline and the subject of the run that this is about, where that is not the reader's own."""
+
+    def _open_runs(self) -> tuple[Trace, Trace, Trace | None]:
+        """Put the run that the reader wants on the screen; returns the own run, that in which the changes are made
+        (mostly the same), and that of the other input, if any. Raises WeightsError.
         """
-        self.trace: Trace = self._read(hides)
+        self.trace: Trace = self._read()
         own = self.trace
-        made = self._made_in(about) or own
+        made = self._made_elsewhere() or own
         self._edits = made.edits
         self.pipeline = session.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(own.config, len(own.tokens))
@@ -67,7 +66,7 @@ class Runs:
             self._show(self._rival, rival)
         return own, made, rival
 
-    def _read(self, hides: Callable[[Choice, Reading], Hashable | None]) -> Trace:
+    def _read(self) -> Trace:
         """The run of the reader's input, or of what is hidden in it, with the reader's edits.
 
         Those of a decoder wait for the page on which there is one. Those that do not fit are `waiting`, and no longer
@@ -75,7 +74,7 @@ class Runs:
         """
         self.given, self.typed = session.read(self.choice)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
-        hidden = hides(self.choice, self.typed)
+        hidden = self.reads(self.choice, self.typed)
         #: Whether words are hidden in the run that the page was opened with.
         self.hides = hidden is not None
         trace = session.changed(self.choice.pipeline, self.given if hidden is None else hidden, edits)
@@ -83,10 +82,10 @@ class Runs:
         self._keep([edit for edit in self.choice.edits if edit not in edits or edit in trace.edits])
         return trace
 
-    def _made_in(self, about: Callable[[Choice], tuple[str, Hashable] | None]) -> Trace | None:
+    def _made_elsewhere(self) -> Trace | None:
         """The run that this page is about, if it is not the reader's own, with those of his changes that fit there."""
         try:
-            run = about(self.choice)
+            run = self.elsewhere()
             made = session.changed(*run, self.choice.edits) if run else None
         except WeightsError:  # the page says so when it comes to it
             return None

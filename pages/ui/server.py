@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option, net_util
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent
 
 from pages.ui import assets
@@ -32,14 +31,6 @@ GOES_ON = (
     ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
     ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN,
 )
-
-
-def name_the_pages_ourselves() -> None:
-    """Let no file of pages/ be a page of itself, as Streamlit has it until the first st.navigation.
-
-    Else the first visitor of a fresh server who opens /attention would get that page without its frame.
-    """
-    PagesManager.uses_pages_directory = False
 
 
 def ask_no_stranger() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, WebSocketRoute, expect
 
-from pages.ui.frame import PAGES, url_path
+from pages.ui.contents import PAGES
 from pages.ui.text import catalogue
 from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch
@@ -73,7 +73,7 @@ def link_to(page: Page, name: str, language: str = "en") -> Locator:
     (row,) = (row for row in PAGES if row.name == name)
     if row.group != "stage":
         page.locator(".strip").get_by_role("button", name=catalogue(language)[f"frame.{row.group}"]).click()
-    return page.locator(f'.strip a[href*="/{url_path(name)}?"]')
+    return page.locator(f'.strip a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
 
 
 def walk_to(page: Page, name: str, language: str = "en") -> None:

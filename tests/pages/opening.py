@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from model import Pipeline
 from model.config import PRESETS
@@ -24,17 +25,21 @@ from pages.ui import session
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
 
-APP = Path(__file__).parents[2] / "app.py"
+APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
 def open_page(name: str, **link: str) -> AppTest:
     """The page after its first run, at Formula; `link` is the query string. Fails if anything went wrong on it."""
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update({"lang": "en", "depth": "formula", **link})
-    if name != "home":
-        app.switch_page(f"pages/{name}.py")
-    app.run()
+    turn_to(app, name).run()
     assert_fine(app)
+    return app
+
+
+def turn_to(app: AppTest, name: str) -> AppTest:
+    """Another page in the same visit, for the next run: AppTest.switch_page knows only pages that are files."""
+    app._page_hash = calc_hash("" if name == "home" else name)
     return app
 
 

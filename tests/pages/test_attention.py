@@ -19,6 +19,7 @@ from tests.pages.opening import (
     result,
     steps,
     texts,
+    turn_to,
     with_network,
 )
 
@@ -202,8 +203,8 @@ def test_what_is_done_while_it_plays_skips_no_step() -> None:
 def test_who_leaves_while_it_plays_comes_back_to_a_still_page() -> None:
     app = open_page("attention", s=SENTENCE, depth="numbers")
     app.button(key="attention.play").click().run()
-    app.switch_page("pages/heads.py").run()
-    app.switch_page("pages/attention.py").run()
+    turn_to(app, "heads").run()
+    turn_to(app, "attention").run()
     assert_fine(app)
     assert not app.session_state["player.page"]
 

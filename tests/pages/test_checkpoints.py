@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from model import load
 from model.hugging_face.errors import SENTENCES
 from pages.ui import session, worked_out
-from pages.ui.frame import PAGES
+from pages.ui.contents import PAGES
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoints import MINILM, save_again, theirs

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pages.ui import session
+from pages.ui.contents import PAGES
 from pages.ui.drawing import sketch
-from pages.ui.frame import PAGES
 from pages.ui.link_values import DRAWING
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts

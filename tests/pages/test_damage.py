@@ -10,7 +10,7 @@ from model import doubt as model_doubt
 from model import examples, loading, tables
 from pages.ui import session
 from pages.ui.text import catalogue
-from tests.pages.opening import APP, charts, stops
+from tests.pages.opening import APP, charts, stops, turn_to
 
 READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads)
 
@@ -46,7 +46,7 @@ def opened(name: str, **link: str) -> AppTest:
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update({"lang": "en", **link})
     app.run()
-    app.switch_page(f"pages/{name}.py").run()
+    turn_to(app, name).run()
     assert not app.exception
     return app
 

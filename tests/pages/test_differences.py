@@ -16,8 +16,8 @@ from pages.ui import exports, session
 from pages.ui.drawing import sketch
 from pages.ui.figures.base import LESS, MORE
 from pages.ui.link_values import edit_code
+from pages.ui.page import Page
 from pages.ui.text import catalogue
-from pages.ui.view import View
 from tests.pages.opening import charts, numbers, open_page, texts
 
 CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the cat ."
@@ -350,8 +350,8 @@ def test_the_probabilities_of_both_inputs_stand_in_one_picture() -> None:
 
 def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, tuple] = {}
-    close = View.close
-    monkeypatch.setattr(View, "close", lambda view, *code: (kept.update(view._pictures), close(view, *code)))
+    close = Page._close
+    monkeypatch.setattr(Page, "_close", lambda page: (kept.update(page._pictures), close(page)))
     link, here, there = two_runs("words, changed")
     open_page("layers", **link, panel="lengths")
     np.testing.assert_allclose(kept["norms"][2]().to_numpy(), (on_the_way(here) - on_the_way(there)).T, atol=2e-5)

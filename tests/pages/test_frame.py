@@ -16,11 +16,11 @@ from model.graph import graph
 from model.tables import head_roles
 from pages.ui import assets, session
 from pages.ui.choice import Choice
-from pages.ui.frame import PAGES
+from pages.ui.contents import PAGES
 from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.sidebar import EXAMPLES
 from pages.ui.text import LANGUAGES, catalogue, literal
-from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts
+from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts, turn_to
 
 NAMES = [row.name for row in PAGES]
 
@@ -135,7 +135,7 @@ def test_a_visitor_begins_with_the_story_of_a_head_that_was_measured_to_do_somet
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update({"lang": language})
     app.run()
-    app.switch_page("pages/attention.py").run()
+    turn_to(app, "attention").run()
     choice = app.session_state["choice"]
     assert (choice.depth, choice.sentence) == ("story", first.text)
     assert (choice.layer, choice.head) == (first.layer, first.head)
@@ -253,11 +253,11 @@ def address(app: AppTest) -> dict[str, str]:
 def test_a_choice_that_no_link_can_hold_ends_no_visit() -> None:
     app = open_page("attention", s="i love you .")
     app.session_state["at"] = {"edits": "no edits", "token": 2}
-    app.switch_page("pages/heads.py").run()
+    turn_to(app, "heads").run()
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.link_unread"]]
     assert "edits" not in address(app) and app.session_state["choice"].sentence
-    assert_fine(app.switch_page("pages/home.py").run())
+    assert_fine(turn_to(app, "home").run())
     assert not app.warning
 
 
@@ -268,7 +268,7 @@ def test_an_address_that_nobody_thought_of_ends_no_visit(monkeypatch) -> None:
         broken.setattr(Choice, "from_link", lambda link: {}["nobody thought of it"])
         assert_fine(app.run())
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.link_unread"]]
-    assert_fine(app.switch_page("pages/attention.py").run())
+    assert_fine(turn_to(app, "attention").run())
 
 
 def test_every_place_of_a_link_is_chosen_and_stays_in_the_address() -> None:
@@ -284,7 +284,7 @@ def test_what_was_typed_wins_over_the_older_sentence_of_a_page_link() -> None:
     app = open_page("attention", s="i love you .")
     app.sidebar.text_input(key="s").set_value("you love me .").run()
     app.query_params["s"] = "i love you ."
-    assert_fine(app.switch_page("pages/heads.py").run())
+    assert_fine(turn_to(app, "heads").run())
     assert app.session_state["choice"].sentence == app.sidebar.text_input(key="s").value == "you love me ."
     assert address(app)["s"] == "you love me ."
 

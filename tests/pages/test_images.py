@@ -8,10 +8,10 @@ import pytest
 from model import pipeline
 from model.analysis import cosine_similarity, rollout
 from pages.ui import session
+from pages.ui.contents import PAGES
 from pages.ui.drawing import sketch
-from pages.ui.frame import PAGES
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import APP, AppTest, assert_fine, charts, figure, numbers, open_page, texts
+from tests.pages.opening import APP, AppTest, assert_fine, charts, figure, numbers, open_page, texts, turn_to
 
 FOUR = sketch.example(4)
 INK = sketch.ink(FOUR)
@@ -216,7 +216,7 @@ def test_a_drawing_survives_other_pages_and_other_kinds_of_input() -> None:
     app = open_page("attention", input="digit", ink=sketch.to_code(FOUR))
     for page, kind in (("tokens", "digit"), ("home", "sentence"), ("layers", "flat"), ("answer", "digit")):
         app.session_state["input"] = kind
-        app.switch_page(f"pages/{page}.py").run()
+        turn_to(app, page).run()
         assert_fine(app)
     assert app.session_state["choice"].drawing == FOUR
     assert code(app) == sketch.to_code(FOUR)

@@ -13,13 +13,13 @@ from streamlit.testing.v1 import AppTest
 from model import Edit, load
 from model.sweep import effects
 from pages.ui import link, session
+from pages.ui.contents import PAGES
 from pages.ui.drawing import pictures, sketch
 from pages.ui.figures import block_of, tiles
 from pages.ui.figures.base import Axis
-from pages.ui.frame import PAGES
 from pages.ui.laboratory import patience
 from tests.model.test_checkpoints import theirs
-from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, steps
+from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, steps, turn_to
 from tests.pages.test_checkpoints import maps, offer, said_on
 
 VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
@@ -145,7 +145,7 @@ def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(monkeypatch:
     with Image.open(io.BytesIO(choice.subject)) as kept:
         assert kept.size == (50, 30)
     assert app.query_params["picture"] == "own" and len(str(app.query_params)) < 500
-    app.switch_page("pages/answer.py").run()
+    turn_to(app, "answer").run()
     assert app.session_state["choice"].subject == choice.subject
 
 

@@ -27,14 +27,14 @@ from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
 from pages.ui import session
 from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
+from pages.ui.contents import PAGES
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import short, walk_diagram
 from pages.ui.cost.settings import settings_of
-from pages.ui.frame import PAGES
 from pages.ui.tables import MOST, column_widths
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.formulas import html_math, plain_math
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -389,8 +389,8 @@ def test_settings_come_back_after_another_page_and_in_another_browser() -> None:
     app = open_part("walk")
     app.number_input(key="cost.d_ff").set_value(1000).run()
     rows = steps(app)
-    app.switch_page("pages/attention.py").run()
-    app.switch_page("pages/shapes_and_cost.py").run()
+    turn_to(app, "attention").run()
+    turn_to(app, "shapes_and_cost").run()
     assert app.number_input(key="cost.d_ff").value == 1000
     link = {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
     pd.testing.assert_frame_equal(steps(open_page("shapes_and_cost", **link)), rows)

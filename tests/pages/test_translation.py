@@ -15,7 +15,7 @@ from model.analysis import softmax
 from model.search import score
 from model.tables import head_roles
 from model.translator import Task, Translator
-from pages.ui import exports, session, view
+from pages.ui import exports, page, session
 from pages.ui.choice import Choice
 from pages.ui.link_values import edit_code
 from pages.ui.numbers import percent
@@ -25,7 +25,7 @@ from pages.ui.sections.writing import likelihood
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
@@ -434,14 +434,14 @@ def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(ty
 
 def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
     app = open_page("attention", s=ENGLISH, depth="numbers", layer="6", head="2")
-    app.switch_page("pages/translation.py").run()
+    turn_to(app, "translation").run()
     assert app.slider(key="decoder.layer").value == 3
-    app.switch_page("pages/layers.py").run()
+    turn_to(app, "layers").run()
     assert app.slider(key="layer").value == 6
-    app.switch_page("pages/translation.py").run()
+    turn_to(app, "translation").run()
     app.slider(key="decoder.layer").set_value(2).run()
     assert app.session_state["choice"].layer == 1
-    app.switch_page("pages/layers.py").run()
+    turn_to(app, "layers").run()
     assert app.slider(key="layer").value == 2
 
 
@@ -518,7 +518,7 @@ def drawn_on(app: AppTest) -> str:
 
 def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     explained = []
-    monkeypatch.setattr(view, "open_glossary", lambda trace, _: explained.append(trace))
+    monkeypatch.setattr(page, "open_glossary", lambda trace, _: explained.append(trace))
     opened().button(key="glossary").click().run()
     assert [trace.graph.decoder is not None for trace in explained[-1:]] == [True]
 

@@ -18,7 +18,18 @@ from pages.ui.link_values import edit_code
 from pages.ui.numbers import signed
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
-from tests.pages.opening import APP, assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
+from tests.pages.opening import (
+    APP,
+    assert_fine,
+    charts,
+    figure,
+    numbers,
+    open_page,
+    pre_norm,
+    texts,
+    turn_to,
+    with_network,
+)
 
 SENTENCE = "the cat sat on the [MASK] ."
 PANELS = ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching")
@@ -78,7 +89,7 @@ def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:
     app = open_part("heads", edits=edit_code(OFF))
     trace = session.run("text", SENTENCE, (OFF,))
-    app.switch_page("pages/heads.py").run()
+    turn_to(app, "heads").run()
     assert_fine(app)
     assert app.session_state["choice"].edits == (OFF,)
     app = open_page("attention", s=SENTENCE, depth="numbers", layer="5", stage="scores", edits=edit_code(OFF))

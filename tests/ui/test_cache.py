@@ -1,11 +1,9 @@
 """Visitors share the runs: each is computed once, and together they stay within so many bytes."""
 
-import ast
 import gc
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -107,17 +105,6 @@ def test_what_is_made_of_a_run_is_made_once_and_goes_with_it() -> None:
     del first
     gc.collect()
     assert gone() is None, "what was made keeps no run"
-
-
-@pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "pages").glob("*.py")), ids=lambda file: file.stem)
-def test_no_page_decorates_for_a_cache(file: Path) -> None:
-    """Its file runs anew with each click, and to decorate a function takes Streamlit as long as a widget."""
-    decorated = [function for function in ast.walk(ast.parse(file.read_text("utf-8"))) if _has_cache(function)]
-    assert not decorated
-
-
-def _has_cache(function: ast.AST) -> bool:
-    return isinstance(function, ast.FunctionDef) and any("cache" in ast.unparse(d) for d in function.decorator_list)
 
 
 def test_no_key_holds_a_photo() -> None:

@@ -5,7 +5,7 @@ import pytest
 from model.analysis import softmax
 from pages.ui import session
 from pages.ui.components.diagram import page_of
-from pages.ui.frame import PAGES
+from pages.ui.contents import PAGES
 from pages.ui.glossary import entries
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import ALL, trace_of

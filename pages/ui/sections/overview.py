@@ -12,8 +12,8 @@ from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import INK, ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
-from pages.ui.frame import go_to
 from pages.ui.link import select
+from pages.ui.navigation import go_to
 from pages.ui.pickers import bound
 from pages.ui.sections.answers import decimal, output_names, probabilities
 from pages.ui.tables import markdown_table

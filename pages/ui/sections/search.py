@@ -81,8 +81,9 @@ def tree(view: Writing) -> None:
     ]
     table = pd.DataFrame(rows, columns=["step", "beginning", "log p", "log P", "rank", "fate"]).set_index("step")
 
+    beams = [translation.ids for translation in view.found.beams]
+
     def pick(place: int, _: int) -> None:
-        beams = [translation.ids for translation in view.found.beams]
         ids = nodes[place].ids
         if ids in beams:
             select(beam=beams.index(ids) + 1, step=None)

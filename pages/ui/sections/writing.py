@@ -11,6 +11,7 @@ from model import Trace
 from model.analysis import rank, softmax
 from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES
+from model.pipeline import Reading
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui import session
@@ -19,11 +20,12 @@ from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import select
 from pages.ui.numbers import percent
+from pages.ui.page import Page
 from pages.ui.pickers import bound
 from pages.ui.sections.player import player
 from pages.ui.sidebar import WRITTEN_AFRESH
 from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
-from pages.ui.view import ARROWS, View, go_on
+from pages.ui.view import ARROWS, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 #: Without one of these, what a step looked at in the source reaches nothing.
@@ -34,7 +36,7 @@ SECONDS = 1.2  # that a step stays on the screen while they are played
 text, word = texts_of("translation")
 
 
-class Writing(View):
+class Writing(Page):
     """The page of a translation: `trace` is the run that wrote what is on the screen.
 
     `found` is the run with the search; `before` the same without any change. A row of the decoder's quantities is a
@@ -46,13 +48,16 @@ class Writing(View):
     pipeline: Translator
     found: TranslationTrace
 
-    def __init__(self) -> None:
-        super().__init__("translation", hides=lambda *_: None, about=self._of)  # it writes what the whole sentence says
+    def _open(self) -> None:
+        super()._open()
         if self.shows == "other":  # then that is on the screen
-            self.__dict__.pop("task", None)
+            vars(self).pop("task", None)
         self.translates = self.trace.picture is None
         if self.translates:
             self._translate()
+
+    def reads(self, choice: Choice, typed: Reading) -> None:
+        """Nothing else: it writes what the whole sentence says."""
 
     @cached_property
     def task(self) -> Task:
@@ -62,12 +67,12 @@ class Writing(View):
         forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
         return Task(sentence, self.choice.into, forced)
 
-    def _explained(self) -> Trace:
+    def explained(self) -> Trace:
         return self.trace if self.trace.picture is not None else session.run("translation", self.task)
 
-    def _of(self, choice: Choice) -> tuple[str, Task] | None:
+    def elsewhere(self) -> tuple[str, Task] | None:
         """What is translated, if it is a sentence."""
-        return ("translation", self.task) if choice.input == "sentence" else None
+        return ("translation", self.task) if self.choice.input == "sentence" else None
 
     def _translate(self) -> None:
         translator = session.pipeline("translation")

@@ -1,0 +1,286 @@
+"""A page: opened with strip, selected token and title, filled by its class, closed with code and downloads."""
+
+import inspect
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache, partial
+
+import streamlit as st
+
+from model import Trace, WeightsError
+from model.pipeline import Reading
+from pages.ui import exports, session
+from pages.ui.cache import once_a_run
+from pages.ui.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
+from pages.ui.choice import Choice
+from pages.ui.components.keys import listen
+from pages.ui.components.strip import Stop, strip
+from pages.ui.contents import PAGES
+from pages.ui.glossary import open_glossary
+from pages.ui.link import select
+from pages.ui.masks import as_the_reader_hid
+from pages.ui.memory import give_back
+from pages.ui.navigation import go_to, page_link
+from pages.ui.pickers import bound, told_apart
+from pages.ui.share import open_share
+from pages.ui.sidebar import OVER, SHARE_ICON, opener
+from pages.ui.text import plain, t
+from pages.ui.view import ARROWS, View, go_on, shape
+
+#: Pages whose story asks one thing of words and another of a picture.
+ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
+MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
+
+
+@once_a_run
+def stage_shapes(run: Trace) -> dict[str, str]:
+    """The shape of what each page of the strip is about, by the page's name; it is the same in every layer."""
+    keys = {row.name: row.shape_of.replace("{l}", "0") for row in PAGES if row.shape_of}
+    return {name: shape(run[key]) for name, key in keys.items() if key in run}
+
+
+class Page(View):
+    """What a page's class says is what the page shows: `tell` its story, and `parts` all else, with their pictures.
+
+    The page is named after its file.
+    """
+
+    #: What stands beside the title: an equation in LaTeX, or rows of the graph whose equations are put there.
+    title_equation: str | None = None
+    rows: Sequence[str] = ()
+    #: Whether the tokens stand under the strip, to choose one.
+    chips = True
+    #: Whether the page has something to say where the weights that read the reader's input are damaged.
+    any_input = False
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__module__.rpartition(".")[2]
+
+    # -- what a page says of itself ----------------------------------------------------------------
+
+    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
+        """What the page is about instead of the input as it was read, so that only that is run: its hidden words."""
+        return as_the_reader_hid(choice, typed)
+
+    def above(self) -> None:
+        """Draw what stands above story and parts alike."""
+
+    @abstractmethod
+    def tell(self) -> Sequence[str]:
+        """Draw the picture of the story; returns the sentences, at most three, that are told below it."""
+
+    def below_story(self) -> None:
+        """Draw what a story holds ready below its way on."""
+
+    @abstractmethod
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        """The parts of the page, one of which is on the screen, with what draws each.
+
+        What their buttons say are the texts "{page}.panel_{name}"; a single part has no button.
+        """
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        """Draw the buttons of the parts, and what else stands in their row; returns the part to draw."""
+        return self.panel(*names) if len(names) > 1 else names[0]
+
+    def code(self) -> Sequence[object]:
+        """The classes and functions that made what is shown; their source stands at the end of the page."""
+        return ()
+
+    # -- from top to bottom ------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """Draw the whole page. Raises WeightsError."""
+        self._open()
+        self.fill()
+        self._close()
+
+    def fill(self) -> None:
+        """Draw all that is the page's own."""
+        self.above()
+        if self.story:
+            if told := self.tell():
+                st.markdown("\n\n".join(told))
+            if not self.choice.big:
+                self._way_on(self._question)
+            self.below_story()
+        else:
+            parts = self.parts()
+            parts[self.choose_part(list(parts))]()
+
+    def _open(self) -> None:
+        """Put the runs there, and draw strip, chips, the bar of changes and the title."""
+        strip_place, asked = st.container(), self.choice
+        try:
+            own, made, rival = self._open_runs()
+        except WeightsError as error:
+            if not self.any_input:
+                with strip_place:
+                    self._strip(shapes=False)
+                raise
+            session.explain_weights(error)
+            self.choice = session.readable(self.choice)
+            own, made, rival = self._open_runs()
+        with strip_place:
+            self._strip()
+        match st.session_state.pop(OVER, None):
+            case "glossary":
+                open_glossary(self.explained(), self.mode)
+            case "share":
+                open_share(asked)  # as the address has it, with what waits for another input
+        for arrow, (down, across) in ARROWS.items():
+            field, count = ("layer", self.config.layers) if down else ("head", self.config.heads)
+            self.on_key(arrow, partial(go_on, field, down or across, count))
+        if self.choice.pipeline == "untrained" and made is own:
+            st.warning(t("untrained.banner"), icon=":material/shuffle:")
+        if self.chips:
+            self._chips()
+            if self.choice.hidden and self.kind == "words" and not self.hides:
+                st.caption(t("common.all_seen"))
+        if made.edits or self.waiting or rival:
+            with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+                changes_bar(self.choice, made, self.waiting)
+                if rival:
+                    compare_bar(own, rival, session.read(self.choice)[1].tokens)
+                if made.edits or rival:
+                    shown_switch(self.ways, self.shows, compared=rival is not None)
+        equations = [self.trace.graph[self.key(row)].equation for row in self.rows]
+        self._equation = r" \qquad ".join(equations) or self.title_equation or ""
+        self._title()
+
+    def _close(self) -> None:
+        """Draw the end of the page: the source of what made it, and downloads; then let go of all that it held."""
+        if not self.story:
+            if code := self.code():
+                open_first = self.choice.at_least("code")
+                modules = {"key": f"{self.name}.code.{open_first}", "expanded": open_first, "on_change": "rerun"}
+                with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
+                    for thing in code if box.open else ():
+                        st.code(source(thing), language="python")
+            downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
+            with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
+                if box.open:  # most readers take nothing along: what nobody asked for is not sent
+                    self._downloads()
+        listen(self._keys)
+        large = self.trace.large
+        # What a click will call may keep this object alive in the visitor's session, but needs nothing of it.
+        vars(self).clear()
+        if large:  # so are the arrays of its pictures
+            give_back()
+
+    def explained(self) -> Trace:
+        """The run whose symbols the glossary lists."""
+        return self.trace
+
+    # -- the way on --------------------------------------------------------------------------------
+
+    def _question(self, page: str) -> str:
+        """What a page asks in the story, of the reader's words or of his picture."""
+        drawing = "_drawing" if page in ASKING_OTHERWISE and self.trace.picture is not None else ""
+        return plain(f"{page}.question{drawing}")
+
+    def _way_on(self, named: Callable[[str], str]) -> None:
+        """The link to the page that comes next in the story, if there is one, by what that is `named`.
+
+        Whoever has come to the end begins again, with an input of his own.
+        """
+        way = [row.name for row in PAGES if row.reads(self.trace)] + ["home"]
+        if self.name in way:
+            following = way[way.index(self.name) + 1]
+            label = plain("common.next", question=named(following)) if following != "home" else plain("common.again")
+            page_link(following, f"**{label}**", ":material/arrow_forward:")
+
+    # -- above the page ----------------------------------------------------------------------------
+
+    def _strip(self, shapes: bool = True) -> None:
+        """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
+        rows = [row for row in PAGES if not shapes or row.reads(self.trace)]
+        under = stage_shapes(self.trace) if shapes and not self.choice.big else {}
+        groups: dict[str, list[Stop]] = {"stage": [], "try": [], "learn": []}
+        for row in rows:
+            if row.group != "stage":
+                stop = Stop(row.path, plain(f"{row.name}.title"), icon=row.icon)
+            else:
+                stop = Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""))
+            groups[row.group].append(stop)
+        here = next(row.path for row in PAGES if row.name == self.name)
+        stages, menus = groups.pop("stage"), {plain(f"frame.{group}"): stops for group, stops in groups.items()}
+        with st.container(horizontal=True, vertical_alignment="center") if self.choice.big else nullcontext():
+            wanted = strip(plain("frame.strip"), stages, menus, here)
+            if self.choice.big:  # the sidebar is away until surroundings.js lays it over the page
+                self._head_line = st.empty()
+                self.head_line()
+                tune = {"icon": ":material/tune:", "help": plain("frame.controls_big")}
+                leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
+                st.button(plain("frame.controls"), key="controls_big", **tune)
+                opener("share", SHARE_ICON, key="share_big", width="content")
+                st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
+        if wanted is not None:
+            go_to(wanted or "home")
+
+    def _chips(self) -> None:
+        """The tokens, one of them selected: the same on every page."""
+        tokens = self.trace.tokens
+        if len(tokens) == 1:
+            return
+        places = range(len(tokens))
+        look = bound("chips", self.token, lambda token: select(token=token), anew=True, among=places)
+        look |= {"label_visibility": "collapsed"}
+        label = plain("common.selected_token")
+        if len(tokens) <= MOST_CHIPS:
+            st.pills(label, places, format_func=told_apart(tokens).__getitem__, **look)
+        else:
+            st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
+
+    def _title(self) -> None:
+        """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.
+
+        In a presentation the strip says where one is, and the picture comes at once; the way on stands at the question,
+        since a picture that fills the screen leaves no room for it below.
+        """
+        if self.story:
+            with st.container(horizontal=self.choice.big, vertical_alignment="center"):
+                st.subheader(self._question(self.name), anchor=False)
+                if self.choice.big:
+                    self._way_on(lambda page: plain(f"{page}.short"))
+        elif not self.choice.big:
+            with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+                with st.container(width="stretch"):
+                    st.subheader(plain(f"{self.name}.title"), anchor=False)
+                    st.markdown(t(f"{self.name}.purpose"))
+                if self._equation and self.choice.at_least("formula"):
+                    self.equation(self._equation, width="content")
+
+    # -- what one takes along ----------------------------------------------------------------------
+
+    def _changes(self) -> list[str]:
+        """What was changed in the run on the screen, in one sentence; nothing in one that is as it was."""
+        made = [edit_in_words(edit, self.trace.graph, self.trace.tokens) for edit in self.trace.edits]
+        return [plain("change.made", changes=" + ".join(made))] if made else []
+
+    def _downloads(self) -> None:
+        names = {title: name for name, (title, *_) in self._pictures.items()}
+        choose, csv, page, npz = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
+        look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
+        wanted = choose.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
+        if wanted in names:
+            _, figure, make_table, where, runs = self._pictures[names[wanted]]
+            file = self.file_name(self.name, wanted, where)
+            about = " · ".join((plain(f"{self.name}.title"), wanted, where, *runs, *self._changes(), self.about()))
+            with csv:
+                st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
+            with page:
+                make = partial(exports.standalone, figure, about, self.mode)
+                st.download_button("HTML", make, f"{file}.html", "text/html", **look)
+        run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
+        with npz:
+            file = f"{self.file_name('trace')}.npz"
+            st.download_button(plain("common.npz"), lambda: exports.npz(session.run(*run, edits)), file, **look)
+        st.caption(t("common.downloads_help"))
+
+
+@cache
+def source(thing: object) -> str:
+    """The source of a class or function, read from its file once."""
+    return inspect.getsource(thing)
