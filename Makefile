@@ -21,11 +21,11 @@ FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face.hub $$MODELS)
 
 run: $(VENV)/run
 	$(FETCH)
-	$(SHARED) $(BIN)/streamlit run app.py
+	exec env $(SHARED) .serve/keep "The server" $(BIN)/streamlit run app.py
 
 serve: $(VENV)/run
 	$(FETCH)
-	$(SHARED) PYTHON=$(BIN)/python .serve/serve
+	exec env $(SHARED) PYTHON=$(BIN)/python .serve/serve
 
 test: $(VENV)/test
 	$(BIN)/ruff check .

@@ -6,8 +6,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -25,8 +27,8 @@ with open("calls", "a") as calls:
 )
 
 
-def make(folder: Path, *words: str) -> list[tuple[str, list[str], dict[str, str]]]:
-    """The programs that `make` calls in a copy of the project where all is installed: name, arguments, environment."""
+def lay_out(folder: Path) -> None:
+    """A copy of the project's commands, in which all is installed, and nothing is what it says."""
     shutil.copy(ROOT / "Makefile", folder)
     for name in ("python", "streamlit", "pip"):
         program = folder / ".venv" / "bin" / name
@@ -34,12 +36,18 @@ def make(folder: Path, *words: str) -> list[tuple[str, list[str], dict[str, str]
         program.write_text(NOTES)
         program.chmod(0o755)
     (folder / ".serve").mkdir(exist_ok=True)
+    shutil.copy(ROOT / ".serve/keep", folder / ".serve")
     shutil.copy(folder / ".venv/bin/python", folder / ".serve/serve")
     for name in ("requirements.txt", "tests/requirements.txt", "model/training/requirements.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     for name in ("run", "test", "train"):
         (folder / ".venv" / name).touch()
+
+
+def make(folder: Path, *words: str) -> list[tuple[str, list[str], dict[str, str]]]:
+    """The programs that `make` calls: name, arguments, environment."""
+    lay_out(folder)
     (folder / "calls").write_text("")
     done = subprocess.run(["make", "--silent", *words], cwd=folder, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
@@ -86,3 +94,41 @@ def test_what_no_server_can_have_is_named_and_not_run(tmp_path: Path, name: str)
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=30)
         assert done.returncode != 0 and not (tmp_path / "x").exists(), shlex.join(command)
         assert text in done.stderr
+
+
+#: A server that a fault ends when it runs for the first time, with a child that would go on.
+FAULTY = """#!/bin/sh
+echo $$ >> starts
+sleep 300 &
+echo $! >> starts
+[ $(wc -l < starts) -gt 2 ] || kill -BUS $$
+wait
+"""
+
+
+def ended(process: int) -> bool:
+    return not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_server_that_a_fault_ends_is_started_again_until_it_is_told_to_end(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    (tmp_path / ".venv/bin/streamlit").write_text(FAULTY)
+    starts, began = tmp_path / "starts", time.monotonic()
+    server = subprocess.Popen(["make", "run"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        while not starts.exists() or len(starts.read_text().splitlines()) < 4:
+            assert time.monotonic() - began < 20, "it is started again"
+            time.sleep(0.05)
+        assert time.monotonic() - began > 1, "after a pause"
+        processes = [int(line) for line in starts.read_text().splitlines()]
+        assert [ended(one) for one in processes] == [True, True, False, False]
+    finally:
+        server.terminate()
+        said = server.communicate(timeout=20)[1]
+    assert "The server was ended by signal BUS; it is started again." in said
+    assert all(map(ended, processes))
+
+
+def test_a_server_that_cannot_start_is_not_tried_for_ever(tmp_path: Path) -> None:
+    done = subprocess.run([ROOT / ".serve/keep", "The server", "sh", "-c", "exit 3"], cwd=tmp_path, timeout=20)
+    assert done.returncode == 3

@@ -31,7 +31,9 @@ class Server:
     def workers(self) -> list[psutil.Process]:
         """The Streamlit processes."""
         parent = psutil.Process(self.process.pid)
-        return [one for one in (parent, *parent.children(recursive=True)) if "streamlit" in _arguments(one)]
+        return [
+            one for one in (parent, *parent.children(recursive=True)) if _arguments(one)[1:3] == ["-m", "streamlit"]
+        ]
 
     def cpu(self) -> float:
         """CPU seconds that the workers have used."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import psutil
 import pytest
 
 from tests.classroom.server import ROOT, Server, serve
@@ -86,6 +87,24 @@ async def outlives_its_worker(server: Server) -> None:
 
 def test_when_a_worker_dies_its_visitors_go_on_with_what_they_had(server: Server) -> None:
     visit(outlives_its_worker(server))
+
+
+def test_when_nginx_is_killed_it_is_started_again_and_its_orphans_are_ended(server: Server) -> None:
+    everything = psutil.Process(server.process.pid).children(recursive=True)
+    nginx = [one for one in everything if one.name() == "nginx"]
+    (master,) = [one for one in nginx if one.parent() not in nginx]
+    start = time.monotonic()
+    master.kill()
+    psutil.wait_procs(nginx, timeout=10)
+    assert not any(one.is_running() for one in nginx)
+    while True:
+        try:
+            with urlopen(f"http://{server.address}/health", timeout=10) as answer:
+                assert answer.read() == b"ok"
+                break
+        except OSError:
+            assert time.monotonic() - start < 20
+            time.sleep(0.1)
 
 
 def test_health_is_served_and_only_what_no_camera_makes_is_refused_at_the_door(server: Server) -> None:
