@@ -69,7 +69,7 @@ class FeedForward(Page):
         self.most_active()
         active = self.active[self.token]
         loud = int((active >= active.max() / 2).sum()) if active.max() > 0 else 0
-        answers = text("story_neurons", many=self.d_ff, token=self.tokens[self.token], loud=loud)
+        answers = text("story_neurons", many=self.d_ff, loud=loud)
         return *answered_most(self, self.neuron), text("story_alone"), answers
 
     def parts(self) -> Mapping[str, Callable[[], None]]:

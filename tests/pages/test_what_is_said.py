@@ -195,7 +195,7 @@ def test_a_story_counts_the_neurons_that_answer_strongly() -> None:
     same = {"edits": "layers.0.ffn.activation~set~value.2", "layer": "1", "token": "2"}
     for link, loud in (({"layer": "1", "token": "2"}, "3"), (same, "1024")):
         said = texts(open_page("feed_forward", s=SENTENCE, depth="story", **link)).replace("\\", "")
-        assert f"At “the”, {loud} of them answer" in said
+        assert f"neurons, {loud} reach at least half" in said
 
 
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
