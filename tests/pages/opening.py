@@ -28,11 +28,16 @@ from tests.networks import draw_norms
 APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
+def at_page(name: str, **link: str) -> AppTest:
+    """A page before its first run; `link` is the query string."""
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update(link)
+    return turn_to(app, name)
+
+
 def open_page(name: str, **link: str) -> AppTest:
     """The page after its first run, at Formula; `link` is the query string. Fails if anything went wrong on it."""
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "depth": "formula", **link})
-    turn_to(app, name).run()
+    app = at_page(name, **{"lang": "en", "depth": "formula", **link}).run()
     assert_fine(app)
     return app
 
