@@ -4,7 +4,8 @@ What does not fit raises EditError, and `idle` says of an edit that fits why not
 but for one that a later edit of the same place overwrites.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
 import torch
@@ -52,8 +53,21 @@ def bind(edits: Iterable[Edit], run: Surroundings) -> list[Change]:
     edits = tuple(edits)
     if len(edits) > MOST_EDITS:
         raise EditError("many", most=MOST_EDITS, edits=len(edits))
-    changes = [change for edit in edits for change in _bind(edit, run)]
+    changes: list[Change] = []
+    for edit in edits:
+        with _about(edit):
+            changes += _bind(edit, run)
     return sorted(changes, key=lambda change: OPERATIONS[change.edit.operation].hides)
+
+
+@contextmanager
+def _about(edit: Edit) -> Iterator[None]:
+    """An EditError in this block is about this edit."""
+    try:
+        yield
+    except EditError as error:
+        error.edits = (edit,)
+        raise
 
 
 def _bind(edit: Edit, run: Surroundings) -> list[Change]:
@@ -111,6 +125,7 @@ def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Chan
     uncounted = () if quantity.key.startswith("decoder.") else run.uncounted
     touched = Edit(key, edit.operation, **{name: getattr(edit, name) for name in row.narrowed_by})
 
+    @_about(of)
     def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
         part = touched.part(value, axes)
         here = Here(edit, quantity, run.graph, special, uncounted, given, kept[read] if read else NOTHING)

@@ -32,7 +32,11 @@ class EditError(ReasonedError):
     cannot be read), "grows" (the target is still being written), "nothing_left" (a query may look nowhere), "read" (the
     answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
     "overflow" (a number grew too large), "result" (a function given to `record` hands on another shape).
+
+    `edits` are those of the run that it is about, where that can be told.
     """
+
+    edits: tuple["Edit", ...] = ()
 
 
 @dataclass(frozen=True)

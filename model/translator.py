@@ -12,7 +12,7 @@ from torch import Tensor
 from model import examples
 from model.changes import Change, bind
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
-from model.edits import PARTS, Edit, grows
+from model.edits import PARTS, Edit, EditError, grows
 from model.pipeline import Pipeline, Reading, TextReader
 from model.search import Hypothesis, Search, beam_search
 from model.trace import Recording, Trace, record
@@ -118,6 +118,11 @@ class Translator(Pipeline):
     ) -> TranslationTrace:
         """One run over all that was written. What the decoder reads lacks the last piece and begins with `start`."""
         y = torch.tensor([[start, *written[:-1]]])
+        beyond = {change.of: last for change in changes if (last := self._last_target(change)) >= y.size(1)}
+        if beyond:  # all at once: with each of them the whole search would be done again
+            error = EditError("index", axis="token", index=max(beyond.values()), size=y.size(1))
+            error.edits = tuple(beyond)
+            raise error
         output, values, idle = self._run(changes, reading.tensor, y)
         guesses = tuple(self.reader.guess(row, place) for place, row in enumerate(output[0]))
         trace = TranslationTrace(

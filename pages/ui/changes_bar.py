@@ -1,5 +1,6 @@
 """What the reader changed inside, and with which other input this one is compared: in words, to be taken back."""
 
+import re
 from collections.abc import Sequence
 
 import streamlit as st
@@ -151,8 +152,8 @@ def layer_in_words(edit: Edit) -> str:
     """ "layer 3", "all layers", or nothing outside the layers."""
     if "{l}" in edit.key:
         return plain("change.all_layers")
-    parts = edit.key.split(".")
-    return plain("change.layer", number=int(parts[parts.index("layers") + 1]) + 1) if "layers" in parts else ""
+    layer = re.search(r"\blayers\.(\d{1,4})\b", edit.key)  # a link may name a key that no network has
+    return plain("change.layer", number=int(layer[1]) + 1) if layer else ""
 
 
 def quantity_in_words(edit: Edit, graph: Graph) -> str:

@@ -162,18 +162,19 @@ def changed(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...]
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace: ...
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:
     """The run of an input with these edits; without those that do not fit, and it says so."""
-    try:
-        return run(name, subject, edits)
-    except (EditError, InputError):
-        st.warning(t("error.edits"), icon=":material/healing:")
-    fit: tuple[Edit, ...] = ()
-    for edit in edits:
+    fit = edits
+    while True:
         try:
-            run(name, subject, (*fit, edit))
-        except (EditError, InputError):
-            continue
-        fit = (*fit, edit)
-    return run(name, subject, fit)
+            trace = run(name, subject, fit)
+            break
+        except EditError as error:
+            if not fit:
+                raise
+            misfits = error.edits or fit  # a run may take long: trying one after the other would take as long for each
+            fit = tuple(edit for edit in fit if edit not in misfits)
+    if fit != edits:
+        st.warning(t("error.edits"), icon=":material/healing:")
+    return trace
 
 
 def other(choice: Choice) -> Trace | None:

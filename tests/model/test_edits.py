@@ -468,7 +468,7 @@ def test_an_edit_that_does_not_fit_says_why(name: str, edit: Edit, reason: str) 
     subject = example(f"trained {name}") if name in ("digits", "flat") else "i love you ."
     with pytest.raises(EditError) as error:
         load(name)(subject, edits=[edit])
-    assert error.value.reason == reason
+    assert (error.value.reason, error.value.edits) == (reason, (edit,))
     assert not any(module._forward_hooks for module in load(name).network.modules())
 
 

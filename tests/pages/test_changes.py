@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model import Edit
-from model.translator import Task
+from model.translator import Task, Translator
 from pages.ui import session
 from pages.ui.changes_bar import is_full
 from pages.ui.choice import Choice
@@ -92,11 +92,25 @@ def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
     assert not is_full(tuple(patches[:room]), (HEAD,))
 
 
-@pytest.mark.parametrize("key", ["layers.0.attention.W_V", "embedding.E", "answer", "input"])
+NOWHERE = ("layers.3norm_1", "no.layers", f"layers.{'9' * 5000}")
+
+
+@pytest.mark.parametrize("key", ["layers.0.attention.W_V", "embedding.E", "answer", "input", *NOWHERE])
 def test_a_change_of_what_cannot_be_changed_waits_under_its_own_name(key: str) -> None:
     app = open_page("attention", s=SHORT, edits=f"{key}~zero")
     (button,) = [button for button in app.button if str(button.key).startswith("change.") and button.icon]
     assert key.rsplit(".", 1)[-1] in button.label.replace("\\", "")
+
+
+def test_of_many_changes_that_do_not_fit_the_run_is_not_tried_with_each(monkeypatch) -> None:
+    searched = []
+    original = Translator._search
+    monkeypatch.setattr(Translator, "_search", lambda *told: searched.append(1) or original(*told))
+    beyond = [Edit("decoder.layers.0.ffn.output", "scale", 2, token=token) for token in range(30, 38)]
+    heads = [Edit("decoder.layers.0.cross.heads", "zero", head=head) for head in (2, 97, 98, 99)]
+    trace = session.changed("translation", Task("the dog chased the old cat ."), (*beyond, *heads))
+    assert trace.edits == (heads[0],)
+    assert len(searched) <= 7  # greedy and in beams: twice whole; three times until a head is missing
 
 
 @pytest.mark.parametrize("depth", ["story", "numbers"])
