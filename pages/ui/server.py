@@ -3,7 +3,9 @@
 import asyncio
 import gzip
 import re
+import shutil
 import socket
+import tempfile
 from collections import deque
 from functools import cache, partial
 from pathlib import Path
@@ -11,7 +13,8 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option, net_util
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -25,6 +28,14 @@ SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 # so that the browser can draw it while the page is being written.
 HOLD, HOLD_FRAME = 0.06, 0.03
 TURN = 0.1  # seconds: the time of three runs
+# On every answer: a browser takes a file for what it is called, and no other site shows ours in a frame.
+GUARD = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "frame-ancestors 'self'; base-uri 'self'; form-action 'self'; object-src 'none'",
+}
+LEAST_ROOM = (
+    32 * 2**20
+)  # bytes on the disk of temporary files: scripts on their way to browsers, and pictures sent here
 # What a run tells while more is to come.
 GOES_ON = (
     ScriptRunnerEvent.SCRIPT_STARTED,
@@ -113,7 +124,8 @@ def run_in_turn() -> None:
 
 class Entrance:
     """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back;
-    and there is what is ours, packed.
+    there is what is ours, packed; /health says whether the server can serve; and how full its caches are is told to
+    this machine only.
 
     Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
     is sent to /foo∕bar, and the app says that there is no such page.
@@ -125,7 +137,22 @@ class Entrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             _send_without_delay(send)
-        if scope["type"] == "http" and (asset := self.assets.get("/".join(scope["path"].rsplit("/", 2)[1:]))):
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        send = _guarded(send)
+        base = f"/{get_option('server.baseUrlPath').strip('/')}".rstrip("/")
+        match scope["path"].removeprefix(base):
+            case "/health" if _no_room():
+                await PlainTextResponse("no room for temporary files", 503)(scope, receive, send)
+                return
+            case "/health":
+                path = f"{base}/_stcore/health"
+                scope = {**scope, "path": path, "raw_path": path.encode()}
+            case "/_stcore/metrics" if not _asked_from_here(scope):
+                await PlainTextResponse("for this machine only", 403)(scope, receive, send)
+                return
+        if asset := self.assets.get("/".join(scope["path"].rsplit("/", 2)[1:])):
             await asset(scope, receive, send)
             return
         entered = False
@@ -139,6 +166,28 @@ class Entrance:
         await self.app(scope, receive, answer)
         if entered:
             await _enter(scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii"))(scope, receive, send)
+
+
+def _guarded(send: Send) -> Send:
+    """`send`, with the headers of GUARD on each answer."""
+
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(GUARD)
+        await send(message)
+
+    return answer
+
+
+def _no_room() -> bool:
+    """Whether the disk of temporary files is nearly full: scripts would then reach browsers cut short."""
+    return shutil.disk_usage(tempfile.gettempdir()).free < LEAST_ROOM
+
+
+def _asked_from_here(scope: Scope) -> bool:
+    """Whether a request comes from this very machine, and not through a proxy on it."""
+    host = (scope["client"] or ("",))[0]
+    return host in ("127.0.0.1", "::1", "::ffff:127.0.0.1") and "x-forwarded-for" not in Headers(scope=scope)
 
 
 def _send_without_delay(send: Send) -> None:

@@ -110,6 +110,10 @@ def test_when_nginx_is_killed_it_is_started_again_and_its_orphans_are_ended(serv
 def test_health_is_served_and_only_what_no_camera_makes_is_refused_at_the_door(server: Server) -> None:
     with urlopen(f"http://{server.address}/health", timeout=10) as answer:
         assert answer.read() == b"ok"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
+    with pytest.raises(HTTPError, match="403"):  # how full the caches are, which is told to this machine only
+        urlopen(f"http://{server.address}/_stcore/metrics", timeout=10)
     for size, refused_at_the_door in ((12 * 2**20, False), (40 * 2**20, True)):
         upload = Request(f"http://{server.address}/_stcore/upload_file/a/b", data=bytes(size), method="PUT")
         with pytest.raises(HTTPError) as refused:  # by the app, too: nobody has visited this session

@@ -2,13 +2,17 @@
 
 import asyncio
 import importlib
+import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from threading import Event, Thread
 
 import pytest
 import uvicorn
+from starlette.responses import PlainTextResponse
 from streamlit import net_util
 from streamlit.config import is_manually_set
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -19,7 +23,7 @@ from streamlit.web.server.server_util import is_url_from_allowed_origins
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
-from pages.ui import server
+from pages.ui import assets, server
 from tests.classroom.visitor import visit
 
 
@@ -285,3 +289,55 @@ def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.Mon
 def test_what_pages_say_is_sent_without_delay() -> None:
     assert visit(_waits_to_send(_says_hello)), "else there is nothing to mend any more"
     assert not visit(_waits_to_send(server.Entrance(_says_hello)))
+
+
+@cache
+def _entrance() -> server.Entrance:
+    """That of an app that says "app:" and the path that it was asked for."""
+
+    async def app(scope: dict, receive: object, send: object) -> None:
+        await PlainTextResponse(f"app:{scope['path']}", headers={"X-Content-Type-Options": "?"})(scope, receive, send)
+
+    return server.Entrance(app)
+
+
+async def _ask(path: str, client: str = "127.0.0.1", headers: dict[str, str] | None = None) -> tuple[int, dict, str]:
+    """Its answer: status, headers, text."""
+    heard: list[dict] = []
+
+    async def send(message: dict) -> None:
+        heard.append(message)
+
+    sent = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
+    await _entrance()({**scope, "headers": sent, "client": (client, 5)}, None, send)
+    told = [(name.decode(), value.decode()) for name, value in heard[0]["headers"]]
+    assert len(told) == len(dict(told)), "each header once"
+    return (
+        heard[0]["status"],
+        dict(told),
+        b"".join(message.get("body", b"") for message in heard).decode(errors="replace"),
+    )
+
+
+def test_every_answer_forbids_guesses_at_what_a_file_is_and_frames_of_other_sites() -> None:
+    script = assets.address(assets.STYLE)
+    for path in ("/media/file", f"/{script}", "/health", "/_stcore/metrics"):
+        _, told, _ = visit(_ask(path, client="10.0.0.9"))
+        assert told["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'self'" in told["content-security-policy"]
+
+
+def test_health_is_the_runtimes_until_the_disk_of_temporary_files_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert visit(_ask("/health"))[::2] == (200, "app:/_stcore/health")
+    real = shutil.disk_usage(tempfile.gettempdir())
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: real._replace(free=server.LEAST_ROOM - 1))
+    status, _, said = visit(_ask("/health"))
+    assert status == 503 and "app:" not in said
+
+
+def test_how_full_the_caches_are_is_told_to_this_machine_only() -> None:
+    metrics = "/_stcore/metrics"
+    assert visit(_ask(metrics))[::2] == (200, f"app:{metrics}")
+    assert visit(_ask(metrics, client="10.0.0.9"))[0] == 403
+    assert visit(_ask(metrics, headers={"x-forwarded-for": "127.0.0.1"}))[0] == 403, "nginx asks from here, too"
