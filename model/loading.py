@@ -117,10 +117,13 @@ def _load_translator() -> Translator:
     """The text encoder with its own weights, and the decoder that was trained to read it."""
     config = replace(PRESETS["text"], head="none")
     network = TranslationNetwork(config, DECODER)
-    encoder, _ = read_weights("text")
+    text = load("text").network.state_dict()
     decoder, measured = read_weights("translation")
-    encoder = {key: value for key, value in encoder.items() if key.startswith(("embedding.", "layers."))}
+    encoder = {key: value for key, value in text.items() if key.startswith(("embedding.", "layers."))}
     fill(network, encoder | decoder, "translation")
+    # Not a copy of the encoder's weights but these themselves: in memory once for both.
+    network.load_state_dict(encoder, strict=False, assign=True)
+    network.logits.weight = network.embedding.E.weight
     return Translator("translation", network, TextReader(load_tokenizer(), config.max_len), measured)
 
 

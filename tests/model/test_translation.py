@@ -344,3 +344,14 @@ def test_the_masked_word_head_and_the_translator_read_the_same_encoder() -> None
     assert len(shared) > 100
     for key in shared:
         np.testing.assert_array_equal(words[key], translation[key], err_msg=key)
+
+
+def test_the_translator_holds_no_second_copy_of_the_encoder() -> None:
+    text, translation = load("text").network, load("translation").network
+    shared = dict(text.named_parameters())
+    encoder = {name: weight for name, weight in translation.named_parameters() if not name.startswith("decoder.")}
+    assert len(encoder) > 90
+    for name, weight in encoder.items():
+        if name in shared and name != "logits.bias":
+            assert weight.data_ptr() == shared[name].data_ptr(), name
+    assert translation.logits.weight is translation.embedding.E.weight is translation.decoder.embedding.E.weight
