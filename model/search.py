@@ -7,6 +7,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from model import deadline
+
 #: How much a longer translation is favoured; the paper's α (section 6.1), there of ((5 + length) / 6)ᵅ.
 LENGTH_PENALTY = 0.6
 
@@ -67,18 +69,21 @@ def beam_search(
 
     step: target ids so far (beam, target) -> log-probabilities of the next id (beam, vocabulary).
     forced: ids that every hypothesis begins with; no end among them.
-    It stops by itself: when `beams` hypotheses have ended, or after `longest` ids.
+    It stops by itself: when `beams` hypotheses have ended, or after `longest` ids. Raises deadline.OverdueError between
+    two steps once the time is over.
     """
     nodes: list[Node] = []
     alive, scores = torch.tensor([[start]]), torch.zeros(1)
     steps: list[tuple[float, ...]] = [()]
     for number in forced:
+        deadline.check()
         own = step(alive)[0, number]
         scores, steps = scores + own, [(*steps[0], float(own))]
         alive = torch.cat([alive, torch.tensor([[number]])], dim=1)
         nodes.append(Node(tuple(alive[0, 1:].tolist()), float(own), float(scores), 0, "forced"))
     ended: list[Hypothesis] = []
     while len(ended) < beams and alive.size(1) <= longest:
+        deadline.check()
         own = step(alive)
         totals = scores[:, None] + own
         # Of twice as many candidates at most half can be ends, so the beam stays full.

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from model import deadline
 from model.analysis import token_places
 from model.edits import Apply, Edit, EditError
 from model.embedding import patchify
@@ -48,16 +49,34 @@ def hooked(network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | N
     """While this lasts, each function is handed what passes at its key, and what it returns goes on instead.
 
     For this thread only: others use the bare network meanwhile, or wait until they may put on hooks of their own.
+    Raises deadline.OverdueError, while it waits or at the next key, once the time of the run is over.
     """
     runner = threading.get_ident()
 
     def mine(function: Callable[[Tensor], Tensor | None]) -> Callable[[nn.Module, tuple, Tensor], Tensor | None]:
-        return lambda _module, _inputs, value: function(value) if threading.get_ident() == runner else None
+        def hook(_module: nn.Module, _inputs: tuple, value: Tensor) -> Tensor | None:
+            if threading.get_ident() != runner:
+                return None
+            deadline.check()
+            return function(value)
 
-    with _one_run_at_a_time, ExitStack() as stack, torch.inference_mode():
+        return hook
+
+    with _my_turn(), ExitStack() as stack, torch.inference_mode():
         for key, function in hooks.items():
             stack.callback(recorded(network)[key].register_forward_hook(mine(function)).remove)
         yield
+
+
+@contextmanager
+def _my_turn() -> Iterator[None]:
+    left = deadline.left()
+    if not _one_run_at_a_time.acquire(timeout=left if left < threading.TIMEOUT_MAX else -1):
+        raise deadline.OverdueError("other runs took all the time")
+    try:
+        yield
+    finally:
+        _one_run_at_a_time.release()
 
 
 class Recording(Mapping[str, Tensor]):
