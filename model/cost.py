@@ -364,6 +364,18 @@ def crossings(config: EncoderConfig) -> dict[str, Count]:
     return _counts(formulas, letters(config))
 
 
+@lru_cache(maxsize=1000)
+def recorded_bytes(config: EncoderConfig, decoder: EncoderConfig | None, n: int) -> int:
+    """What a run of n tokens records, in bytes; a translation is taken to be as long as its source."""
+    numbers = 0
+    for quantity in graph(config, decoder):
+        own = decoder if decoder and quantity.key.startswith("decoder.") else config
+        axes = _AXES | {"target": "n", "patch": f"n − {own.tokens_in_front}"}
+        values = letters(own, n)
+        numbers += quantity.traced * prod(count(axes.get(axis, axis), values).number for axis in quantity.axes)
+    return numbers * BYTES["float32"]
+
+
 def attention_memory(config: EncoderConfig, n: int) -> Count:
     """Bytes of all the n × n weights A: every head of every layer."""
     return count(f"N·h·n²·{BYTES['float32']}", letters(config, n))

@@ -4,14 +4,16 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from threading import Lock
 from typing import Any, Protocol
+from weakref import ref
 
 import numpy as np
 import torch
 from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
@@ -23,13 +25,24 @@ from model.encoder import Encoder
 from model.errors import ReasonedError
 from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
-MOST_SOURCES = 64_000_000  # bytes of other inputs' runs, kept for patches: of ours four of 64 tokens
+MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
 MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for
 MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
 #: Letters, digits, and accents that stand by themselves; Chinese characters are no part of the words beside them.
 WORD = re.compile(r"(?:[^\W\u3400-\u9fff]|[\u0300-\u036f])+")
 SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+#: Runs that patches come from, of all pipelines: people change many things with the same source. The latest is kept
+#: whatever its size.
+_sources: LRUCache[Hashable, Recording] = LRUCache(MOST_SOURCES, getsizeof=lambda run: min(run.nbytes, MOST_SOURCES))
+_sources_lock = Lock()
+
+
+def forget_sources() -> None:
+    """Let go of the runs that patches came from, and of the networks that they were computed with."""
+    with _sources_lock:
+        _sources.clear()
 
 
 class InputError(ReasonedError):
@@ -214,11 +227,8 @@ class Pipeline:
         self.network = network.eval().requires_grad_(False)
         self.reader = reader
         self.measured = measured or {}
-        #: What is recorded of another input, which a patch comes from: people change many things with the same source.
-        #: The latest is kept whatever its size.
-        most = MOST_SOURCES
-        kept: LRUCache[Hashable, Recording] = LRUCache(most, getsizeof=lambda run: min(run.nbytes, most))
-        self.source = cached(kept, lock=Lock())(lambda x: self.run_of(x))
+        #: What is recorded of another input, which a patch comes from.
+        self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 
     def __call__(self, x: object, edits: Sequence[Edit] = ()) -> Trace:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""

@@ -12,6 +12,7 @@ from cachetools import RRCache, cached
 from cachetools.keys import hashkey
 
 from model import Trace
+from model.pipeline import forget_sources
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ def forget() -> None:
     """Let go of all that is kept of networks, and of the networks that it was computed with."""
     for clear in _kept:
         clear()
+    forget_sources()
     st.cache_data.clear()
 
 

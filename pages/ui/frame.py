@@ -14,10 +14,12 @@ from streamlit.navigation.page import Page as Address
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import CheckpointError, WeightsError
-from pages.ui import link, session
+from model.deadline import OverdueError
+from pages.ui import in_flight, link, session
 from pages.ui.choice import Choice, Problem
 from pages.ui.components.surroundings import surroundings
 from pages.ui.contents import PAGES
+from pages.ui.in_flight import CrowdedError
 from pages.ui.link_values import MOST_CHARACTERS
 from pages.ui.memory import forget_old_widgets
 from pages.ui.navigation import OPEN, go_to, page_link
@@ -144,11 +146,17 @@ def _draw(name: str) -> None:
 def _excuses(name: str) -> Iterator[None]:
     """In place of whatever goes wrong in this block, a sentence for the reader. name: of the page, for the log."""
     try:
-        yield
+        with in_flight.page():
+            yield
     except WeightsError as error:
         session.explain_weights(error)
     except CheckpointError as error:
         session.explain_checkpoint(error)
+    except OverdueError as error:
+        st.warning(
+            t("error.crowded" if isinstance(error, CrowdedError) else "error.overdue"), icon=":material/hourglass_top:"
+        )
+        st.button(plain("error.again"), icon=":material/refresh:", key="again")
     except Exception:
         logging.getLogger(__name__).exception("page %s failed", name)
         st.error(t("error.unexpected"), icon=":material/error:")

@@ -9,8 +9,9 @@ from functools import cache, partial
 import streamlit as st
 
 from model import Trace, WeightsError
+from model.deadline import OverdueError
 from model.pipeline import Reading
-from pages.ui import exports, session
+from pages.ui import exports, in_flight, session
 from pages.ui.cache import once_a_run
 from pages.ui.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
 from pages.ui.choice import Choice
@@ -92,6 +93,7 @@ class Page(View):
 
     def draw(self) -> None:
         """Draw the whole page. Raises WeightsError."""
+        in_flight.at_end(self._let_go)
         self._open()
         self.fill()
         self._close()
@@ -114,8 +116,8 @@ class Page(View):
         strip_place, asked = st.container(), self.choice
         try:
             own, made, rival = self._open_runs()
-        except WeightsError as error:
-            if not self.any_input:
+        except (WeightsError, OverdueError) as error:
+            if not self.any_input or isinstance(error, OverdueError):
                 with strip_place:
                     self._strip(shapes=False)
                 raise
@@ -150,7 +152,7 @@ class Page(View):
         self._title()
 
     def _close(self) -> None:
-        """Draw the end of the page: the source of what made it, and downloads; then let go of all that it held."""
+        """Draw the end of the page: the source of what made it, and downloads."""
         if not self.story:
             if code := self.code():
                 open_first = self.choice.at_least("code")
@@ -163,8 +165,12 @@ class Page(View):
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
         listen(self._keys)
-        large = self.trace.large
-        # What a click will call may keep this object alive in the visitor's session, but needs nothing of it.
+
+    def _let_go(self) -> None:
+        """When the page has ended, however it ended: what a click will call may keep this object alive in the visitor's
+        session, but needs nothing of it.
+        """
+        large = "trace" in vars(self) and self.trace.large
         vars(self).clear()
         if large:  # so are the arrays of its pictures
             give_back()

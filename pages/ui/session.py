@@ -11,20 +11,23 @@ import torch
 from cachetools import cached
 from cachetools.keys import hashkey
 
-from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, load
+from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, load
 from model.config import PRESETS, EncoderConfig
+from model.cost import recorded_bytes
 from model.loading import untrained
 from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace
+from pages.ui import in_flight
 from pages.ui.cache import forget, of_networks, traces_up_to
 from pages.ui.choice import OTHER, Choice
 from pages.ui.drawing import sketch
+from pages.ui.memory import give_back
 from pages.ui.offered import folder_state, offered
 from pages.ui.text import plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
 _files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
-MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of sixty visitors
+MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the thirty visitors of a worker
 
 
 @cached({}, condition=Condition())  # Streamlit's own takes as long as a widget, for each time that it is asked
@@ -34,9 +37,10 @@ def pipeline(name: str) -> Pipeline:
     Raises WeightsError, or CheckpointError for a folder that cannot be read.
     """
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
-    loaded = untrained() if name == "untrained" else load(str(offered().get(name, name)))
+    with deadline.not_counted():
+        loaded = untrained() if name == "untrained" else load(str(offered().get(name, name)))
     # What is here now stays for good: collecting garbage need not look at it again.
-    gc.collect()
+    give_back()
     gc.freeze()
     return loaded
 
@@ -105,10 +109,26 @@ def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ..
 @traces_up_to(MOST_BYTES, key=_decides)
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
     """One traced run. Choosing another layer or head comes here again and finds it done."""
-    trace = pipeline(name)(subject, edits)
+    with in_flight.page():
+        in_flight.make_room(max(_bytes(pipeline(name), one) for one in (subject, *_compared(name))))
+        trace = pipeline(name)(subject, edits)
     if trace.tokens == ["image"]:
         trace.tokens = [plain("label.image")]
     return trace
+
+
+def _compared(name: str) -> tuple[str, ...]:
+    """The sentence that this page will be compared with, if any: that may be the longer one."""
+    other = getattr(st.session_state.get("choice"), "other", None)
+    return (other,) if other and _reads(pipeline(name).reader, other) else ()
+
+
+def _bytes(network: Pipeline, subject: Hashable) -> int:
+    """About how much a run of this input records."""
+    tokens = network.config.max_tokens
+    if network.config.input == "words":
+        tokens = len(network.reader.read(subject.sentence if isinstance(subject, Task) else subject).tokens)
+    return recorded_bytes(network.config, network.graph.decoder, tokens)
 
 
 def read(choice: Choice) -> tuple[Hashable, Reading]:

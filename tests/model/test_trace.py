@@ -1,14 +1,16 @@
 """Recording and editing: edits take effect, hooks never stay, threads never mix."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from cachetools import LRUCache
 
 from model import Edit, EditError, load
 from model.encoder import Encoder
-from model.pipeline import Pipeline
+from model.pipeline import MOST_SOURCES, Pipeline, _sources
 from model.trace import record, recorded
 from tests.networks import TRAINED, example, pipeline, trace_of
 
@@ -223,15 +225,17 @@ def test_patch_puts_in_what_another_run_had() -> None:
 def test_the_runs_kept_for_patches_stay_within_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     text, sources = load("text"), ["you love me .", "she gave him a book .", "it rained ."]
     sizes = [text(source).nbytes for source in sources]
-    monkeypatch.setattr("model.pipeline.MOST_SOURCES", sizes[0] + sizes[2])
-    small, runs = Pipeline("small", text.network, text.reader), []
-    monkeypatch.setattr(small, "run_of", lambda x: runs.append(x) or text.run_of(x))
+    kept, runs = LRUCache(sizes[0] + sizes[2], getsizeof=_sources.getsizeof), []
+    assert _sources.getsizeof(SimpleNamespace(nbytes=10**12)) <= MOST_SOURCES, "one is kept, however large"
+    monkeypatch.setattr("model.pipeline._sources", kept)
+    pipelines = [Pipeline(name, text.network, text.reader) for name in ("one", "another")]
+    for each in pipelines:
+        monkeypatch.setattr(each, "run_of", lambda x: runs.append(x) or text.run_of(x))
     for source in (sources[0], sources[2], sources[0], sources[1], sources[1], sources[0]):
-        small("i love you .", [Edit("layers.0.norm_1", "patch", token=1, from_token=1, source=source)])
+        pipelines[0]("i love you .", [Edit("layers.0.norm_1", "patch", token=1, from_token=1, source=source)])
     assert runs == [sources[0], sources[2], sources[1], sources[0]]
-    monkeypatch.setattr("model.pipeline.MOST_SOURCES", sizes[0] // 2)  # one, however large
-    tiny = Pipeline("tiny", text.network, text.reader)
-    assert tiny.source(sources[0]) is tiny.source(sources[0])
+    assert pipelines[0].source(sources[0]) is not pipelines[1].source(sources[0]), "each has runs of its own"
+    assert kept.currsize <= sizes[0] + sizes[2], "and all together stay within it"
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import Edit, EditError, Pipeline, Trace
+from model import Edit, EditError, Pipeline, Trace, deadline
 from model.sweep import effects, moved
 from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
-from pages.ui.laboratory.patience import waits
+from pages.ui.laboratory.patience import seconds_for, waits
 from pages.ui.link import select
 from pages.ui.numbers import signed
 from pages.ui.sections.answers import decimal, output_names, probabilities
@@ -83,7 +83,8 @@ class Experiment:
             if share < 1:
                 bar.progress(share)
 
-        found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
+        with deadline.within(seconds_for(self.view.trace.config, len(self.view.trace.tokens), len(edits))):
+            found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
         bar.empty()
         return found
 

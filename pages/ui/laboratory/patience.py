@@ -6,10 +6,20 @@ import streamlit as st
 
 from model.config import EncoderConfig
 from model.cost import multiply_adds, total
+from pages.ui import in_flight
 from pages.ui.text import plain
 
 MOST_PRODUCTS = 60_000_000_000  # multiply-adds that are done without being asked for: a few seconds
 PER_SECOND = 20_000_000_000  # of one core
+
+
+def seconds_for(config: EncoderConfig, tokens: int, runs: int) -> float:
+    """How long so many runs may take: as long as any page, and three times what they take on a machine at leisure."""
+    return in_flight.MOST_SECONDS + 3 * _products(config, tokens, runs) / PER_SECOND
+
+
+def _products(config: EncoderConfig, tokens: int, runs: int) -> int:
+    return runs * total(multiply_adds(config, tokens)).number
 
 
 def waits(config: EncoderConfig, tokens: int, runs: int, wanted: Hashable) -> bool:
@@ -20,7 +30,7 @@ def waits(config: EncoderConfig, tokens: int, runs: int, wanted: Hashable) -> bo
     asked_for = st.session_state.setdefault("what_if.asked_for", set())
     if hash(wanted) in asked_for:
         return False
-    products = runs * total(multiply_adds(config, tokens)).number
+    products = _products(config, tokens, runs)
     if products <= MOST_PRODUCTS:
         return False
     seconds = f"{max(10, round(products / PER_SECOND, -1)):,.0f}"

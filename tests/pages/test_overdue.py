@@ -1,0 +1,72 @@
+"""A page that takes too long, or finds no room, says so in a sentence, keeps the way on, and holds nothing."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from model import Edit
+from model.config import PRESETS
+from model.cost import multiply_adds, total
+from pages.ui import in_flight, session
+from pages.ui.laboratory import patience
+from pages.ui.laboratory.experiment import Experiment
+from pages.ui.link_values import EDITS
+from pages.ui.text import LANGUAGES, catalogue
+from tests.pages.opening import open_page
+
+LONG = "the cat sat on the big red box and then the dog ran to the sea with the old man ."
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    session.run.cache_clear()
+    yield
+    session.run.cache_clear()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", ["attention", "translation"])
+def test_a_page_that_takes_too_long_says_so_and_can_be_asked_again(
+    page: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as slow:
+        slow.setattr(in_flight, "MOST_SECONDS", 0.0)
+        app = open_page(page, s=LONG, lang=language)
+    assert [warning.value for warning in app.warning] == [catalogue(language)["error.overdue"]]
+    strips = [one for one in app.get("bidi_component") if one.proto.component_name == "strip"]
+    assert strips, "other pages can be opened"
+    app.button(key="again").click().run()
+    assert not app.warning and not app.exception and not app.error
+
+
+def test_a_page_that_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_flight, "LONGEST_WAIT", 0.0)
+    monkeypatch.setattr(in_flight, "small", busy := in_flight.Room(0))
+    busy.enter(in_flight.Page(), 1)
+    app = open_page("attention", s="one that nobody has asked for .")
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.crowded"]]
+
+
+def test_a_page_that_breaks_off_in_the_middle_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Callbacks of what it had drawn so far keep it in the visitor's session."""
+    pages = []
+
+    def too_long(lab: Experiment, _: object) -> None:
+        pages.append(lab.view)
+        assert lab.view.trace.edits
+        raise in_flight.OverdueError
+
+    monkeypatch.setattr(Experiment, "changes", too_long)
+    edits = EDITS.write((Edit("layers.0.attention.heads", "zero", head=0),))
+    app = open_page("what_if", s=LONG, edits=edits, depth="numbers")
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.overdue"]]
+    assert [vars(page) for page in pages] == [{}]
+
+
+def test_what_somebody_asked_for_by_a_button_may_take_as_long_as_the_button_said() -> None:
+    config = PRESETS["bert-base"]
+    runs = config.layers * config.heads
+    said = runs * total(multiply_adds(config, 100)).number / patience.PER_SECOND
+    assert said > in_flight.MOST_SECONDS
+    assert patience.seconds_for(config, 100, runs) > 2 * said
+    assert patience.seconds_for(PRESETS["flat"], 1, 9) == pytest.approx(in_flight.MOST_SECONDS, abs=0.1)
