@@ -160,6 +160,14 @@ def islands(mask: NDArray[np.bool_]) -> int:
     return int(pieces(mask).max())
 
 
+def hold_ink(patches: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Which patches (…, pixel) of a prepared picture hold ink: those with a pixel of FAINTEST or more. (…) booleans.
+
+    What [CLS] gave to the others had its cost in training.
+    """
+    return patches.max(axis=-1) >= FAINTEST
+
+
 def stand_apart(picture: Picture, alike: float = 0.5) -> bool:
     """Whether an empty column parts the ink in two, and the lower part has at least `alike` of the other's rows.
 

@@ -260,7 +260,7 @@ def wasted(weights: list[Tensor], images: Tensor) -> Tensor:
 
 @torch.no_grad()
 def ink_share(network: Encoder, images: Tensor, where: torch.device) -> list[float]:
-    """For each layer, the share of [CLS]'s attention that goes to patches with ink, mean of its heads."""
+    """For each layer, the share of [CLS]'s attention that goes to patches that `hold_ink`, mean of its heads."""
     watch = Watch.over(network)
     network.train()  # no dropout in this one: only so that the watch keeps what it sees
     network(images.to(where))

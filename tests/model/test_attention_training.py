@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
+from model.digits import hold_ink
 from model.loading import load
 from model.training.attention_budget import BLUR, FREE, blur, excess
 from model.training.digits import BLANK, CONFIG, as_scanned, scan, wasted
@@ -85,6 +88,16 @@ def test_attention_on_ink_costs_nothing_and_on_blank_patches_all_beyond_what_is_
     itself[..., 0] = 1.0
     assert wasted([itself], image).item() == pytest.approx(1 - BLANK)
     assert wasted([weights, itself], image).item() == pytest.approx((1 - BLANK) / 2)
+
+
+def test_what_has_its_cost_are_patches_that_hold_no_ink() -> None:
+    picture = torch.zeros(CONFIG.image_size, CONFIG.image_size)
+    picture[0, ::4] = torch.tensor([0.0, 0.01, 0.049, 0.051, 0.3, 0.5, 1.0])  # a pixel in each patch of the first row
+    patches = picture.unfold(0, 4, 4).unfold(1, 4, 4).reshape(-1, 16)
+    looks = functional.one_hot(torch.arange(len(patches)) + 1, 1 + len(patches))[:, None, None].float()
+    cost = [wasted([look[None]], picture[None]).item() for look in looks]  # all on one patch, one after another
+    np.testing.assert_array_equal(np.array(cost) == 0, hold_ink(patches.numpy()))
+    assert [c == 0 for c in cost[:7]] == [False] * 3 + [True] * 4
 
 
 def test_what_looks_along_the_treebank_s_arrows_costs_nothing() -> None:

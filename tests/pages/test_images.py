@@ -139,6 +139,18 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
     np.testing.assert_array_equal(numbers(projected["z"])[0], embedding.cls.numpy())
 
 
+def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
+    patches = session.run("digits", INK).patches
+    count, strongly = (int((patches.max(axis=1) >= least).sum()) for least in (0.05, 0.5))
+    assert count > strongly  # in this drawing it matters
+    row = session.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
+    prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), depth="numbers", panel="prepared"))
+    assert f"{count} of the 49 hold ink (a pixel of 0.05 or more)." in prepared.replace("\\", "")
+    said = texts(attention("attention", layer="5", token="1", **{"as": "row", "stage": "weights"})).replace("\\", "")
+    share = f"{row[patches.max(axis=1) >= 0.05].sum():.0%}"
+    assert f"The {count} patches with ink (a pixel of 0.05 or more) get {share};" in said
+
+
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
     app = open_page("tokens", input="digit", depth="numbers", panel="maps")
     alike = cosine_similarity(session.pipeline("digits").network.embedding.positions.table.numpy()[1:])

@@ -11,14 +11,13 @@ import streamlit as st
 
 from model.analysis import cosine_similarity, likeliest
 from model.config import EncoderConfig
-from model.digits import BOX, MIDDLE, SIZE
+from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
 from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
 from pages.ui.link import select
-from pages.ui.sections.overlay import INKED
 from pages.ui.text import plain, t
 from pages.ui.view import View, shape
 
@@ -43,7 +42,8 @@ def how_it_is_prepared(view: View) -> None:
     row, column = (float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1))
     middle = {"size": SIZE, "row": f"{row:.1f}", "column": f"{column:.1f}", "middle": MIDDLE}
     pieces = image.reshape(side, size, side, size).swapaxes(1, 2)
-    cut = {"side": side, "size": size, "patches": len(patches), "inked": int((patches.max(axis=1) >= INKED).sum())}
+    cut = {"side": side, "size": size, "patches": len(patches), "inked": int(hold_ink(patches).sum())}
+    cut |= {"least": FAINTEST}
     numbers = {"patches": len(patches), "pixels": size * size}
     numbers |= {"d_model": config.d_model, "tokens": len(view.trace.tokens)}
     small = {"font_size": view.font_size, "height": 230}

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import rollout
+from model.digits import FAINTEST, hold_ink
 from pages.ui.components.chart import chart
 from pages.ui.differences import Difference
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
@@ -16,13 +17,11 @@ from pages.ui.text import plain, t
 from pages.ui.text.formulas import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.view import View
 
-INKED = 0.5  # a patch holds ink where one of its pixels is at least this bright
-
 
 def inked(view: View) -> np.ndarray | None:
     """Which patches hold ink; None where the input is no drawing."""
     patches, seen = view.trace.patches, view.seen
-    return None if patches is None or seen is None or seen.ndim == 3 else patches.max(axis=1) >= INKED
+    return None if patches is None or seen is None or seen.ndim == 3 else hold_ink(patches)
 
 
 def read_in_story(view: View, key: str) -> str:
@@ -53,7 +52,7 @@ def over_one(view: View, key: str) -> None:
         said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
         if ink is not None:
             share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
-            said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even)
+            said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
     def look_from(row: int, column: int) -> None:
         select(token=row if column < 0 else front + row * side + column)
