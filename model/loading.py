@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import cache
@@ -53,7 +54,7 @@ def read_weights(name: str) -> tuple[dict[str, Tensor], dict[str, float]]:
     """The tensors of model/weights/NAME.safetensors as float32, and the figures measured when it was trained."""
     path = intact(WEIGHTS / f"{name}.safetensors")
     try:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(path, framework="pt", backend="pread") as file:
             weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
             measured = json.loads((file.metadata() or {}).get("measured", "{}"))
     except (SafetensorError, OSError, ValueError) as error:
@@ -88,8 +89,8 @@ def load(name: str) -> Pipeline:
     """
     if name in OURS:
         return trained(name)
-    if not Path(name).is_dir():
-        raise ValueError(f"no folder and no pipeline is called {name!r}: there are {', '.join(OURS)}")
+    if not os.path.isdir(name):
+        raise ValueError(f"no folder and no pipeline is called {name[:100]!r}: there are {', '.join(OURS)}")
     with _one_folder_at_a_time:
         folder = Path(name).resolve()
         state = Folder(folder).state

@@ -46,7 +46,7 @@ def forget_sources() -> None:
 
 
 class InputError(ReasonedError):
-    """An input that cannot be read. `reason`: "empty", "unknown_only", "not_an_image"."""
+    """An input that cannot be read. `reason`: "empty", "unknown_only", "not_cut", "not_an_image"."""
 
 
 @dataclass(frozen=True)

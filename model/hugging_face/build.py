@@ -1,6 +1,6 @@
 """From a folder to a pipeline: its settings become our configuration, its tensors the weights of our Encoder."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fnmatch import fnmatch
 from pathlib import Path
@@ -149,29 +149,25 @@ def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_
         theirs = _their_name(key, family, head, prefix)
         if theirs not in found:
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=theirs)
-        tensor = found.pop(theirs)
-        shape = tuple(tensor.shape)
-        try:
-            ours = family.laid_out.get(key, _as_it_is)(tensor)
-            if key == "embedding.positions.table":
-                if in_front:
-                    weights["embedding.positions.apart"] = ours[in_front - 1].float()
-                ours = ours[in_front:]
-        except (IndexError, RuntimeError):  # too few axes
-            ours = tensor
-        if ours.shape != wanted.shape:
-            expected = tuple(wanted.shape)
-            raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, found=shape, expected=expected)
+        stored, lay_out = found.pop(theirs), family.laid_out.get(key, _as_it_is)
+        rows = in_front if key == "embedding.positions.table" else 0
+        expected = (wanted.shape[0] + rows, *wanted.shape[1:])
+        if not _fits(stored.shape, lay_out, expected):
+            shapes = {"found": stored.shape, "expected": expected}
+            raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, **shapes)
+        tensor = stored.read()
         if not tensor.is_floating_point():
             kind = str(tensor.dtype).removeprefix("torch.")
             raise CheckpointError("tensor_kind", folder=folder.name, tensor=theirs, kind=kind)
-        ours = ours.float()
+        ours = lay_out(tensor).float()
         if not ours.sum(dtype=torch.float64).isfinite():
             raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=theirs)
-        weights[key] = ours
-    for name, tensor in found.items():
+        if rows:
+            weights["embedding.positions.apart"] = ours[rows - 1]
+        weights[key] = ours[rows:] if rows else ours
+    for name, stored in found.items():
         if key := head.copies.get(name):
-            if not torch.equal(tensor.float(), weights[key]):
+            if stored.shape != weights[key].shape or not torch.equal(stored.read().float(), weights[key]):
                 raise CheckpointError("tensor_untied", folder=folder.name, tensor=name)
         elif not any(fnmatch(name, pattern) for pattern in family.unread):
             raise CheckpointError("tensor_left_over", folder=folder.name, tensor=name)
@@ -180,6 +176,14 @@ def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_
 
 def _as_it_is(tensor: Tensor) -> Tensor:
     return tensor
+
+
+def _fits(shape: tuple[int, ...], lay_out: Callable[[Tensor], Tensor], wanted: tuple[int, ...]) -> bool:
+    """Whether a tensor of this shape is laid out as the wanted one; none of its numbers is read for that."""
+    try:
+        return lay_out(torch.empty(shape, device="meta")).shape == wanted
+    except (IndexError, RuntimeError):  # too few axes, or more numbers than can be counted
+        return False
 
 
 def _modern(name: str) -> str:
@@ -208,7 +212,5 @@ def _their_name(key: str, family: Family, head: Head, prefix: str) -> str:
 def _reader(folder: Folder, config: EncoderConfig, labels: list[str]) -> Reader:
     if config.input == "patches":
         return CheckpointImageReader(config, folder.settings("preprocessor_config.json") or {}, labels)
-    tokenizer = folder.tokenizer()
-    if max(tokenizer.get_vocab().values(), default=config.vocab_size) >= config.vocab_size:
-        raise CheckpointError("vocabulary", folder=folder.name)
+    tokenizer = folder.tokenizer(config.vocab_size)
     return CheckpointTextReader(tokenizer, config, folder.roles(tokenizer.get_vocab()), labels)

@@ -2,6 +2,7 @@
 
 from model.errors import ReasonedError
 
+MOST = 120  # letters of a name, which a file may make as long as it likes
 SENTENCES = {
     "no_folder": "there is no folder {folder}, and no model of that name was fetched from the Hugging Face hub",
     "missing": "{folder} has no {file}",
@@ -23,12 +24,18 @@ SENTENCES = {
     "tensor_not_finite": "{tensor} in {folder} holds numbers that are not finite",
     "tensor_untied": "{tensor} in {folder} differs from the matrix that looks words up; here they are one",
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",
+    "tokenizer_fails": "the tokenizer in {folder} fails where it reads a sentence: {why}",
+    "tokenizer_slow": "the tokenizer in {folder} did not read some sentences within {seconds} seconds",
     "vocabulary": "the tokenizer in {folder} does not fit the vocabulary of the weights",
 }
 
 
 class CheckpointError(ReasonedError):
     """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
+
+    def __init__(self, reason: str, **values: object) -> None:
+        short = {name: value[:MOST] if isinstance(value, str) else value for name, value in values.items()}
+        super().__init__(reason, **short)
 
     def __str__(self) -> str:
         return SENTENCES[self.reason].format(**self.values)

@@ -1,7 +1,11 @@
 """A Hugging Face folder: its files as they are, read without running anything that stands in them."""
 
 import json
-from collections.abc import Container, Hashable, Iterator
+import os
+from collections.abc import Callable, Container, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ from torch import Tensor
 
 from model.files import state
 from model.hugging_face.errors import CheckpointError
+from model.hugging_face.trial import SECONDS, tried
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".safetensors")  # other files decide nothing
@@ -28,12 +33,20 @@ ROLES = {
 }
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A tensor in a file. `read` copies it into memory: to use a mapped file that was cut short ends the process."""
+
+    shape: tuple[int, ...]
+    read: Callable[[], Tensor]
+
+
 class Folder:
     """One folder. Every method raises CheckpointError for what is missing, damaged or leads out of it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not path.is_dir():
+        if not os.path.isdir(path):  # nor is one whose name is too long for a folder
             raise CheckpointError("no_folder", folder=path.name)
 
     @property
@@ -55,13 +68,15 @@ class Folder:
     def file(self, name: str) -> Path | None:
         """A file in the folder, or None. The hub's own cache keeps its files beside the folder, under `blobs`."""
         path = self.path / name
-        if not path.exists():
+        if not os.path.exists(path):  # which says of a name that no file can have that there is none
             return None
         homes = [self.path.resolve()]
         if homes[0].parent.name == "snapshots":
             homes.append(homes[0].parent.parent / "blobs")
         if not any(path.resolve().is_relative_to(home) for home in homes):
             raise CheckpointError("outside", file=name, folder=self.name)
+        if not path.is_file():  # whoever opens a pipe waits until somebody writes
+            raise CheckpointError("damaged", file=name, folder=self.name)
         return path
 
     def settings(self, name: str) -> dict[str, Any] | None:
@@ -86,9 +101,9 @@ class Folder:
 
     # -- weights -----------------------------------------------------------------------------------
 
-    def weights(self) -> dict[str, Tensor]:
-        """All tensors by name, mapped from disk: a number is read when it is first used."""
-        return {name: tensor for file in self.weight_files() for name, tensor in self._tensors(file)}
+    def weights(self) -> dict[str, Stored]:
+        """All tensors by name, none of them read yet."""
+        return {key: stored for name in self.weight_files() for key, stored in self._tensors(name)}
 
     def weight_files(self) -> list[str]:
         """The names of the files that hold the tensors."""
@@ -104,21 +119,33 @@ class Folder:
             raise CheckpointError("pickle", file=pickles[0], folder=self.name)
         raise CheckpointError("missing", file=WHOLE, folder=self.name)
 
-    def _tensors(self, name: str) -> Iterator[tuple[str, Tensor]]:
+    def _tensors(self, name: str) -> Iterator[tuple[str, Stored]]:
         path = self.file(name)
         if path is None:
             raise CheckpointError("missing", file=name, folder=self.name)
+        with self._unless_damaged(name):
+            file = safe_open(path, framework="pt", backend="pread")
+            for key in file.keys():  # noqa: SIM118 (not a dict)
+                yield key, Stored(tuple(file.get_slice(key).get_shape()), partial(self._tensor, file, name, key))
+
+    def _tensor(self, file: Any, name: str, key: str) -> Tensor:
+        with self._unless_damaged(name):
+            return file.get_tensor(key)
+
+    @contextmanager
+    def _unless_damaged(self, name: str) -> Iterator[None]:
         try:
-            with safe_open(path, framework="pt") as file:
-                for key in file.keys():  # noqa: SIM118 (not a dict)
-                    yield key, file.get_tensor(key)
+            yield
         except (SafetensorError, OSError, ValueError) as error:
             raise CheckpointError("damaged", file=name, folder=self.name) from error
 
     # -- the tokenizer -----------------------------------------------------------------------------
 
-    def tokenizer(self) -> Tokenizer:
-        """tokenizer.json, or WordPiece with the words of vocab.txt; it neither cuts nor pads."""
+    def tokenizer(self, vocabulary: int) -> Tokenizer:
+        """tokenizer.json, or WordPiece with the words of vocab.txt; it neither cuts nor pads, and has been tried.
+
+        vocabulary: for how many pieces the weights have a row.
+        """
         whole, words = self.file("tokenizer.json"), self.file("vocab.txt")
         path = whole or words
         if path is None:
@@ -126,16 +153,20 @@ class Folder:
         try:
             if path.stat().st_size > MOST_TOKENIZER_BYTES:
                 raise CheckpointError("damaged", file=path.name, folder=self.name)
-            if whole:
-                tokenizer = Tokenizer.from_file(str(whole))
-            else:
-                tokenizer = Tokenizer.from_str(self._word_piece(words).to_str())
-            tokenizer.no_truncation()
-            tokenizer.no_padding()
+            text = whole.read_text(encoding="utf-8") if whole else self._word_piece(words).to_str()
         except CheckpointError:
             raise
         except Exception as error:  # tokenizers raises bare Exception for a damaged file
             raise CheckpointError("damaged", file=path.name, folder=self.name) from error
+        found = tried(text, SECONDS)
+        if found.reason:
+            about = {"file": path.name, "seconds": SECONDS, "why": found.why}
+            raise CheckpointError(found.reason, folder=self.name, **about)
+        if found.most >= vocabulary:
+            raise CheckpointError("vocabulary", folder=self.name)
+        tokenizer = Tokenizer.from_str(text)
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
         return tokenizer
 
     def _word_piece(self, words: Path | None) -> BertWordPieceTokenizer:

@@ -5,6 +5,7 @@
 Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -30,7 +31,7 @@ def fetch(name: str) -> Path:
 
     Raises HubError, and CheckpointError for a model that could not be read; then its weights are not fetched.
     """
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         return Path(name)
     if not NAME.fullmatch(name):
         raise CheckpointError("no_folder", folder=name)
@@ -66,7 +67,7 @@ def fetch(name: str) -> Path:
 
 def found(name: str) -> Path:
     """The folder of that name, or where `fetch` has put the model; nothing is fetched. It may be no folder at all."""
-    if Path(name).is_dir() or not NAME.fullmatch(name):
+    if os.path.isdir(name) or not NAME.fullmatch(name):
         return Path(name)
     try:
         from huggingface_hub import snapshot_download

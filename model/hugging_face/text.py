@@ -1,17 +1,19 @@
 """Sentences for a checkpoint: cut by its own tokenizer, one or two at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from model.config import EncoderConfig
 from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
-from model.pipeline import Reading, TextReader
+from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
 
+PANIC = "PanicException"  # of Rust's: an exception that is no Exception, and can't be imported
 BETWEEN = "[SEP]"  # as typed between two sentences
 BEFORE_WORDS = ("[CLS]", BETWEEN, SPACE)  # a piece behind one of these begins a word
 
@@ -40,6 +42,19 @@ class CheckpointTextReader(TextReader):
             first, second = first.replace(ours, theirs), second.replace(ours, theirs)
         return (first, second) if second.strip() else (first,)
 
+    def encode(self, text: str) -> Encoding:
+        """The pieces of a text. Raises InputError("not_cut") where the tokenizer fails."""
+        with _failures():
+            encoding = super().encode(text)
+        if max(encoding.ids, default=0) >= len(self.vocabulary):
+            raise InputError("not_cut")
+        return encoding
+
+    def simplified(self, text: str) -> list[tuple[str, str]]:
+        with suppress(InputError), _failures():
+            return super().simplified(text)
+        return []
+
     def reading(self, ids: Sequence[int]) -> Reading:
         reading = super().reading(ids)
         pairs = pairwise(["", *reading.tokens])
@@ -56,3 +71,14 @@ class CheckpointTextReader(TextReader):
         if self.labels:
             return (Guess.among(self.labels, logits[0]),)
         return super().guesses(logits, reading)
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Raise InputError("not_cut") where a tokenizer fails: on the sentences of its trial it did not."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+            raise
+        raise InputError("not_cut") from error

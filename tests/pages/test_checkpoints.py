@@ -15,7 +15,7 @@ from pages.ui import session, worked_out
 from pages.ui.contents import PAGES
 from pages.ui.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
-from tests.model.test_checkpoints import MINILM, save_again, theirs
+from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, texts
 
@@ -134,6 +134,22 @@ def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
         assert session.follow_files() and not session.follow_files()
     assert worked_out.neighbours(name, 5)[1].tolist() != neighbours[1].tolist()
     assert worked_out.best_words(name, session.run(name, sentence), 6)[1].tolist() != best[1].tolist()
+
+
+def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path / "hollow")
+    retold(tmp_path / "hollow", post_processor=TEMPLATE)
+    names = offer(monkeypatch, theirs("BertModel")[1], tmp_path / "hollow", Path("x" * 5000))
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", "model": names[1]})
+    (said,) = [error.value for error in app.run().error]
+    assert "hollow" in said and "index out of bounds" in said
+    reader = session.pipeline(names[0]).reader
+    monkeypatch.setattr(reader, "tokenizer", Failing(reader.tokenizer, type("PanicException", (BaseException,), {})()))
+    app = open_page("attention", model=names[0], s="the zebra sat")
+    assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_not_cut"]]
 
 
 @pytest.mark.parametrize(
