@@ -11,7 +11,7 @@ from model.files import seal
 from model.pipeline import Pipeline, TextReader
 from model.tables import HEADS, TAUGHT, THIRDS, Home
 from model.training.observe import Attended, kinds
-from model.training.relations import BETWEEN, Parsed
+from model.training.relations import BETWEEN, Parsed, kept_apart
 from model.training.roles import (
     AIMLESS,
     CLEAR,
@@ -20,12 +20,12 @@ from model.training.roles import (
     Measured,
     Run,
     gather,
-    measure,
+    measure_apart,
     piece_run,
     treebank_runs,
 )
 
-FEWEST = {"en": 200, "zh": 100, "all": 200}  # places that a candidate must be asked for at
+FEWEST = {"en": 200, "zh": 100, "all": 200}  # places that a candidate must be asked for at, in both halves together
 LONGEST = 32  # tokens of an example's sentence
 EACH = 3  # examples of each third
 OTHERS = 4  # further things that a head does, kept beside its role
@@ -67,6 +67,15 @@ def cross_runs(seen: list[Attended], aligned: list[np.ndarray], texts: list[str]
     return runs
 
 
+def halves(runs: dict[str, list[Run]]) -> tuple[dict[str, list[Run]], dict[str, list[Run]]]:
+    """The runs that roles are chosen on, and those that they are measured on."""
+    chosen_on, apart = (
+        {name: [run for run in some if kept_apart(run.attended) == half] for name, some in runs.items()}
+        for half in (False, True)
+    )
+    return chosen_on, apart
+
+
 class HeadTable:
     """What heads.json will hold, attention by attention."""
 
@@ -75,17 +84,14 @@ class HeadTable:
         self.sentences: list[dict] = []
         self.striking: list[dict] = []
 
-    def add(self, path: str, runs: dict[str, list[Run]]) -> None:
-        """Measure the attentions at `path` (its {l} stands for a layer) on each language's runs, and on all."""
-        evidence, before = {language: gather(some) for language, some in runs.items()}, 0
-        shifted = []
-        for language, some in runs.items():
-            shifted.append({candidate: found.shifted(before) for candidate, found in evidence[language].items()})
-            before += len(some)
-        evidence["all"] = _joined(*shifted)
-        everything = {**runs, "all": list(chain.from_iterable(runs.values()))}
+    def add(self, path: str, chosen_on: dict[str, list[Run]], apart: dict[str, list[Run]]) -> None:
+        """Choose what the attentions at `path` (its {l} stands for a layer) do, on each language's runs and on all, and
+        measure it on those kept apart. The examples are from there as well.
+        """
+        before, evidence = _of_each(chosen_on), _of_each(apart)
+        everything = {**apart, "all": list(chain.from_iterable(apart.values()))}
         for language, found in evidence.items():
-            for layer, heads in enumerate(measure(found, FEWEST[language])):
+            for layer, heads in enumerate(measure_apart(before[language], found, FEWEST[language])):
                 rows = self.heads.setdefault(path.format(l=layer), [{} for _ in heads])
                 for head, ranked in enumerate(heads):
                     role = ranked[0]
@@ -169,6 +175,16 @@ class HeadTable:
         path.write_text(json.dumps(table, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
         seal(path)
         return path
+
+
+def _of_each(runs: dict[str, list[Run]]) -> dict[str, dict[Candidate, Evidence]]:
+    """The evidence of each language's runs, and under "all" that of all of them, one language after the other."""
+    evidence, before = {language: gather(some) for language, some in runs.items()}, 0
+    shifted = []
+    for language, some in runs.items():
+        shifted.append({candidate: found.shifted(before) for candidate, found in evidence[language].items()})
+        before += len(some)
+    return {**evidence, "all": _joined(*shifted)}
 
 
 def _joined(*evidence: dict[Candidate, Evidence]) -> dict[Candidate, Evidence]:

@@ -13,6 +13,8 @@ The role of a head is
 2. else what holds most often, of what is asked of every token (EVERYWHERE) and holds in half of its places or more,
    and of the other candidates that stand at least CLEAR above their baselines (AIMLESS ones left out);
 3. else what stands furthest above its baseline.
+
+It is chosen on one half of the sentences; its figures are those of the other half.
 """
 
 from collections.abc import Sequence
@@ -181,6 +183,28 @@ def measure(evidence: dict[Candidate, Evidence], fewest: int) -> list[list[list[
         ]
         for layer in range(layers)
     ]
+
+
+def measure_apart(
+    chosen_on: dict[Candidate, Evidence], apart: dict[Candidate, Evidence], fewest: int
+) -> list[list[list[Measured]]]:
+    """What `measure` finds on some sentences, in that order, with the figures of others, on which nothing was chosen.
+
+    fewest: how often a candidate must be asked for in both together.
+    """
+    asked = [
+        candidate
+        for candidate, found in chosen_on.items()
+        if candidate in apart and len(found.holds) + len(apart[candidate].holds) >= fewest
+    ]
+    ranked, figures = (measure({one: half[one] for one in asked}, 1) for half in (chosen_on, apart))
+    return [[_in_order(*head) for head in zip(*layer, strict=True)] for layer in zip(ranked, figures, strict=True)]
+
+
+def _in_order(ranked: list[Measured], figures: list[Measured]) -> list[Measured]:
+    """The figures in the order of the candidates that are ranked."""
+    of_each = {one.candidate: one for one in figures}
+    return [of_each[one.candidate] for one in ranked]
 
 
 def _ranked(measured: list[Measured]) -> list[Measured]:

@@ -15,7 +15,7 @@ from model.training import head_table, neuron_table
 from model.training.alignment import Model1, align, anchors
 from model.training.observe import Attended, activations, attention, kinds, pair_attention
 from model.training.relations import Parsed, Sentence
-from model.training.roles import Candidate, gather, measure, piece_run, treebank_runs
+from model.training.roles import Candidate, gather, measure, measure_apart, piece_run, treebank_runs
 from model.training.shares import shares
 
 TOKENS = ["[CLS]", "the", "dog", "saw", "the", "##n", ".", "[SEP]"]
@@ -31,6 +31,14 @@ def looking(rows: list[int], keys: int) -> np.ndarray:
 def role(attended: list[Attended], **more) -> tuple[Candidate, float, float]:
     first = measure(gather([piece_run(one, **more) for one in attended]), fewest=1)[0][0][0]
     return first.candidate, first.share, first.margin
+
+
+def test_a_role_is_chosen_on_some_sentences_and_its_figures_are_those_of_others() -> None:
+    n = len(TOKENS)
+    ahead, back = (looking(rows, n) for rows in ([*range(1, n), n - 1], [0, *range(n - 1)]))
+    chosen_on, apart = (gather([piece_run(Attended(TOKENS, TOKENS, one))]) for one in (ahead, back))
+    first = measure_apart(chosen_on, apart, fewest=1)[0][0][0]
+    assert (first.candidate, first.share) == (Candidate("next"), 0)  # not "previous", which always holds there
 
 
 # -- what is observed ------------------------------------------------------------------------------------------
@@ -273,8 +281,8 @@ def write_heads() -> None:
             some.append(piece_run(Attended(TOKENS, TOKENS, weights), f"{language} {number}"))
         runs[language] = some
     made = head_table.HeadTable()
-    made.add("layers.{l}.attention", runs)
-    made.add("decoder.layers.{l}.cross", runs)
+    made.add("layers.{l}.attention", runs, runs)
+    made.add("decoder.layers.{l}.cross", runs, runs)
     made.striking = [
         {"language": "en", "text": "en 3", "layer": 0, "head": 0, "query": 1, "key": 2, "weight": 0.9},
     ]

@@ -209,13 +209,38 @@ def test_a_head_that_follows_a_relation_is_found() -> None:
         weights[2, 4, dependent + 1, [0, dependent + 1, governor + 1]] = 0.4, 0.3, 0.2  # the first two are left out
     sentence = relations.Sentence(words, governors, ["det", "amod", "nsubj", "root"])
     parsed = relations.Parsed(sentence, [[i] for i in range(1, 5)], relations.Attended(tokens, tokens, weights))
-    found = {row.relation: row for row in relations.relation_table([parsed] * 3, fewest=3)}
+    found = {row.relation: row for row in relations.relation_table([parsed], [parsed] * 3, fewest=4)}
     assert set(found) == {"det", "amod", "nsubj"}
     assert all(row.accuracy == 1 and row.count == 3 for row in found.values())
     assert (found["det"].baseline, found["det"].offset) == (1, 2)
     # Even attention finds the first word everywhere, so "det" from its head as well; "nsubj" only this head finds.
     row = found["nsubj"]
     assert (row.layer, row.head, row.from_dependent) == (2, 4, True)
+
+
+def test_a_head_is_chosen_on_one_half_of_the_sentences_and_measured_on_the_other() -> None:
+    def where(finds: tuple[int, int]) -> relations.Parsed:
+        """A sentence in which that head alone finds the verb of its subject, and its subject."""
+        weights = np.full((2, 2, 5, 5), 0.1, dtype=np.float32)
+        weights[..., 1, 3] = weights[..., 2, 3] = 0.3
+        weights[*finds, 1, 2] = weights[*finds, 2, 1] = 0.6
+        tokens = ["[CLS]", "dogs", "sleep", "well", "[SEP]"]
+        sentence = relations.Sentence(tokens[1:-1], [1, -1, 1], ["nsubj", "root", "advmod"])
+        return relations.Parsed(sentence, [[1], [2], [3]], relations.Attended(tokens, tokens, weights))
+
+    found = {row.relation: row for row in relations.relation_table([where((0, 1))], [where((1, 0))] * 3, fewest=4)}
+    row = found["nsubj"]
+    assert (row.layer, row.head, row.accuracy, row.count, row.baseline) == (0, 1, 0, 3, 1)
+
+
+def test_the_halves_are_about_as_large_and_no_sentence_is_in_both() -> None:
+    def apart(*words: str) -> bool:
+        keys = ["[CLS]", *words, "[SEP]"]
+        return relations.kept_apart(relations.Attended(keys, keys, np.zeros((1, 1, 1, 1))))
+
+    there = [apart("dog", word) for word in load("text").reader.vocabulary[5000:5400]]
+    assert 160 < sum(there) < 240
+    assert [apart("Dog", word, ".") for word in load("text").reader.vocabulary[5000:5400]] == there
 
 
 def test_neighbours_are_found() -> None:
