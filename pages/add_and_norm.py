@@ -19,6 +19,7 @@ from pages.ui.pickers import either
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.tables import draw_table
 from pages.ui.text import plain, t, texts_of
+from pages.ui.theme import scaled
 
 AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)\bigr)"
@@ -100,7 +101,7 @@ class AddAndNorm(Page):
             sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}", unit=self.unit()),
         }
         titles = {sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum", sub.norm: "normed"}
-        low = int(min(230, 60 + 10 * len(self.tokens)) * self.font_size / 12)
+        low = scaled(min(230, 60 + 10 * len(self.tokens)))
         looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
         cell_maps(self, steps, [said[key] for key in steps], looks, stacked=True)
 
@@ -130,7 +131,7 @@ class AddAndNorm(Page):
         series = dict(zip(names, drawn, strict=True))
         self.picture(
             name,
-            grouped_bars(series, axis, word(title), colours, there=there, font_size=self.font_size, **look),
+            grouped_bars(series, axis, word(title), colours, there=there, **look),
             sentence + self.which_is_which(),
             on_pick=lambda _, place: select(token=place),
             still=there is not None,
@@ -189,7 +190,6 @@ class AddAndNorm(Page):
                     self.token_axis("axis.token"),
                     word("axis_value"),
                     (BEFORE, AFTER),
-                    font_size=self.font_size,
                 ),
                 text("read_spreads", low=f"{mean.min():.3f}", high=f"{mean.max():.3f}"),
                 table=pd.DataFrame(
@@ -219,7 +219,6 @@ class AddAndNorm(Page):
                     word("axis_count", d_model=d_model),
                     (BEFORE, ADDED, AFTER),
                     before=other,
-                    font_size=self.font_size,
                 ),
                 text(
                     "read_histogram",

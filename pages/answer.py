@@ -164,7 +164,6 @@ class Answer(Page):
                 square=False,
                 clickable=True,
                 cell=(cell[0], columns.index(cell[1])) if cell[1] in columns else None,
-                font_size=self.font_size,
             ),
             " ".join([*sentences, text("read_special")]),
             on_pick=lambda row, column: choose_logit(row, columns[column]),

@@ -19,6 +19,7 @@ from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.neuron import answered_most, show_contexts
 from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.theme import SMALL, font_size, scaled
 from pages.ui.worked_out import proof, pushed
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
@@ -137,7 +138,7 @@ class FeedForward(Page):
                 highest=f"{self.active.max():.2f}",
             ),
         ]
-        low = int(min(300, 90 + 14 * len(self.tokens)) * self.font_size / 12)
+        low = scaled(min(300, 90 + 14 * len(self.tokens)))
         looks: list[dict] = [
             {"title": word(name), "columns": order, "height": low} for name in ("hidden", "activation")
         ]
@@ -165,7 +166,6 @@ class FeedForward(Page):
                 here,
                 self.neuron,
                 tuple(word(name) for name in ("axis_hidden", "axis_activation", "a_neuron")),
-                font_size=self.font_size,
                 other=other,
             ),
             text(
@@ -212,7 +212,6 @@ class FeedForward(Page):
                 list(colours.values()),
                 stacked=True,
                 value_range=None if self.differs else (0, 1),
-                font_size=self.font_size,
             ),
             text(
                 f"read_shares_{self.bend}",
@@ -244,7 +243,7 @@ class FeedForward(Page):
         of: the one token whose they are.
         """
         colours = [ACCENT if one else AFTER for one in lit]
-        look = {"differs": self.differs, "there": there, "font_size": self.font_size, "height": height}
+        look = {"differs": self.differs, "there": there, "height": height}
         self.picture(
             name,
             bars(values, names, word("axis_activation"), colours=colours, **look),
@@ -259,12 +258,12 @@ class FeedForward(Page):
         """The selected token's most active neurons, or those that differ most; a click chooses one."""
         values = self.shown(self.prefix + "activation", blank=True)[self.token]
         best = np.argsort(-np.abs(values) if self.differs else -values, kind="stable")
-        best = best[: LISTED if self.font_size <= 12 else LISTED_LARGE]
+        best = best[: LISTED if font_size() <= SMALL else LISTED_LARGE]
         there = self.marked(lambda run: run[self.prefix + "activation"], ("token", "d_ff"))
         there = None if there is None else there[self.token, best]
         names = Axis(word("a_neuron"), [str(place + 1) for place in best])
         said = {"neuron": best[0] + 1, "value": f"{self.active[self.token, best[0]]:.2f}", "listed": len(best)}
-        height = on_screen(80 + 24 * len(best) * self.font_size / 12, self.font_size)
+        height = on_screen(80 + scaled(24 * len(best)))
         sentence = text("read_best", token=self.tokens[self.token], **said)
 
         def choose(place: int) -> None:
@@ -330,7 +329,7 @@ class FeedForward(Page):
 
     def push_picture(self, name: str, title: str, names: Sequence[str], values: np.ndarray, sentence: str) -> None:
         colour = BEFORE if name == "down" else AFTER
-        figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour, font_size=self.font_size)
+        figure = bars(values, Axis(word(title), names), word("axis_push"), colours=colour)
         self.picture(name, figure, sentence, still=True)
 
     def for_itself(self) -> None:
@@ -351,7 +350,6 @@ class FeedForward(Page):
                     Axis(word("axis_shuffled"), [self.tokens[place] for place in test.order]),
                     plain("axis.d_model"),
                     limit=float(np.quantile(np.abs(test.shuffled), 0.999)) or None,
-                    font_size=self.font_size,
                 ),
                 text("read_shuffled" if many else "read_shuffled_one", **said),
                 law_of=[self.prefix + name for name in ("hidden", "activation", "output")],
@@ -373,7 +371,6 @@ class FeedForward(Page):
                     word("axis_gap"),
                     (ACCENT, BEFORE),
                     value_range=None if many else (0, 1),
-                    font_size=self.font_size,
                 ),
                 text(
                     "read_alone" if many else "read_alone_one",

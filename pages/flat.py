@@ -15,7 +15,7 @@ from pages.ui import session
 from pages.ui.choice import Choice
 from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
-from pages.ui.figures import ROLE_COLOURS, Axis, Thumbnail, bars, drawing, over_drawing, thumbnails
+from pages.ui.figures import Axis, Thumbnail, bars, drawing, over_drawing, role_colours, thumbnails
 from pages.ui.link import select
 from pages.ui.numbers import written
 from pages.ui.page import Page
@@ -108,7 +108,7 @@ class Flat(Page):
             assert image is not None  # it reads drawings only
             self.picture(
                 "input",
-                drawing(image, font_size=self.font_size),
+                drawing(image),
                 text("read_input", inked=f"{(image > 0).mean():.0%}"),
                 values=image,
                 still=True,
@@ -141,7 +141,7 @@ class Flat(Page):
         of_each = ("Q", "K", "V", "scores", "scaled", "weights", "heads")
         Q, _, V, scores, scaled, weights, heads = (self.trace[ATTENTION + name] for name in of_each)
         drawn = {name: self.shown(ATTENTION + name, every_head=True)[:, 0] for name in of_each}
-        colours, names = ROLE_COLOURS[self.mode], [plain("heads.head", head=i + 1) for i in range(len(Q))]
+        colours, names = role_colours(), [plain("heads.head", head=i + 1) for i in range(len(Q))]
         grid = [
             [Thumbnail(name, drawn[name], names, colour=colours[name]) for name in "QKV"],
             [
@@ -161,7 +161,7 @@ class Flat(Page):
         with columns[0]:
             self.picture(
                 "attention",
-                thumbnails(grid, font_size=self.font_size, row_height=150),
+                thumbnails(grid, row_height=150),
                 text("read_attention", heads=len(Q), d_k=Q.shape[-1]) if own_value else t("change.no_law"),
                 values=Q,
                 table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
@@ -202,7 +202,7 @@ class Flat(Page):
         logits, names = self.trace["logits"], [class_label(label) for label in self.trace.answer[0].labels]
         probabilities = np.array(self.trace.answer[0].probabilities, dtype=np.float32)
         best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
-        columns, look = st.columns([1, 1]), {"differs": self.differs, "font_size": self.font_size, "height": 170}
+        columns, look = st.columns([1, 1]), {"differs": self.differs, "height": 170}
         with columns[0]:
             said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
             drawn = self.shown("logits")
@@ -286,7 +286,6 @@ class Flat(Page):
                     patch_answer,
                     Axis(plain("axis.class"), cut.answer[0].labels),
                     plain("answer.axis_probability"),
-                    font_size=self.font_size,
                     height=300,
                 ),
                 text("read_patch_answer", even=f"{even:.4f}"),
@@ -297,7 +296,7 @@ class Flat(Page):
             title = plain("attention.weight")
             self.picture(
                 "patch_attention",
-                over_drawing(cut.picture, row, cut.tokens, 0, title, font_size=self.font_size, height=380),
+                over_drawing(cut.picture, row, cut.tokens, 0, title, height=380),
                 text("read_patch_attention", layer=last + 1, best=cut.tokens[looked], value=f"{row[looked]:.3f}"),
                 values=row,
                 table=pd.DataFrame({title: row}, index=cut.tokens),

@@ -23,6 +23,7 @@ from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.tables import draw_table
 from pages.ui.text import plain, t, texts_of
+from pages.ui.theme import scaled
 
 EQUATION = (
     r"\begin{gathered} \text{MultiHead} = \text{Concat}\, W_O + b_O \\"
@@ -135,8 +136,7 @@ class Heads(Page):
             words=[self.in_short(self.found[place]) for place in self.name_of]
             if len(self.weights) <= MOST_WORDED
             else (),
-            font_size=self.font_size,
-            height=on_screen((66 + len(self.weights) * 78) * self.font_size / 12, self.font_size),
+            height=on_screen(scaled(66 + len(self.weights) * 78)),
         )
         figure.layout["meta"] = {"below": BELOW_STORY if self.story else BELOW}
         self.picture(
@@ -187,7 +187,6 @@ class Heads(Page):
             limit=None if self.differs else float(mean.max()),
             cell=(self.token, best),
             clickable=True,
-            font_size=self.font_size,
         )
         many = "read_average" if len(averaged) > 1 else "read_average_one"
         self.picture(
@@ -257,7 +256,6 @@ class Heads(Page):
                 names=[labels[i] if i // heads == self.layer else "" for i in range(len(labels))],
                 chosen=self.layer * heads + self.head,
                 before=before,
-                font_size=self.font_size,
             ),
             text(
                 "read_scatter_self" if (self.measures["self"] == 1).all() else "read_scatter",
@@ -297,7 +295,6 @@ class Heads(Page):
                 cell=(self.token, self.head),
                 clickable=True,
                 square=False,
-                font_size=self.font_size,
             ),
             text("read_norms" if norms[:, self.token].any() else "read_norms_none", **said),
             values=norms.T,

@@ -26,6 +26,7 @@ from pages.ui.sections.sentence_vector import of_input
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.formulas import COSINE, MEAN_WEIGHTS, ROLLOUT
+from pages.ui.theme import scaled
 from pages.ui.worked_out import BEST, best_words, plane
 
 STATES = ("", "token", "d_model")  # the axes of all states
@@ -97,9 +98,7 @@ class Layers(Page):
 
         self.picture(
             "path",
-            paths(
-                points, self.tokens, self.numbered, titles, chosen=self.token, before=before, font_size=self.font_size
-            ),
+            paths(points, self.tokens, self.numbered, titles, chosen=self.token, before=before),
             text(
                 "read_path",
                 token=self.tokens[self.token],
@@ -125,7 +124,7 @@ class Layers(Page):
         if self.differs and self.counterpart(self.token) is not None:
             self.lens_of_two(names)
             return
-        look = {"font_size": self.font_size, "height": 460}
+        look = {"height": 460}
         step_axis = Axis(word("axis_step"), self.steps)
         if classes:
             probabilities = self.guessed(self.trace)
@@ -175,7 +174,7 @@ class Layers(Page):
         most = np.sort(np.argsort(-np.abs(values).max(axis=0), kind="stable")[:MOST_CLASSES])
         title = plain(f"axis.{self.trace.axes('logits')[-1]}")
         axes = Axis(word("axis_step"), self.steps), Axis(title, [names[i] for i in most])
-        figure = heatmap(values[:, most], *axes, square=False, font_size=self.font_size, height=460)
+        figure = heatmap(values[:, most], *axes, square=False, height=460)
         self.picture("guess", figure, "", difference=Difference(values[:, most], axes))
 
     def similarity(self) -> None:
@@ -199,7 +198,6 @@ class Layers(Page):
                     limit=limit,
                     cell=(token, other),
                     clickable=True,
-                    font_size=self.font_size,
                 ),
                 text("read_similarity" if n > 1 else "alone_similarity", value=f"{now[token, nearest]:.2f}", **said),
                 equation=COSINE,
@@ -220,8 +218,7 @@ class Layers(Page):
                     limit=limit,
                     chosen=(0, layer + 1),
                     hover=[f"{step} · {mean:.2f}" for step, mean in zip(steps, together, strict=True)],
-                    font_size=self.font_size,
-                    height=int(150 * self.font_size / 12),
+                    height=scaled(150),
                 ),
                 text(
                     "read_all_similarities" if n > 1 else "alone_all",
@@ -271,7 +268,7 @@ class Layers(Page):
         told = "norms_before" if self.trace.graph.sublayers(0)[0].norm_first else "norms_after"
         self.picture(
             "norms",
-            lines(series, names, self.numbered, word("axis_length"), there=there, font_size=self.font_size, height=420),
+            lines(series, names, self.numbered, word("axis_length"), there=there, height=420),
             text(
                 "read_norms",
                 token=self.tokens[token],
@@ -301,7 +298,7 @@ class Layers(Page):
         ) -> None:
             values = self.compared(of, ("query", "key"))
             look = {"scale": "share", "limit": float(values.max())} if not self.differs else {}
-            look |= {"cell": (token, key), "clickable": True, "height": 400, "font_size": self.font_size}
+            look |= {"cell": (token, key), "clickable": True, "height": 400}
             self.picture(
                 name,
                 heatmap(values, *axes, **look),

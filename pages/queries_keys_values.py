@@ -11,7 +11,7 @@ from model import Trace
 from model.analysis import head_slice
 from model.encoder import MultiHeadAttention
 from pages.ui.differences import of_both, one_plane
-from pages.ui.figures import ROLE_COLOURS, Axis, heatmap, queries_and_keys
+from pages.ui.figures import Axis, heatmap, queries_and_keys, role_colours
 from pages.ui.page import Page
 from pages.ui.pickers import placed
 from pages.ui.sections.cell_map import cell_maps
@@ -43,7 +43,7 @@ class QueriesKeysValues(Page):
         rows = Axis("", [word(f"story_{role}") for role in ROLES])
         picture = np.stack([self.vectors[role][self.token] for role in ROLES])
         columns = Axis(word("axis_component"))
-        figure = heatmap(picture, rows, columns, square=False, font_size=self.font_size, height=260)
+        figure = heatmap(picture, rows, columns, square=False, height=260)
         self.picture("story", figure, text("read_story", token=self.placed[self.token], d_k=self.config.d_k))
         return text("story_ask"), text("story_take_random" if self.choice.paper else f"story_take_{self.kind}")
 
@@ -60,7 +60,7 @@ class QueriesKeysValues(Page):
             token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
             value = f"{values[token, component]:.2f}"
             said.append(text(f"read_{role}", token=self.placed[token], component=component + 1, value=value))
-        looks = [{"title": word(role), "line_colour": ROLE_COLOURS[self.mode][role]} for role in ROLES]
+        looks = [{"title": word(role), "line_colour": role_colours()[role]} for role in ROLES]
         cell_maps(self, [self.key(PREFIX + role) for role in ROLES], said, looks)
 
     def matrices(self) -> None:
@@ -70,13 +70,13 @@ class QueriesKeysValues(Page):
         attention = self.pipeline.network.layers[self.choice.layer].attention
         for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
             weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), self.config.heads, self.head)
-            look = {"square": False, "gaps": False, "line_colour": ROLE_COLOURS[self.mode][role], "height": 400}
+            look = {"square": False, "gaps": False, "line_colour": role_colours()[role], "height": 400}
             axes = Axis(word("axis_input")), Axis(word("axis_component"))
             size = f"{np.abs(weights).mean():.3f}"
             with column:
                 self.picture(
                     f"W_{role}",
-                    heatmap(weights, *axes, font_size=self.font_size, **look),
+                    heatmap(weights, *axes, **look),
                     text("read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
                     values=weights,
                     equation=rf"W_{role}^{{({self.head + 1})}}",
@@ -103,10 +103,10 @@ class QueriesKeysValues(Page):
         x, y = points.reshape(-1, 2).T
         table = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
         table = of_both(table, pd.DataFrame(others[0].reshape(-1, 2), columns=["1", "2"]) if others else None)
-        look = {"link": (token, best), "before": before, "font_size": self.font_size, "height": 520}
+        look = {"link": (token, best), "before": before, "height": 520}
         self.picture(
             "plane",
-            queries_and_keys(points[0], points[1], tokens, legend, titles, self.mode, **look),
+            queries_and_keys(points[0], points[1], tokens, legend, titles, **look),
             text(
                 "read_plane",
                 share=f"{shares.sum():.0%}",

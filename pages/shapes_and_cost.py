@@ -36,6 +36,7 @@ from pages.ui.pickers import pick
 from pages.ui.tables import column_widths, draw_table
 from pages.ui.text import literal
 from pages.ui.text.formulas import plain_math
+from pages.ui.theme import font_size, letters
 
 #: The columns of the shape walk: as many as fit beside the diagram.
 WALK = {
@@ -63,7 +64,7 @@ class ShapesAndCost(Page):
             share=f"{parts[largest] / whole:.0%}",
             here=f"{here:,}",
         )
-        self.picture("parameters", cost_tables.parameters_picture(base, self.font_size, self.choice.lang), said)
+        self.picture("parameters", cost_tables.parameters_picture(base), said)
         from_here_on = crossings(base)["projections_and_ffn"].number
         return [text("story_cost", n=f"{from_here_on:,}")]
 
@@ -103,10 +104,10 @@ class ShapesAndCost(Page):
             st.markdown(f"**{word('walk_table')}**", width="content")
             numbers = either_setting(self, "written", ("numbers", "letters"), label_visibility="collapsed") == "numbers"
             about = either_setting(self, "about", tuple(WALK), label_visibility="collapsed")
-        rows = cost_tables.steps_table(*size, numbers, self.choice.lang)
+        rows = cost_tables.steps_table(*size, numbers)
         with columns[0]:
-            font_size = min(self.font_size, 15)  # as much as a box holds
-            figure = cost_tables.walk_picture(*size, self.mode, font_size, self.choice.lang)
+            with letters(min(font_size(), 15)):  # as much as a box holds
+                figure = cost_tables.walk_picture(*size)
             self.picture("walk", figure, text("read_walk"), table=rows, still=True)
         with columns[1]:
             shown = [word(f"column_{name}") for name in WALK[about]]
@@ -164,7 +165,7 @@ class ShapesAndCost(Page):
                 total=f"{whole:,}",
                 memory=in_bytes(whole * BYTES["float32"]),
             )
-            figure = cost_tables.parameters_picture(config, self.font_size, self.choice.lang)
+            figure = cost_tables.parameters_picture(config)
             self.picture("parameters", figure, sentence, still=True)
             verdict = "equal" if real == whole else "differs"
             st.markdown(text(f"check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
@@ -178,7 +179,7 @@ class ShapesAndCost(Page):
                 says, ours = f"{slip.says:,}", f"{slip.ours:,}"
                 st.info(text("slip", says=says, ours=ours), icon=":material/edit_note:")
         st.markdown(f"**{word('parameters_table')}**")
-        show_table("parts", cost_tables.parameters_table(config, self.choice.lang))
+        show_table("parts", cost_tables.parameters_table(config))
 
     def show_cost(self) -> None:
         now = encoder_settings(self)
@@ -208,7 +209,6 @@ class ShapesAndCost(Page):
         if layer in asked:
             with st.spinner(word("measuring")):
                 times = cost_tables.times_of(layer)
-        look = {"logarithmic": logarithmic, "font_size": self.font_size, "lang": self.choice.lang}
         lines, here = cost_tables.curves(config, n), works(config, n)
         columns = st.columns([3, 2], gap="medium")
         with columns[0]:
@@ -221,7 +221,7 @@ class ShapesAndCost(Page):
                 layers=config.layers,
                 all=f"{total(multiply_adds(config, n)).number:,}",
             )
-            figure = cost_tables.cost_picture(config, n, times, **look)
+            figure = cost_tables.cost_picture(config, n, times, logarithmic)
             self.picture("cost", figure, sentence, table=cost_tables.named(lines), still=True)
             if times:
                 read_times(times, config)
@@ -236,7 +236,7 @@ class ShapesAndCost(Page):
             )
             self.picture(
                 "memory",
-                cost_tables.memory_picture(config, n, **look),
+                cost_tables.memory_picture(config, n, logarithmic),
                 sentence,
                 table=cost_tables.named(lines[["n", "memory"]]),
                 still=True,
@@ -276,7 +276,6 @@ class ShapesAndCost(Page):
                     drawn,
                     *axes,
                     clickable=len(tokens) > MOST_TOLD,  # then not each cell has a hover of its own
-                    font_size=self.font_size,
                     height=440,
                 ),
                 text("read_symmetry_single" if len(tokens) == 1 else "read_symmetric", where=self.where())
@@ -307,7 +306,7 @@ class ShapesAndCost(Page):
         }
         counts = {verdict: len(claims) for verdict, claims in by_verdict.items()}
         st.markdown(text("claims_intro", all=len(NOTE_CLAIMS), **counts))
-        show_table("claims", cost_tables.claims_table(self.choice.lang), height=420)
+        show_table("claims", cost_tables.claims_table(), height=420)
         for verdict in ("wrong", "partly"):
             with st.expander(word(f"claims_{verdict}", n=counts[verdict])):
                 lines = []

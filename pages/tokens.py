@@ -22,6 +22,7 @@ from pages.ui.sections.overlay import pieces_of
 from pages.ui.tables import draw_table
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.text.formulas import COSINE
+from pages.ui.theme import scaled
 from pages.ui.worked_out import neighbours, sinusoids, whole_table
 
 SINES = (
@@ -171,7 +172,6 @@ class Tokens(Page):
                     Axis.counted(word("axis_column"), side),
                     chosen=divmod(chosen, side) if many else None,
                     hover=self.tokens[first:],
-                    font_size=self.font_size,
                     height=360,
                 ),
                 text(
@@ -209,7 +209,7 @@ class Tokens(Page):
         else:
             axes = Axis(plain("axis.token"), [name]), Axis(word("axis_pixel"))
             said, scale = text("read_pixels", token=name, pixels=len(pixels), ink=int((pixels > 0.5).sum())), "share"
-        look = {"scale": scale, "square": False, "font_size": self.font_size, "height": 170}
+        look = {"scale": scale, "square": False, "height": 170}
         values = pixels.reshape(self.trace.config.channels, -1)
         self.picture(
             "pixels", heatmap(values, *axes, **look), said, values=pixels[None], equation="p", still=self.self_same
@@ -236,7 +236,7 @@ class Tokens(Page):
             "projection": text("read_projection", narrow=config.embedded, wide=config.d_model),
         }
         names = [row.removeprefix("embedding.") for row in rows]
-        low = int(min(240 if len(rows) < 4 else 160, 70 + 10 * len(self.tokens)) * self.font_size / 12)
+        low = scaled(min(240 if len(rows) < 4 else 160, 70 + 10 * len(self.tokens)))
         titles = {name: word(name) for name in names} | ({"sum": word("summed")} if names[-1] != "sum" else {})
         looks = [{"title": titles[name], "height": low, "strongest": strongest} for name in names]
         cell_maps(self, rows, [said[name] for name in names], looks, stacked=True)
@@ -297,7 +297,7 @@ class Tokens(Page):
         names, kind = Axis(word("column_piece"), words), "read_random_rows" if self.choice.paper else "read_neighbours"
         self.picture(
             "neighbours",
-            bars(cosines, names, word("axis_cosine"), colours=SLATE, font_size=self.font_size),
+            bars(cosines, names, word("axis_cosine"), colours=SLATE),
             text(kind, token=self.tokens[self.token], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
             equation=COSINE,
             still=self.self_same,
@@ -337,7 +337,6 @@ class Tokens(Page):
                 word("axis_value"),
                 used=len(self.tokens) - len(self.uncounted) if many and not self.moved else None,
                 chosen=(place, dimension) if many and dimension is not None and place is not None else None,
-                font_size=self.font_size,
             ),
             sentence,
             table=pd.DataFrame(table[:, shown], columns=list(called), index=range(1, len(table) + 1)),
@@ -350,7 +349,7 @@ class Tokens(Page):
         for column, name in zip(st.columns([1, 1]), ("sinusoidal", "learned"), strict=True):
             with column:
                 try:
-                    drawn = whole_table(name, word("axis_place"), word("axis_dimension"), self.font_size)
+                    drawn = whole_table(name, word("axis_place"), word("axis_dimension"))
                 except WeightsError as error:
                     st.info(text("no_learned", file=error.file), icon=":material/info:")
                     continue

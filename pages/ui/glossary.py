@@ -152,12 +152,12 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
     return "_".join(path[-2:]) if path[0] in ("transform", "pooler") or path[-1] in ("output", "sum") else path[-1]
 
 
-def open_glossary(trace: Trace, mode: str) -> None:
-    """Open the glossary over the page. mode: "light" or "dark", for the colours of Q, K and V."""
-    st.dialog(plain("glossary.title"), width="large")(_glossary)(trace, mode)
+def open_glossary(trace: Trace) -> None:
+    """Open the glossary over the page."""
+    st.dialog(plain("glossary.title"), width="large")(_glossary)(trace)
 
 
-def _glossary(trace: Trace, mode: str) -> None:
+def _glossary(trace: Trace) -> None:
     st.markdown(t("glossary.purpose"))
     listed = list(entries(trace))
     shown_on = {page for _, page, _, _ in listed}
@@ -167,7 +167,7 @@ def _glossary(trace: Trace, mode: str) -> None:
         rows = []
         for symbol, page, name, value in listed:
             if page == shown:
-                written = symbol if symbol.startswith("`") else f"${coloured(symbol, mode)}$"
+                written = symbol if symbol.startswith("`") else f"${coloured(symbol)}$"
                 here = literal(value).replace(" × ", "\u00a0×\u00a0")  # a shape stays on one line
                 rows.append((written, t(f"glossary.{name}"), here))
         st.markdown(markdown_table(heads, rows, ":--|:--|:--"))

@@ -27,6 +27,7 @@ from pages.ui.pickers import bound, told_apart
 from pages.ui.share import open_share
 from pages.ui.sidebar import OVER, SHARE_ICON, opener
 from pages.ui.text import plain, t
+from pages.ui.theme import mode
 from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
@@ -128,7 +129,7 @@ class Page(View):
             self._strip()
         match st.session_state.pop(OVER, None):
             case "glossary":
-                open_glossary(self.explained(), self.mode)
+                open_glossary(self.explained())
             case "share":
                 open_share(asked)  # as the address has it, with what waits for another input
         for arrow, (down, across) in ARROWS.items():
@@ -277,7 +278,7 @@ class Page(View):
             with csv:
                 st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
             with page:
-                make = partial(exports.standalone, figure, about, self.mode)
+                make = partial(exports.standalone, figure, about, mode())
                 st.download_button("HTML", make, f"{file}.html", "text/html", **look)
         run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
         with npz:

@@ -23,6 +23,7 @@ from pages.ui.pickers import bound
 from pages.ui.runs import DIFFERENCES, Runs
 from pages.ui.text import class_label, joined, literal, plain, t, unmarked
 from pages.ui.text.formulas import in_words
+from pages.ui.theme import draw_on
 
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
@@ -44,8 +45,7 @@ class View(Runs):
 
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
-        self.mode = st.context.theme.type or "light"
-        self.font_size = 18 if choice.big else 12
+        draw_on(st.context.theme.type or "light", big=choice.big)
         #: Title, figure, what makes the table of its numbers, of which layer and head it is, and of which runs.
         self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame], str, list[str]]] = {}
         self._keys: dict[str, Callable[[], None]] = {}
@@ -170,7 +170,7 @@ class View(Runs):
 
     def in_words(self, latex: str) -> str:
         """An equation with its words in the reader's language, and with Q, K and V in their colours."""
-        return figures.coloured(in_words(latex), self.mode)
+        return figures.coloured(in_words(latex))
 
     def picture(
         self,

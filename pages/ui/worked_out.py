@@ -1,10 +1,13 @@
-"""What pages work out once for all visitors.
+"""What pages work out once for all visitors."""
 
-The file of a page runs anew with each click, and whatever it decorates for a cache would be decorated anew.
-"""
+from collections.abc import Callable, Hashable
+from threading import Condition
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from model import Edit, Trace
 from model.analysis import cosine_similarity, mean_cosine, nearest_rows
@@ -15,9 +18,23 @@ from model.pipeline import SPECIAL_TOKENS
 from pages.ui import session
 from pages.ui.differences import one_plane
 from pages.ui.figures import Axis, Figure, heatmap
+from pages.ui.text import language
+from pages.ui.theme import font_size, mode
 
 BEST = 5  # guesses shown for each layer
+T = TypeVar("T")
 Drawn = tuple[np.ndarray, np.ndarray, Figure, Figure]
+
+
+def once_a_look(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """A decorator that keeps the latest `most` results for all visitors, of the same arguments, which are hashable,
+    in each language, on each ground and in letters of each size.
+    """
+
+    def key(*arguments: Hashable) -> tuple:
+        return hashkey(language(), mode(), font_size(), *arguments)
+
+    return cached(LRUCache(most), key, condition=Condition())
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -35,16 +52,16 @@ def sinusoids() -> np.ndarray:
     return SinusoidalPositions(PRESETS["text"].d_model, PRESETS["text"].max_len).table.numpy()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def whole_table(name: str, place: str, dimension: str, font_size: int) -> Drawn:
+@once_a_look(32)
+def whole_table(name: str, place: str, dimension: str) -> Drawn:
     """All positions of the sentence model ("sinusoidal") or the digit model ("learned"), how alike they are, and both
     as pictures: the same for every input, so drawn once. place, dimension: titles of axes. Raises WeightsError.
     """
     digits = name == "learned"
     table = session.pipeline("digits").network.embedding.positions.table.numpy() if digits else sinusoids()
     alike, places = cosine_similarity(table), Axis(place)
-    drawn = heatmap(table, places, Axis(dimension), square=False, height=330, font_size=font_size)
-    return table, alike, drawn, heatmap(alike, places, places, limit=1.0, height=400, font_size=font_size)
+    drawn = heatmap(table, places, Axis(dimension), square=False, height=330)
+    return table, alike, drawn, heatmap(alike, places, places, limit=1.0, height=400)
 
 
 @st.cache_data(max_entries=128, show_spinner=False)

@@ -318,7 +318,7 @@ def test_the_statement_about_n_below_d_model_is_examined_with_this_encoders_numb
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_drawing_has_a_box_for_each_step_and_none_lies_on_another(preset: str) -> None:
     walk = shape_walk(PRESETS[preset], length(preset))
-    drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"}, "light")
+    drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"})
     frame, *boxes = drawn.checked().layout.shapes
     assert len(boxes) == len(walk) == len(drawn.checked().data[2].text)
     for i, a in enumerate(boxes):

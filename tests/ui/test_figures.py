@@ -9,6 +9,7 @@ import pytest
 from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
 from pages.ui.figures.curves import waves
 from pages.ui.figures.reads import reads
+from pages.ui.theme import LARGE, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 
@@ -87,14 +88,15 @@ def test_there_is_room_for_the_names_and_the_colour_bar() -> None:
 
     short, long, wide = margins("a", "of"), margins("a", "understanding"), margins("我", "理解理解理解")
     assert short["l"] < wide["l"] < long["l"]
-    assert margins("a", "of", font_size=18)["l"] > short["l"]
+    with letters(LARGE):
+        assert margins("a", "of")["l"] > short["l"]
     assert short["b"] == long["b"] == wide["b"]  # side by side they fit
     assert margins(*["understanding"] * 12)["b"] > long["b"]  # on end
     assert bars(np.ones(2), Axis("", ["a", "b"]), "p").checked().layout.margin.t < short["t"]  # no colour bar
 
 
 def test_what_a_head_reads_is_written_whole_however_slim_the_picture() -> None:
-    drawn = reads(np.array([0.1, 0.2, 0.7]), 0, ["[MASK]", "it", "unfortunately"], "light").layout
+    drawn = reads(np.array([0.1, 0.2, 0.7]), 0, ["[MASK]", "it", "unfortunately"]).layout
     assert drawn["margin"]["l"] > 55 and drawn["margin"]["r"] > 125  # pixels, as a browser measured them
     assert drawn["xaxis"]["range"] == [0, 1]
 
@@ -125,7 +127,7 @@ def test_what_is_written_on_a_bar_has_a_contrast_of_4_5_whatever_its_colour() ->
 @pytest.mark.parametrize(("least", "wanted"), [(0.02, {(0, 0), (0, 1), (1, 1)}), (0.5, {(0, 0), (1, 1)})])
 def test_lines_join_each_query_to_what_it_looks_at(least: float, wanted: set) -> None:
     weights = np.array([[0.9, 0.1], [0.01, 0.99]], np.float32)
-    figure = attention_lines(weights, Axis("q", ["a", "b"]), Axis("k", ["a", "b"]), 0, "light", least=least)
+    figure = attention_lines(weights, Axis("q", ["a", "b"]), Axis("k", ["a", "b"]), 0, least=least)
     joined = set()
     for line in (trace for trace in figure.checked().data if trace.mode == "lines"):
         ends = np.asarray(line.y).reshape(-1, 3)
@@ -151,14 +153,14 @@ def test_numbers_of_short_bars_to_the_left_have_room_before_the_names() -> None:
 
 @pytest.mark.parametrize(("font_size", "height"), [(12, 534), (18, 460), (18, None)])
 def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height: int | None) -> None:
-    figure = tiles(
-        np.full((6, 8, 17, 17), 0.5),
-        Axis("layer", "123456"),
-        Axis("head", "12345678"),
-        words=["near"] * 48,
-        font_size=font_size,
-        height=height,
-    )
+    with letters(font_size):
+        figure = tiles(
+            np.full((6, 8, 17, 17), 0.5),
+            Axis("layer", "123456"),
+            Axis("head", "12345678"),
+            words=["near"] * 48,
+            height=height,
+        )
     cells, words = figure.checked().data[0], figure.checked().data[-1]
     blank = (np.asarray(cells.z)[:, 0] == 0).mean() * 6 / 5  # of a tile and its word; no word row below the last tile
     unit = (figure.checked().layout.height - 6 * font_size) / 6  # pixels

@@ -22,7 +22,7 @@ class Sheet:
         self.trace, self.pipeline = trace_of(name), pipeline(name)
         self.choice = Choice(**chosen).fitted(self.trace.config, len(self.trace.tokens))
         self.token = self.choice.token or 0
-        self.font_size, self.mode, self.story, self.differs = 12, "light", False, False
+        self.story = self.differs = False
         self.pictures: dict[str, tuple] = {}
 
     def place(self, key: str) -> int:

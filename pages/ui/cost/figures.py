@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from model.cost import Shape, Step
-from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, ROLE_COLOURS, Figure, figure_of, label
+from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
 from pages.ui.figures.base import BREAK, at, scale, stroke, tint, words_at
 from pages.ui.figures.base import look as figure_look
 from pages.ui.text.formulas import html_math
+from pages.ui.theme import font_size, mode, scaled
 
 PREFIXES = {"Z": 10**21, "E": 10**18, "P": 10**15, "T": 10**12, "G": 10**9, "M": 10**6, "k": 10**3}
 
@@ -71,9 +72,7 @@ def _levels(steps: Sequence[Step]) -> dict[str, int]:
     return levels
 
 
-def walk_diagram(
-    steps: Sequence[Step], words: Mapping[str, str], mode: str, *, font_size: int = 12, mathematics=html_math
-) -> Figure:
+def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], *, mathematics=html_math) -> Figure:
     """The shape walk as boxes from input to answer, each with its symbol, its shape in letters and in numbers.
 
     steps: of one shape_walk. words: "parameters" and "multiply_adds", the units written beside a box, and "times",
@@ -90,7 +89,7 @@ def walk_diagram(
     for step in steps:
         x, y = place[step.key]
         role, work = step.key.rpartition(".")[2].removeprefix("W_"), step.multiply_adds.number
-        colour = ROLE_COLOURS[mode].get(role, AFTER if work else GREY)
+        colour = role_colours().get(role, AFTER if work else GREY)
         sides = x - _WIDTH / 2, x + _WIDTH / 2, y - _HALF_HEIGHT, y + _HALF_HEIGHT
         look = {"line": {"color": colour, "width": 1.5}, "fillcolor": tint(colour, 0.16 if work else 0.04)}
         shapes.append(_box(*sides, **look))
@@ -118,7 +117,7 @@ def walk_diagram(
             list(place.values()),
             "text",
             text=inside,
-            textfont={"size": font_size - 1, "color": INK[mode]},
+            textfont={"size": font_size() - 1, "color": INK[mode()]},
             customdata=[mathematics(step.equation) for step in steps],
             hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
@@ -127,11 +126,11 @@ def walk_diagram(
             [note[:2] for note in notes],
             [note[2] for note in notes],
             textposition=[note[3] for note in notes],
-            textfont={"size": font_size - 2, "color": GREY},
+            textfont={"size": font_size() - 2, "color": GREY},
             cliponaxis=True,
         ),
     ]
-    times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size + 1, "color": ACCENT}}
+    times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size() + 1, "color": ACCENT}}
     times |= {"x": 2.97, "y": max(layer) + 0.44, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
     layout = {
         "shapes": shapes,
@@ -140,8 +139,8 @@ def walk_diagram(
         "yaxis": {"range": [max(levels.values()) + 0.5, -0.5], "visible": False},
         "showlegend": False,
     }
-    height = int((max(levels.values()) + 1) * _ROW * lines_each / 3 * font_size / 12)
-    return figure_of(traces, layout | figure_look(height, font_size))
+    height = scaled((max(levels.values()) + 1) * _ROW * lines_each / 3)
+    return figure_of(traces, layout | figure_look(height))
 
 
 def _box(left: float, right: float, top: float, bottom: float, **look: object) -> dict:
@@ -194,7 +193,6 @@ def cost_curves(
     crossings: Sequence[tuple[int, int, str]] = (),
     measured: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None,
     unit: str = "",
-    font_size: int = 12,
 ) -> Figure:
     """What grows with n, a column and a line each over the index n; names and titles (of x and y) are what is written.
 
@@ -227,7 +225,7 @@ def cost_curves(
                 "markers+text",
                 text=[f"{n:,}" for n, _, _ in crossings],
                 textposition=["top left" if i % 2 else "bottom right" for i in range(len(crossings))],
-                textfont={"size": font_size - 1},
+                textfont={"size": font_size() - 1},
                 customdata=[label(said) for _, _, said in crossings],
                 marker={"size": 11, "color": "rgba(0,0,0,0)", "line": {"width": 2, "color": GREY}},
                 hovertemplate="%{customdata}<extra></extra>",
@@ -240,12 +238,12 @@ def cost_curves(
         "yaxis": scale(titles[1], zeroline=False, exponentformat="SI", ticksuffix=unit, **kind),
         **LEGEND,
     }
-    figure = Figure(traces, layout | figure_look(int(460 * font_size / 12), font_size))
+    figure = Figure(traces, layout | figure_look(scaled(460)))
     if curves.index[0] <= here <= curves.index[-1]:
         line = {"type": "line", "x0": here, "x1": here, "y0": 0, "y1": 1, "yref": "y domain"}
         figure.layout["shapes"] = [line | {"line": {"color": GREY, "width": 1.5, "dash": "dot"}}]
         x = math.log10(here) if logarithmic else here
         top = {"x": x, "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left", "xshift": 3}
-        said = {"text": f"n = {here:,}", "showarrow": False, "font": {"size": font_size}}
+        said = {"text": f"n = {here:,}", "showarrow": False, "font": {"size": font_size()}}
         figure.layout["annotations"] = [top | said]
     return figure

@@ -27,6 +27,8 @@ from pages.ui.cost.figures import shape_text, short, with_prefix
 from pages.ui.figures import AFTER, Axis, Figure, bars
 from pages.ui.text import catalogue, texts_of
 from pages.ui.text.formulas import html_math, in_words, plain_math
+from pages.ui.theme import scaled
+from pages.ui.worked_out import once_a_look
 
 POINTS = 72  # of a curve
 text, word = texts_of("shapes_and_cost")
@@ -50,8 +52,8 @@ def steps_of(config: EncoderConfig, n: int, batch: int) -> list[Step]:
     return shape_walk(config, n, batch)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool, lang: str) -> pd.DataFrame:
+@once_a_look(64)
+def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool) -> pd.DataFrame:
     """Every step in numbers, or in letters."""
     steps, rows, counted = steps_of(config, n, batch), [], ("parameters", "multiply_adds", "bytes")
     # A browser's column of numbers ends at 2^53: one that holds more is of words.
@@ -76,14 +78,12 @@ def steps_table(config: EncoderConfig, n: int, batch: int, numbers: bool, lang: 
     return table(rows, names, index=range(1, len(rows) + 1))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def walk_picture(config: EncoderConfig, n: int, batch: int, mode: str, font_size: int, lang: str) -> Figure:
+@once_a_look(64)
+def walk_picture(config: EncoderConfig, n: int, batch: int) -> Figure:
     words = {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
     return cost_figures.walk_diagram(
         steps_of(config, n, batch),
         words | {"times": word("times", N=config.layers)},
-        mode,
-        font_size=font_size,
         mathematics=lambda latex: html_math(in_words(latex)),
     )
 
@@ -97,8 +97,8 @@ def counted(config: EncoderConfig) -> int:
     return real_parameters(config)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def parameters_table(config: EncoderConfig, lang: str) -> pd.DataFrame:
+@once_a_look(64)
+def parameters_table(config: EncoderConfig) -> pd.DataFrame:
     """Each part that has parameters, then all of them."""
     parts = parameters(config)
     rows = [
@@ -108,11 +108,11 @@ def parameters_table(config: EncoderConfig, lang: str) -> pd.DataFrame:
     return table(rows, "part parameters formula with_numbers")
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def parameters_picture(config: EncoderConfig, font_size: int, lang: str) -> Figure:
+@once_a_look(64)
+def parameters_picture(config: EncoderConfig) -> Figure:
     parts = {name: part.number for name, part in parameters(config).items() if part.number}
     names = Axis("", [word(f"part_{name}") for name in parts])
-    look = {"font_size": font_size, "height": (80 + 24 * len(parts)) * font_size // 12}  # large numbers fit their bars
+    look = {"height": scaled(80 + 24 * len(parts))}  # large numbers fit their bars
     figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, **look)
     text = [short(number) for number in parts.values()]
     inside = ["inside" if number > max(parts.values()) / 3 else "outside" for number in parts.values()]
@@ -154,10 +154,8 @@ def named(lines: pd.DataFrame) -> pd.DataFrame:
     return lines.rename(columns=names)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def cost_picture(
-    config: EncoderConfig, here: int, times: LayerTimes | None, logarithmic: bool, font_size: int, lang: str
-) -> Figure:
+@once_a_look(64)
+def cost_picture(config: EncoderConfig, here: int, times: LayerTimes | None, logarithmic: bool) -> Figure:
     """Multiply–adds of one layer over n, with the crossings, `here`, and what this machine took."""
     lines = curves(config, here)
     marks = [
@@ -184,12 +182,11 @@ def cost_picture(
         here=here,
         measured=measured,
         logarithmic=logarithmic,
-        font_size=font_size,
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_size: int, lang: str) -> Figure:
+@once_a_look(64)
+def memory_picture(config: EncoderConfig, here: int, logarithmic: bool) -> Figure:
     """Bytes of all n × n weights over n, and of all parameters, which do not grow."""
     lines = curves(config, here).set_index("n")[["memory"]].rename(columns={"memory": "memory_weights"})
     lines["memory_parameters"] = total(parameters(config)).number * BYTES["float32"]
@@ -200,7 +197,6 @@ def memory_picture(config: EncoderConfig, here: int, logarithmic: bool, font_siz
         here=here,
         logarithmic=logarithmic,
         unit="B",
-        font_size=font_size,
     )
 
 
@@ -232,8 +228,8 @@ def pace(times: LayerTimes, config: EncoderConfig) -> float:
 # -- the lecture notes' numbers ------------------------------------------------------------------------------
 
 
-@st.cache_resource(show_spinner=False)
-def claims_table(lang: str) -> pd.DataFrame:
+@once_a_look(64)
+def claims_table() -> pd.DataFrame:
     """What the lecture notes say in numbers, beside ours: the numbers first, for on a phone no more is in sight."""
     rows = [
         (

@@ -19,6 +19,7 @@ from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
 from pages.ui.link import select
 from pages.ui.text import plain, t
+from pages.ui.theme import scaled
 from pages.ui.view import View, shape
 
 MOST_CLASSES = 16  # with a column of their own
@@ -35,7 +36,7 @@ def how_it_is_prepared(view: View) -> None:
     config = view.trace.config
     size, side = config.patch_size, config.patches_per_side
     steps = sketch.steps(view.choice.other_drawing if view.shows == "other" else view.choice.drawing)
-    raw, cropped, scaled = steps.raw, steps.cropped, steps.scaled
+    raw, cropped, fitted = steps.raw, steps.cropped, steps.scaled
     top, left = np.flatnonzero(raw.any(1))[0], np.flatnonzero(raw.any(0))[0]
     box = (top, left, top + cropped.shape[0], left + cropped.shape[1])
     inked = {"share": f"{(raw > 0).mean():.0%}", "height": cropped.shape[0], "width": cropped.shape[1]}
@@ -46,13 +47,13 @@ def how_it_is_prepared(view: View) -> None:
     cut |= {"least": FAINTEST}
     numbers = {"patches": len(patches), "pixels": size * size}
     numbers |= {"d_model": config.d_model, "tokens": len(view.trace.tokens)}
-    small = {"font_size": view.font_size, "height": 230}
-    wide = small | {"square": False, "height": round(230 * view.font_size / 12)}
+    small = {"height": 230}
+    wide = small | {"square": False, "height": scaled(230)}
     patch, dimension = Axis(plain("patches.axis_patch")), Axis(plain("axis.d_model"))
     vectors = view.shown("embedding.tokens")
     pictures = (
         ("raw", raw, drawing(raw, box=box, **small), inked),
-        ("scaled", scaled, drawing(scaled, **small), {"before": shape(cropped), "after": shape(scaled), "box": BOX}),
+        ("scaled", fitted, drawing(fitted, **small), {"before": shape(cropped), "after": shape(fitted), "box": BOX}),
         ("centred", image, drawing(image, cross=(row, column), **small), middle),
         ("cut", pieces, drawing(image, cut=size, **small), cut),
         ("rows", patches, heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), scale="share", **wide), numbers),
@@ -68,16 +69,16 @@ def how_it_is_brought_to_size(view: View) -> None:
     assert isinstance(reader, CheckpointImageReader)
     assert picture is not None and patches is not None and seen is not None
     size, side, front = config.patch_size, config.patches_per_side, config.tokens_in_front
-    look = {"font_size": view.font_size, "square": False, "height": round(260 * view.font_size / 12)}
+    look = {"square": False, "height": scaled(260)}
     patch = Axis(plain("patches.axis_patch"))
     numbers = {"patches": len(patches), "pixels": patches.shape[1], "d_model": config.d_model}
     numbers |= {"front": " ".join(view.trace.tokens[:front]), "tokens": len(view.trace.tokens)}
     numbers |= {"size": config.image_size, "side": side, "patch": size}
     numbers |= {"mean": in_a_row(reader.mean), "deviation": in_a_row(reader.deviation)}
     names = Axis("", [plain(f"tokens.{channel}") for channel in ("red", "green", "blue")][: config.channels])
-    channels = tiles(picture[None], Axis("", [""]), names, scale="signed", font_size=view.font_size, height=260)
+    channels = tiles(picture[None], Axis("", [""]), names, scale="signed", height=260)
     vectors = view.shown("embedding.tokens")
-    fitted = colour_picture(seen, cut=size, font_size=view.font_size, height=260)
+    fitted = colour_picture(seen, cut=size, height=260)
     rows = heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), **look)
     projected = heatmap(vectors, Axis(plain("axis.token")), Axis(plain("axis.d_model")), **look)
     pictures = (
@@ -149,7 +150,6 @@ def position_maps(view: View, token: int) -> None:
             plain("patches.hover_position", patch=names[i], nearest=names[j], cosine=f"{others[i, j]:.2f}")
             for i, j in enumerate(others.argmax(axis=1))
         ],
-        font_size=view.font_size,
         height=620,
     )
     figure.layout["xaxis"] |= {"constrain": "domain"}
@@ -219,7 +219,6 @@ def first_to_know(view: View) -> None:
             *axes,
             scale="signed" if view.differs else "share",
             square=False,
-            font_size=view.font_size,
             height=max(270, 90 + 20 * len(steps)),
         ),
         t(

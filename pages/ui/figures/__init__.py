@@ -15,6 +15,7 @@ from pages.ui.figures.base import (
     figure_of,
     label,
     on_screen,
+    role_colours,
 )
 from pages.ui.figures.colours import colour_picture, colour_tiles
 from pages.ui.figures.curves import activation_curve, bars, grouped_bars, lines, outlines, spreads, waves

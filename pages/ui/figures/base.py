@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from plotly.colors import get_colorscale, hex_to_rgb
 
 from pages.ui.numbers import written
+from pages.ui.theme import SMALL, font_size, mode
 
 #: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
 SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]
@@ -78,9 +79,14 @@ def sign_colours(values: np.ndarray) -> list[str]:
     return [LESS if value < 0 else MORE for value in np.ravel(values)]
 
 
-def coloured(equation: str, mode: str) -> str:
+def role_colours() -> dict[str, str]:
+    """The colours of Q, K and V on this ground."""
+    return ROLE_COLOURS[mode()]
+
+
+def coloured(equation: str) -> str:
     """An equation with Q, K and V (and their matrices) in their colours."""
-    colours = ROLE_COLOURS[mode]
+    colours = role_colours()
     return re.sub(
         r"(?<![A-Za-z\\{_])((?:W_|b_)?([QKV]))(?![A-Za-z])",
         lambda hit: rf"\textcolor{{{colours[hit[2]]}}}{{{hit[1]}}}",
@@ -168,12 +174,12 @@ def scale(title: str, **look: Any) -> dict:
     return {"title": {"text": label(title)}, "automargin": True, **look}
 
 
-def axis_layout(axis: Axis, n: int, font_size: int, named: Sequence[int] | None = None) -> dict:
+def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
     """One side of a picture with `n` places. named: those whose labels stand there; all if left out."""
     side = scale(axis.title, **BARE)
     if axis.labels:
         named = range(n) if named is None else named
-        size = font_size if len(named) <= 20 else font_size - 2
+        size = font_size() if len(named) <= 20 else font_size() - 2
         side |= {
             "tickmode": "array",
             "tickvals": list(named),
@@ -193,17 +199,17 @@ def thinned(n: int, chosen: int | None) -> list[int]:
     return sorted({chosen, *(place for place in range(0, n, apart) if abs(place - chosen) >= apart)})
 
 
-def on_screen(height: float, font_size: int) -> int:
+def on_screen(height: float) -> int:
     """A picture's height, or less, so that it ends on the first screen; in a presentation, on a projector's."""
-    return int(min(height, 540 if font_size <= 12 else 460))
+    return int(min(height, 540 if font_size() <= SMALL else 460))
 
 
-def look(height: int, font_size: int) -> dict:
+def look(height: int) -> dict:
     """The layout that all figures share."""
     return {
         "height": height,
         "margin": {"l": 6, "r": 6, "t": 8, "b": 6, "pad": 3},  # with more, names would reach the titles
-        "font": {"size": font_size},
+        "font": {"size": font_size()},
         "hovermode": "closest",
         "hoverdistance": 20,
         "dragmode": False,
@@ -223,7 +229,7 @@ LEGEND = {
 }
 
 
-def colour_bar(ends: dict[float, str], font_size: int, **look: Any) -> dict:
+def colour_bar(ends: dict[float, str], **look: Any) -> dict:
     """The names of some values, above a picture at its left."""
     return {
         "orientation": "h",
@@ -236,7 +242,7 @@ def colour_bar(ends: dict[float, str], font_size: int, **look: Any) -> dict:
         "outlinewidth": 0,
         "ypad": 4,
         "title": {"side": "right"},  # above it, even no title takes a line
-        "tickfont": {"size": font_size - 2},
+        "tickfont": {"size": font_size() - 2},
         "tickvals": list(ends),
         "ticktext": [written(text) for text in ends.values()],
         **look,
@@ -348,16 +354,15 @@ def tile_layout(
     shape: Sequence[int],
     chosen: tuple[int, int] | None,
     height: int,
-    font_size: int,
     *,
     square: bool = True,
 ) -> dict:
     """The layout of tiles, each one unit wide and high. shape: how many down and across. chosen: outlined."""
     n_rows, n_columns = shape
-    x = axis_layout(columns, n_columns, font_size) | {"range": [-0.52, n_columns - 0.48]}
-    y = axis_layout(rows, n_rows, font_size) | {"range": [n_rows - 0.48, -0.52]}
+    x = axis_layout(columns, n_columns) | {"range": [-0.52, n_columns - 0.48]}
+    y = axis_layout(rows, n_rows) | {"range": [n_rows - 0.48, -0.52]}
     if square:
         x |= {"constrain": "domain", "constraintoward": "left"}
         y |= {"constrain": "domain", "scaleanchor": "x"}
     shapes = [] if chosen is None else [outline(*chosen)]
-    return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height, font_size) | TO_THE_NEAREST
+    return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height) | TO_THE_NEAREST

@@ -24,6 +24,7 @@ from pages.ui.figures.base import (
     tint,
 )
 from pages.ui.numbers import signed, written
+from pages.ui.theme import font_size, scaled
 
 #: The line at 0, which differences start from.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
@@ -40,7 +41,6 @@ def bars(
     value_range: tuple[float, float] | None = None,
     differs: bool = False,
     there: np.ndarray | None = None,
-    font_size: int = 12,
     height: int | None = None,
 ) -> Figure:
     """One bar for each name, in the order given (the first on top).
@@ -64,7 +64,7 @@ def bars(
         insidetextfont={"color": ink_on(colours) if isinstance(colours, str) else [ink_on(one) for one in colours]},
         hovertemplate="%{y}: %{x:.4f}<extra></extra>",
     )
-    side = axis_layout(names, len(values), font_size) | {"range": [len(values) - 0.4, -0.6]}
+    side = axis_layout(names, len(values)) | {"range": [len(values) - 0.4, -0.6]}
     across = scale(value_title, **ZERO)
     drawn = values if there is None else np.concatenate([values, there])
     low, high = float(np.nanmin(drawn, initial=0)), float(np.nanmax(drawn, initial=0))
@@ -72,12 +72,12 @@ def bars(
         across["range"] = value_range
     elif ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
         across["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
-    height = height or int(min(720, 80 + len(values) * 24 * font_size / 12))
-    uniform = {"minsize": font_size - 2, "mode": "hide"}  # what would be smaller stays away
+    height = height or min(720, 80 + scaled(len(values) * 24))
+    uniform = {"minsize": font_size() - 2, "mode": "hide"}  # what would be smaller stays away
     legible = {"barmode": "overlay", "bargap": 0.15, "showlegend": False, "uniformtext": uniform}
     return figure_of(
         [bar] if there is None else [bar, hollow(bar, "x", there)],
-        {"yaxis": side, "xaxis": across} | legible | look(height, font_size),
+        {"yaxis": side, "xaxis": across} | legible | look(height),
     )
 
 
@@ -89,14 +89,14 @@ def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
     return bar | {letter: there, "text": None, "marker": outline, "showlegend": False}
 
 
-def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str, font_size: int) -> dict:
+def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str) -> dict:
     """The layout of a figure with names from left to right, a value upwards, and a legend above."""
     places = len(next(iter(series.values())))
     return {
-        "xaxis": axis_layout(names, places, font_size) | {"range": [-0.6, places - 0.4]},
+        "xaxis": axis_layout(names, places) | {"range": [-0.6, places - 0.4]},
         "yaxis": scale(value_title, **ZERO),
         **LEGEND,
-        **look(int(min(330 * font_size / 12, 390)), font_size),
+        **look(min(scaled(330), 390)),
     }
 
 
@@ -109,7 +109,6 @@ def grouped_bars(
     stacked: bool = False,
     value_range: tuple[float, float] | None = None,
     there: np.ndarray | None = None,
-    font_size: int = 12,
 ) -> Figure:
     """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
 
@@ -127,7 +126,7 @@ def grouped_bars(
         )
         for (title, values), colour in zip(series.items(), colours, strict=True)
     ]
-    layout = _named(series, names, value_title, font_size)
+    layout = _named(series, names, value_title)
     if value_range:
         layout["yaxis"]["range"] = value_range
     if there is not None:
@@ -135,9 +134,7 @@ def grouped_bars(
     return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": 0.25})
 
 
-def spreads(
-    series: Mapping[str, np.ndarray], names: Axis, value_title: str, colours: Sequence[str], font_size: int = 12
-) -> Figure:
+def spreads(series: Mapping[str, np.ndarray], names: Axis, value_title: str, colours: Sequence[str]) -> Figure:
     """For each row of each table (row, value) a box: its middle half, its median, and whiskers from 5 % to 95 %."""
     traces = []
     for (title, values), colour in zip(series.items(), colours, strict=True):
@@ -145,7 +142,7 @@ def spreads(
         box = {"lowerfence": low, "q1": q1, "median": median, "q3": q3, "upperfence": high}
         drawn = {"name": label(title), "marker": {"color": colour}, "line": {"width": 1.5}}
         traces.append(dict(type="box", x=np.arange(len(values)), **box, **drawn))
-    return figure_of(traces, _named(series, names, value_title, font_size) | {"boxmode": "group"})
+    return figure_of(traces, _named(series, names, value_title) | {"boxmode": "group"})
 
 
 def outlines(
@@ -155,7 +152,6 @@ def outlines(
     colours: Sequence[str],
     *,
     before: Mapping[str, np.ndarray] | None = None,
-    font_size: int = 12,
 ) -> Figure:
     """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap.
 
@@ -177,7 +173,7 @@ def outlines(
     for (title, values), colour in zip(before.items(), colours, strict=False):
         traces.append(outline(title, values, color=colour, width=1.5, dash="dash") | {"showlegend": False})
     layout = {"xaxis": scale(value_title, zeroline=True), "yaxis": scale(count_title, rangemode="tozero"), **LEGEND}
-    return figure_of(traces, layout | look(int(330 * font_size / 12), font_size))
+    return figure_of(traces, layout | look(scaled(330)))
 
 
 def activation_curve(
@@ -185,7 +181,6 @@ def activation_curve(
     points: tuple[np.ndarray, np.ndarray],
     chosen: int,
     titles: tuple[str, str, str],
-    font_size: int = 12,
     other: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Figure:
     """An activation function, one point on it for each neuron, the chosen one large; below, how many lie where.
@@ -226,7 +221,7 @@ def activation_curve(
         "yaxis": scale(titles[1], domain=[0.3, 1], zeroline=True),
         "yaxis2": {"domain": [0, 0.2], "showticklabels": False, "showgrid": False},
     }
-    return figure_of(traces, layout | look(int(400 * font_size / 12), font_size))
+    return figure_of(traces, layout | look(scaled(400)))
 
 
 def lines(
@@ -236,7 +231,6 @@ def lines(
     value_title: str,
     *,
     there: np.ndarray | None = None,
-    font_size: int = 12,
     height: int = 320,
 ) -> Figure:
     """One line for each name: values (name, step). Dashes and colours tell them apart.
@@ -261,11 +255,11 @@ def lines(
         look_there = {"line": trace["line"] | {"width": 1}, "marker": {"symbol": "circle-open", "size": 8}}
         traces.append(trace | thin | look_there | {"y": row})
     layout: dict = {
-        "xaxis": axis_layout(steps, values.shape[1], font_size),
+        "xaxis": axis_layout(steps, values.shape[1]),
         "yaxis": scale(value_title, rangemode="tozero", **ZERO),
         **LEGEND,
     }
-    return figure_of(traces, layout | look(height, font_size))
+    return figure_of(traces, layout | look(height))
 
 
 def waves(
@@ -276,7 +270,6 @@ def waves(
     *,
     used: int | None = None,
     chosen: tuple[int, int] | None = None,
-    font_size: int = 12,
 ) -> Figure:
     """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
 
@@ -310,4 +303,4 @@ def waves(
         "shapes": [band] if used and used < len(table) else [],
         **LEGEND,
     }
-    return figure_of(traces, layout | look(340, font_size))
+    return figure_of(traces, layout | look(340))

@@ -28,6 +28,7 @@ from pages.ui.figures.base import (
     with_gap,
 )
 from pages.ui.figures.colours import dimmed, stitched, under
+from pages.ui.theme import font_size, scaled
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
@@ -57,7 +58,6 @@ def drawing(
     cut: int | None = None,
     box: tuple[int, int, int, int] | None = None,
     cross: tuple[float, float] | None = None,
-    font_size: int = 12,
     height: int = 240,
 ) -> Figure:
     """A grey picture (row, column) in [0, 1] with square pixels, ink bright.
@@ -71,7 +71,7 @@ def drawing(
     x, y = side | {"range": [-0.5, n_columns - 0.5]}, side | {"range": [n_rows - 0.5, -0.5], "scaleanchor": "x"}
     shapes: list[dict] = []
     if cut:
-        x, y = patch_sides(n_rows // cut, cut, font_size - 2)
+        x, y = patch_sides(n_rows // cut, cut, font_size() - 2)
         edges = [place - 0.5 for place in range(cut, n_rows, cut)]
         shapes += rules(edges, edges, values.shape, colour)
     if cross is not None:
@@ -81,15 +81,15 @@ def drawing(
         shapes.append(frame(top, left, bottom - 1, right - 1, colour, 2))
     pixels = ink(as_bytes(values), WHITE_INK) | {"hoverinfo": None, "hovertemplate": "%{y}, %{x}<extra></extra>"}
     layout = {"xaxis": x, "yaxis": y, "shapes": shapes}
-    return figure_of(pixels, layout | look(int(height * font_size / 12), font_size))
+    return figure_of(pixels, layout | look(scaled(height)))
 
 
-def veiled(weights: np.ndarray, differs: bool, font_size: int) -> dict:
+def veiled(weights: np.ndarray, differs: bool) -> dict:
     """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest."""
     largest = float(np.abs(weights).max(initial=0.0)) or 1.0
     ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
-    white = {"size": font_size - 2, "color": "#ffffff"}
-    bar = colour_bar(ends, font_size, bgcolor="#000000", xpad=14, tickfont=white)
+    white = {"size": font_size() - 2, "color": "#ffffff"}
+    bar = colour_bar(ends, bgcolor="#000000", xpad=14, tickfont=white)
     scale = {"zmin": min(ends), "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL}
     return scale | {"hoverinfo": "skip", "colorbar": bar}
 
@@ -121,7 +121,6 @@ def over_drawing(
     title: str,
     *,
     differs: bool = False,
-    font_size: int = 12,
     height: int = 420,
 ) -> Figure:
     """One row of attention weights laid over the picture that its patches were cut from.
@@ -138,7 +137,7 @@ def over_drawing(
     sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
     sheet[:, 2:] = weights[front:].reshape(side, side)
     sheet[:front, 0] = weights[:front]
-    veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs, font_size))
+    veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs))
     places = np.concatenate([grid(front, 1, left=-2), grid(side, side)])
     marks = unseen(
         places,
@@ -148,7 +147,7 @@ def over_drawing(
     )
     column, row = places[query].tolist()
     outside = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": front - 0.5, "fillcolor": "#000000"}
-    x, y = patch_sides(side, 1, font_size)
+    x, y = patch_sides(side, 1, font_size())
     x |= {
         "constraintoward": "left",
         "range": [-2.55, side - 0.45],
@@ -164,7 +163,7 @@ def over_drawing(
         ],
         "images": images,
     }
-    return figure_of([*traces, veil, marks], layout | look(int(height * font_size / 12), font_size) | TO_THE_NEAREST)
+    return figure_of([*traces, veil, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
 
 
 def over_drawings(
@@ -176,7 +175,6 @@ def over_drawings(
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
     differs: bool = False,
-    font_size: int = 12,
     height: int = 500,
 ) -> Figure:
     """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
@@ -201,9 +199,9 @@ def over_drawings(
     def edges(copies: int) -> np.ndarray:
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
-    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs, font_size))
+    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs))
     places = tile_markers(n_rows, n_columns, hover)
-    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, int(height * font_size / 12), font_size)
+    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))
     for axis in (layout["xaxis"], layout["yaxis"]):
         axis["showticklabels"] = "ticktext" in axis
     return figure_of([*traces, veil, places], layout | {"images": images})

@@ -31,6 +31,7 @@ from pages.ui.figures.base import (
     with_gap,
     words_at,
 )
+from pages.ui.theme import font_size, scaled
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 WORDS = 1.2  # times the size of a word below a tile: the room for it
@@ -59,7 +60,6 @@ def heatmap_parts(
     gaps: bool = True,
     line_colour: str | None = None,
     thin: bool = True,
-    font_size: int = 12,
     height: int | None = None,
 ) -> tuple[list[dict], dict]:
     """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
@@ -99,7 +99,7 @@ def heatmap_parts(
         ygap=1 if gaps and n_rows <= MOST_APART else 0,
         hoverinfo="skip" if clickable else None,
         hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
-        colorbar=colour_bar(ends, font_size),
+        colorbar=colour_bar(ends),
     )
     traces: list = [cells]
     step = 1
@@ -109,10 +109,9 @@ def heatmap_parts(
         traces.append(unseen(grid(n_rows, n_columns, top, left, step), **shown))
     row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
     layout: dict = {
-        "xaxis": axis_layout(columns, n_columns, font_size, column if thin else None)
+        "xaxis": axis_layout(columns, n_columns, column if thin else None)
         | {"range": [left - 0.5, left + n_columns - 0.5]},
-        "yaxis": axis_layout(rows, n_rows, font_size, row if thin else None)
-        | {"range": [top + n_rows - 0.5, top - 0.5]},
+        "yaxis": axis_layout(rows, n_rows, row if thin else None) | {"range": [top + n_rows - 0.5, top - 0.5]},
     }
     if line_colour is not None:
         for side in layout.values():
@@ -125,8 +124,8 @@ def heatmap_parts(
         layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
     if height is None:
-        height = on_screen(max(230, 90 + n_rows * (28 if square else 22) * font_size / 12), font_size)
-    return traces, layout | look(height, font_size) | (TO_THE_NEAREST if clickable else {})
+        height = on_screen(max(230, 90 + scaled(n_rows * (28 if square else 22))))
+    return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
 
 
 def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], step: int) -> dict:
@@ -144,18 +143,16 @@ def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int
     return {"rows": names[0], "columns": names[1]}
 
 
-def wide_heatmap(
-    values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None, font_size: int = 12
-) -> Figure:
+def wide_heatmap(values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None) -> Figure:
     """A heatmap with far more columns than can be named: a column's number, from 1 on, stands in the hover.
 
     values: (row, column). title: of the columns.
     """
-    height = int(min(640, 96 + max(len(values), 2) * 15 * font_size / 12))
-    look = {"square": False, "thin": False, "font_size": font_size, "height": height}
+    height = min(640, 96 + scaled(max(len(values), 2) * 15))
+    look = {"square": False, "thin": False, "height": height}
     traces, layout = heatmap_parts(values, rows, Axis(title), limit=limit, **look)
     layout["xaxis"]["showticklabels"] = False
-    layout["xaxis"]["title"]["standoff"] = font_size + 8  # without tick labels it would lie on the cells
+    layout["xaxis"]["title"]["standoff"] = font_size() + 8  # without tick labels it would lie on the cells
     return figure_of(traces, layout)
 
 
@@ -188,7 +185,6 @@ def tiles(
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
     words: Sequence[str] = (),
-    font_size: int = 12,
     height: int | None = None,
 ) -> Figure:
     """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
@@ -207,9 +203,9 @@ def tiles(
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
     between, gap_x = max(1, n // 16), max(1, m // 16)
-    height = height or int(min(620, (66 + n_rows * 68) * font_size / 12))
-    size = round(0.8 * font_size)
-    share = min(WORDS * size * n_rows / (height - 6 * font_size), 0.4) if words else 0.0  # of a tile with its word
+    height = height or min(620, scaled(66 + n_rows * 68))
+    size = round(0.8 * font_size())
+    share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
     gap_y = between + round(n * share / (1 - share))
     sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
     sheet[:, :n, :, :m] = 1 + np.rint(shares * STEPS).transpose(0, 2, 1, 3)
@@ -227,7 +223,7 @@ def tiles(
         colorscale=with_gap(SIGNED if scale == "signed" else SHARES),
         hoverinfo="skip",
         colorbar=colour_bar(
-            {1 + STEPS * at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}, font_size, len=0.3, title=None
+            {1 + STEPS * at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}, len=0.3, title=None
         ),
     )
     drawn = [cells, tile_markers(n_rows, n_columns, hover)]
@@ -236,7 +232,7 @@ def tiles(
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
         drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
-    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, font_size, square=False))
+    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=False))
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> Figure:
@@ -261,15 +257,15 @@ class Thumbnail:
     colour: str | None = None  # of the title
 
 
-def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_height: int = 118) -> Figure:
+def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, row_height: int = 118) -> Figure:
     """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
 
     Written as plain data: Plotly's make_subplots takes seven times as long. Of a large matrix blocks are drawn, which
     say no numbers.
     """
-    row_height = round(row_height * font_size / 12)
+    row_height = scaled(row_height)
     height = row_height * len(grid)
-    gap, head = 0.03, 1.9 * font_size / height
+    gap, head = 0.03, 1.9 * font_size() / height
     data: list[dict] = []
     layout: dict[str, dict] = {}
     titles: list[dict] = []
@@ -318,7 +314,7 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, font_size: int = 12, row_
                     "xanchor": "left",
                     "yanchor": "bottom",
                     "showarrow": False,
-                    "font": {"size": font_size} | ({"color": picture.colour} if picture.colour else {}),
+                    "font": {"size": font_size()} | ({"color": picture.colour} if picture.colour else {}),
                 }
             )
-    return figure_of(data, layout | {"annotations": titles} | look(height, font_size))
+    return figure_of(data, layout | {"annotations": titles} | look(height))

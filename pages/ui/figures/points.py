@@ -11,7 +11,6 @@ from pages.ui.figures.base import (
     LEGEND,
     LESS,
     MORE,
-    ROLE_COLOURS,
     SHARES,
     Axis,
     Figure,
@@ -21,6 +20,7 @@ from pages.ui.figures.base import (
     label,
     look,
     on_screen,
+    role_colours,
     scale,
     stroke,
     text_width,
@@ -28,6 +28,7 @@ from pages.ui.figures.base import (
     words_at,
 )
 from pages.ui.numbers import written
+from pages.ui.theme import font_size, scaled
 
 USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
@@ -40,8 +41,6 @@ def attention_lines(
     rows: Axis,
     columns: Axis,
     chosen: int | None,
-    mode: str,
-    font_size: int = 12,
     *,
     least: float = 0.02,
     others: float | None = None,
@@ -67,13 +66,13 @@ def attention_lines(
         bundles.setdefault(bundle, []).extend(((0, i), (1, j), BREAK))
     for (tenth, lit, less), ends in sorted(bundles.items()):
         share = (tenth + 0.5) / 10
-        colour = (LESS if less else MORE) if differs else ACCENT if lit else ROLE_COLOURS[mode]["Q"]
+        colour = (LESS if less else MORE) if differs else ACCENT if lit else role_colours()["Q"]
         opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
         traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
     traces.append(_line_marks(weights, pairs, rows, columns))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
-        font = {"size": font_size if n <= 24 else max(7, font_size - 4)}
+        font = {"size": font_size() if n <= 24 else max(7, font_size() - 4)}
         traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
     most = max(n_rows, n_columns)
     layout = {
@@ -88,9 +87,9 @@ def attention_lines(
         },
         "yaxis": {"range": [most - 0.5, -0.5], "visible": False},
     }
-    height = 70 + most * 28 * font_size / 12
-    height = on_screen(height, font_size) if most <= 24 else int(min(900, height))
-    return figure_of(traces, layout | look(height, font_size))
+    height = 70 + scaled(most * 28)
+    height = on_screen(height) if most <= 24 else int(min(900, height))
+    return figure_of(traces, layout | look(height))
 
 
 def _line_marks(weights: np.ndarray, pairs: list[list[int]], rows: Axis, columns: Axis) -> dict:
@@ -114,7 +113,6 @@ def paths(
     *,
     chosen: int,
     before: np.ndarray | None = None,
-    font_size: int = 12,
 ) -> Figure:
     """The way of each token through the layers: points (step, token, 2), a line for each, with a dot at its two ends;
     that of the chosen token bold, with a dot at each step. A hover tells what each point is.
@@ -146,7 +144,7 @@ def paths(
         words_at(
             points[-1, shown],
             [f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
-            textposition=sides(points[-1, shown], [names[i] for i in shown], every, font_size),
+            textposition=sides(points[-1, shown], [names[i] for i in shown], every),
             cliponaxis=True,
         ),
     ]
@@ -155,7 +153,7 @@ def paths(
         way = stroke(before[:, chosen], ACCENT, 1.5, mode="lines+markers", marker=hollow)
         way["line"]["dash"] = "dot"
         traces += [way, *moved(before[-1], points[-1])]
-    return figure_of(traces, _plain_axes(titles) | look(460, font_size))
+    return figure_of(traces, _plain_axes(titles) | look(460))
 
 
 def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour: str = GREY) -> list[dict]:
@@ -168,14 +166,14 @@ def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour:
     ]
 
 
-def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray, font_size: int) -> list[str]:
+def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray) -> list[str]:
     """On which side of its point each name covers least of the names before it and of `dots`; both (places, 2)."""
     low, high = dots.min(axis=0), dots.max(axis=0)
     scale = np.array(USUAL_SIZE) / np.where(high > low, high - low, 1)
     points, dots = (points - low) * scale, (dots - low) * scale
     ways, taken, chosen = np.array(list(SIDES.values())), np.empty((0, 2, 2)), []  # taken: (name, corner, 2)
     for point, name in zip(points, names, strict=True):
-        half = np.array([text_width(name), 1.2]) * font_size / 2
+        half = np.array([text_width(name), 1.2]) * font_size() / 2
         centres = point + ways * (half + 5)
         boxes = np.stack([centres - half, centres + half], axis=1)  # (side, corner, 2)
         best = int(_covered(boxes, taken, dots).argmin())
@@ -219,7 +217,6 @@ def scatter(
     names: Sequence[str],
     chosen: int,
     before: np.ndarray | None = None,
-    font_size: int = 12,
 ) -> Figure:
     """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
 
@@ -231,7 +228,7 @@ def scatter(
             points,
             "markers+text",
             text=[label(name) for name in names],
-            textposition=sides(points, names, points, font_size),
+            textposition=sides(points, names, points),
             customdata=[label(line) for line in hover],
             hovertemplate="%{customdata}<extra></extra>",
             marker={
@@ -249,7 +246,7 @@ def scatter(
         traces += moved(before, points)
     ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
     traces.append(at(points[chosen], "markers", marker=ring, hoverinfo="skip"))
-    return figure_of(traces, _plain_axes(titles) | look(420, font_size))
+    return figure_of(traces, _plain_axes(titles) | look(420))
 
 
 def queries_and_keys(
@@ -258,11 +255,9 @@ def queries_and_keys(
     names: Sequence[str],
     legend: tuple[str, str],
     titles: tuple[str, str],
-    mode: str,
     *,
     link: tuple[int, int],
     before: tuple[np.ndarray, np.ndarray] | None = None,
-    font_size: int = 12,
     height: int = 520,
 ) -> Figure:
     """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
@@ -274,7 +269,7 @@ def queries_and_keys(
     traces = [stroke(np.stack([queries[link[0]], keys[link[1]]]), ACCENT, 3, showlegend=False)]
     sides = (("Q", queries, "circle", "top center"), ("K", keys, "diamond", "bottom center"))
     for side, (role, points, symbol, where) in enumerate(sides):
-        colour = ROLE_COLOURS[mode][role]
+        colour = role_colours()[role]
         if before is not None:
             traces += moved(before[side], points, symbol, colour)
         traces.append(
@@ -284,7 +279,7 @@ def queries_and_keys(
                 name=label(legend[side]),
                 text=[label(name) if few or i == link[side] else "" for i, name in enumerate(names)],
                 textposition=where,
-                textfont={"color": colour, "size": font_size},
+                textfont={"color": colour, "size": font_size()},
                 marker={"color": colour, "symbol": symbol, "size": 10},
                 customdata=[label(name) for name in names],
                 hovertemplate=f"{label(legend[side])}: <b>%{{customdata}}</b><extra></extra>",
@@ -293,11 +288,11 @@ def queries_and_keys(
         )
     layout = _plain_axes(titles)
     layout["yaxis"]["scaleanchor"] = "x"
-    return figure_of(traces, layout | LEGEND | look(height, font_size))
+    return figure_of(traces, layout | LEGEND | look(height))
 
 
 def strip_plot(
-    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str, font_size: int
+    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str
 ) -> Figure:
     """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
     heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
@@ -323,4 +318,4 @@ def strip_plot(
         "yaxis": {"visible": False, "range": [-0.15, 1.15]},
     }
     traces = [dots(others, {"size": 10, "color": GREY, "opacity": 0.55}), dots([lit], {"size": 16, "color": ACCENT})]
-    return figure_of(traces, layout | look(int(150 * font_size / 12), font_size))
+    return figure_of(traces, layout | look(scaled(150)))

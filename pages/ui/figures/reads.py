@@ -20,6 +20,7 @@ from pages.ui.figures.base import (
     words_at,
 )
 from pages.ui.numbers import signed
+from pages.ui.theme import font_size, mode, scaled
 
 FEWEST, MOST = 5, 10  # lines
 WIDEST = 11  # font sizes, so wide a word with its number may be: in a slim picture there must be room for lines
@@ -30,11 +31,9 @@ def reads(
     weights: np.ndarray,
     token: int,
     tokens: Sequence[str],
-    mode: str,
     *,
     faded: bool = False,
     differs: bool = False,
-    font_size: int = 12,
     height: int = 270,
 ) -> Figure:
     """One row of attention weights as lines from the token that looks (left) to those that it looks at (right).
@@ -63,7 +62,7 @@ def reads(
         traces.append(line)
     written = [signed(weights[place]) if differs else f"{weights[place]:.2f}" for place in shown]
     read = [f"&nbsp;<b>{label(tokens[place])}</b> {weight}" for place, weight in zip(shown, written, strict=True)]
-    font = {"size": font_size + 3, "color": INK[mode]}
+    font = {"size": font_size() + 3, "color": INK[mode()]}
     asks = [f"<b>{label(tokens[token])}</b>&nbsp;"]
     traces += [
         words_at([(0, source)], asks, textposition="middle left", textfont=font),
@@ -75,7 +74,7 @@ def reads(
         "yaxis": {"range": [len(shown) - 0.4, -0.6], "visible": False, "fixedrange": True},
         "showlegend": False,
     }
-    shared = look(int(height * font_size / 12), font_size)
+    shared = look(scaled(height))
     for side, names in (("l", [tokens[token]]), ("r", words)):
-        shared["margin"][side] += int(font_size * min(WIDEST, 1 + max(map(text_width, names))))
+        shared["margin"][side] += int(font_size() * min(WIDEST, 1 + max(map(text_width, names))))
     return figure_of(traces, layout | shared)

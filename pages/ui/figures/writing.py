@@ -11,18 +11,19 @@ from pages.ui.figures.base import (
     BREAK,
     LESS,
     MORE,
-    ROLE_COLOURS,
     Axis,
     Figure,
     Points,
     figure_of,
     label,
     look,
+    role_colours,
     stroke,
     unseen,
     words_at,
 )
 from pages.ui.numbers import written
+from pages.ui.theme import SMALL, font_size, scaled
 
 
 def writing(
@@ -31,12 +32,10 @@ def writing(
     step: int,
     across: np.ndarray,
     back: np.ndarray,
-    mode: str,
     *,
     least: float,
     lit: int | None = None,
     differs: bool = False,
-    font_size: int = 12,
 ) -> Figure:
     """Source on the left, target on the right, as far as it is written; lines from the word that this step writes.
 
@@ -63,17 +62,17 @@ def writing(
     shown = target.labels[: step + 2]
     beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
     lines += [
-        _line(_arc(beside, here, float(y_target[j])), abs(share), colour(share, ROLE_COLOURS[mode]["Q"]))
+        _line(_arc(beside, here, float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
         for j, share in enumerate(back[: step + 1])
         if abs(share) >= least
     ]
     if most <= 24:
-        room = 540 if font_size <= 12 else 375  # in a presentation two rows of controls stand above it
-        height = min(60 + most * 27 * font_size / 12, room)
-        size = min(font_size + 1, int((height - 50) / most))
+        room = 540 if font_size() <= SMALL else 375  # in a presentation two rows of controls stand above it
+        height = min(60 + scaled(most * 27), room)
+        size = min(font_size() + 1, int((height - 50) / most))
     else:
-        height, size = min(900, 60 + 18 * most), font_size - 1
-    names = _names(source.labels, 0, y_source, size, lit, ROLE_COLOURS[mode]["K"])
+        height, size = min(900, 60 + 18 * most), font_size() - 1
+    names = _names(source.labels, 0, y_source, size, lit, role_colours()["K"])
     names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
     read = [*zip(source.labels, across, strict=True), *zip(shown[:-1], back[: step + 1], strict=True)]
     said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in read]
@@ -95,7 +94,7 @@ def writing(
         "yaxis": {"range": [most - 0.4, -0.6], "visible": False},
         "showlegend": False,
     }
-    return figure_of([*lines, *names, marks], layout | look(int(height), font_size))
+    return figure_of([*lines, *names, marks], layout | look(int(height)))
 
 
 def _line(points: Points, share: float, colour: str) -> dict:
@@ -135,7 +134,7 @@ class Branch:
     on_path: bool = False  # of the translation on screen
 
 
-def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int = 12) -> Figure:
+def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
     """The candidates of a search: a column for each step, the likeliest beginning on top; what goes on is connected.
 
     Those of the translation on screen are marked; what was dropped is pale. The number of a click: the place in
@@ -155,7 +154,7 @@ def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int =
         ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
     ):
         styled = [f"<{style}>{label(node.text)}</{style}>" for node in some]
-        font = {"size": font_size + 1, **colour}
+        font = {"size": font_size() + 1, **colour}
         words.append(words_at([(node.column, node.row) for node in some], styled, textfont=font))
     marks = unseen(
         [(node.column, node.row) for node in nodes],
@@ -172,5 +171,5 @@ def branches(nodes: Sequence[Branch], title: str, rank: str, *, font_size: int =
         "yaxis": counted | down | {"title": {"text": label(rank)}, "range": [depth + 0.6, -0.6]},
         "showlegend": False,
     }
-    height = int((90 + 40 * (depth + 1)) * font_size / 12)
-    return figure_of([*lines, *words, marks], layout | look(height, font_size))
+    height = scaled(90 + 40 * (depth + 1))
+    return figure_of([*lines, *words, marks], layout | look(height))

@@ -193,7 +193,7 @@ def alike(view: View) -> None:
     numbered = Axis(word("axis_layer"), [str(i) for i in range(len(means["before"]))])
     words = [word(f"line_{name}") for name in means]
     ends = {name: f"{values[-1]:.2f}" for name, values in means.items()}
-    drawn, look = np.stack([*means.values()]), {"font_size": view.font_size, "height": 260}
+    drawn, look = np.stack([*means.values()]), {"height": 260}
     figure = lines(drawn, words, numbered, word("axis_alike"), **look)
     said = text("read_alike_changed" if view.trace.edits else "read_alike", **ends)
     view.picture("alike", figure, said, still=True)
@@ -279,7 +279,7 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     left, right = st.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
     with left:
-        figure = over_drawing(picture, size, names, view.token, word("axis_size"), font_size=view.font_size)
+        figure = over_drawing(picture, size, names, view.token, word("axis_size"))
         cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
         figure.layout["annotations"] = [
             cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front

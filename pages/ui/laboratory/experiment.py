@@ -163,7 +163,7 @@ def effect_map(
 
     left, right = [st.container()] * 2 if view.story else st.columns([3, 2], gap="medium")
     with left:
-        drawn = {"square": False, "font_size": view.font_size, "limit": 1.0 if waiting else None}
+        drawn = {"square": False, "limit": 1.0 if waiting else None}
         scale = "positive" if view.story else "signed"
         figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
         if waiting:  # cells to click, that say nothing yet
@@ -209,7 +209,7 @@ def is_that_much(
     said = {"where": where(*lit), "value": signed(values[lit]), "larger": larger, "all": len(cells) - 1}
     lab.view.picture(
         f"{name}_spread",
-        strip_plot(all_of_them, hover, cells, cells.index(lit), word("axis_effect"), lab.view.font_size),
+        strip_plot(all_of_them, hover, cells, cells.index(lit), word("axis_effect")),
         text("read_spread", **said),
         title=word("spread"),
         table=pd.DataFrame({word("axis_effect"): all_of_them}, index=hover),

@@ -79,7 +79,7 @@ def measured(view: Writing) -> None:
     layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
     axes = Axis.counted(plain("translation.axis_layer"), layers), Axis.counted(plain("translation.axis_head"), heads)
     chosen = view.choice.layer, view.choice.head
-    look = {"scale": "share", "cell": chosen, "clickable": True, "square": False, "font_size": view.font_size}
+    look = {"scale": "share", "cell": chosen, "clickable": True, "square": False}
     view.picture(
         "heads",
         heatmap(shares, *axes, **look),

@@ -15,6 +15,7 @@ from pages.ui.figures.base import words_at
 from pages.ui.numbers import signed, written
 from pages.ui.sections.working import names_along
 from pages.ui.text import plain, t
+from pages.ui.theme import font_size, letters, mode, scaled
 from pages.ui.view import View
 
 BLUE, ORANGE = "#0072B2", "#E69F00"
@@ -123,23 +124,16 @@ def bars_with_numbers(
     room as well, so that bars of different runs can be compared.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
-    figure = bars(
-        values,
-        Axis("", names),
-        "",
-        colours=colours,
-        texts=[""] * len(names),
-        differs=view.differs,
-        there=there,
-        font_size=view.font_size + 3,
-        height=TALL if len(names) <= 6 else int(26 * len(names) * view.font_size / 12),
-    )
+    height = TALL if len(names) <= 6 else scaled(26 * len(names))
+    with letters(font_size() + 3):
+        shown = {"texts": [""] * len(names), "differs": view.differs, "there": there, "height": height}
+        figure = bars(values, Axis("", names), "", colours=colours, **shown)
     every = [0.0, most, *values, *ends, *(() if there is None else there)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
     figure.layout["showlegend"] = False
     figure.layout["margin"]["b"] = 6  # no numbers stand below
-    look = {"textposition": "middle right", "textfont": {"color": INK[view.mode]}}
+    look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
     ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
     figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
     return figure

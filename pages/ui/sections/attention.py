@@ -217,8 +217,8 @@ def weights_picture(view: View, key: str, way: str) -> None:
         lit = rows.index(token) if token in rows else None
         least = view.choice.least / 100
         others = max(least, STRIKING) if view.story else least
-        look = {"font_size": view.font_size, "least": least, "others": others, "differs": view.differs}
-        drawn = attention_lines(np.nan_to_num(part), looks, looked_at, lit, view.mode, **look)
+        look = {"least": least, "others": others, "differs": view.differs}
+        drawn = attention_lines(np.nan_to_num(part), looks, looked_at, lit, **look)
 
         def choose(row: int, column: int) -> None:
             """An end of a line, or a line: the row, the column, or -1 where there is none."""
@@ -232,7 +232,7 @@ def weights_picture(view: View, key: str, way: str) -> None:
     there = view.marked(lambda run: run[key][view.choice.head], quantity.axes[1:])
     there = there if there is None else there[token, columns]
     row = weights[token, columns]
-    drawn = bars(row, looked_at, plain("attention.weight"), differs=view.differs, there=there, font_size=view.font_size)
+    drawn = bars(row, looked_at, plain("attention.weight"), differs=view.differs, there=there)
     view.picture(
         "weights",
         drawn,

@@ -112,7 +112,6 @@ def draw_map(
         clickable=True,
         square=quantity.axes[-1] == "key",
         line_colour=line_colour,
-        font_size=view.font_size,
         height=height,
     )
     kinds = ("", *quantity.axes)[-2:]
@@ -190,7 +189,6 @@ def draw_other(
         cell=None if None in chosen else tuple(chosen),
         clickable=True,
         square=quantity.axes[-1] == "key",
-        font_size=view.font_size,
         height=height,
     )
     picked = (not across.labels), (not down.labels)  # counted from 1 in the picture

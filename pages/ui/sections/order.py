@@ -109,7 +109,7 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
     series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
     view.picture(
         "order",
-        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine"), font_size=view.font_size),
+        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
         t(
             "order.read",
             token=here.tokens[first],

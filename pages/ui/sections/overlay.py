@@ -60,7 +60,6 @@ def over_one(view: View, key: str) -> None:
     title = plain("attention.weight")
     look = {
         "differs": view.differs,
-        "font_size": view.font_size,
         "height": 285 if view.choice.big else 420,
     }  # both end on the first screen
     view.picture(
@@ -97,7 +96,6 @@ def over_heads(view: View) -> None:
             chosen=(view.choice.layer, view.choice.head),
             differs=view.differs,
             hover=[f"{name} · {_most(drawn[head], tokens, front)}" for name, head in zip(names, heads, strict=True)],
-            font_size=view.font_size,
             height=500 if config.layers <= 6 else 640,
         ),
         t(
@@ -138,7 +136,6 @@ def over_layers(view: View) -> None:
                 Axis("", steps),
                 differs=view.differs,
                 hover=[f"{step} · {_most(values, tokens, front)}" for step, values in zip(steps, rows, strict=True)],
-                font_size=view.font_size,
                 height=240,
             ),
             t(
@@ -168,7 +165,7 @@ def patch_pair(view: View, query: int, key: int) -> None:
         pixels = pieces_of(view)[[place - front for place in shown]][None]
         names = [tokens[place] for place in shown]
         draw = colour_tiles if pixels.ndim == 5 else tiles
-        figure = draw(pixels, Axis(""), Axis("", names), hover=names, font_size=view.font_size, height=150)
+        figure = draw(pixels, Axis(""), Axis("", names), hover=names, height=150)
         figure.layout["width"] = 110 * len(shown) + 20
         for trace in figure.data:
             if trace["type"] == "heatmap":

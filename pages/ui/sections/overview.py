@@ -11,7 +11,7 @@ from pages.ui.components.diagram import Box, diagram, show
 from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
 from pages.ui.drawing.doubt import hedge
-from pages.ui.figures import INK, ROLE_COLOURS, Axis, Thumbnail, drawing, thumbnails
+from pages.ui.figures import INK, Axis, Thumbnail, drawing, role_colours, thumbnails
 from pages.ui.link import select
 from pages.ui.navigation import go_to
 from pages.ui.pickers import bound
@@ -19,6 +19,7 @@ from pages.ui.sections.answers import decimal, output_names, probabilities
 from pages.ui.tables import markdown_table
 from pages.ui.text import class_label, literal, plain, t
 from pages.ui.text.formulas import html_math, plain_math
+from pages.ui.theme import mode
 from pages.ui.view import View, shape
 
 ATTENTION = "layers.{l}.attention."
@@ -40,7 +41,7 @@ def whole(view: View, place: int) -> None:
             guess = f"{output_names(view)[int(p.argmax())]}: {decimal(p.max())}"
     words = {"layer": layer + 1, "N": trace.graph.layers(), "n": len(trace.tokens)}
     drawn = diagram(trace, layer, guess)
-    box = show(drawn, ROLE_COLOURS[view.mode], plain("diagram.label", **words), key="home.diagram")
+    box = show(drawn, role_colours(), plain("diagram.label", **words), key="home.diagram")
     if box:
         if box.sublayer:
             select(sublayer=box.sublayer)
@@ -91,7 +92,7 @@ def tensors(view: View) -> None:
             values = view.shown(key)
             symbol = "Z" if key == trace.graph.Z else trace.graph[key].symbol
             scale = "positive" if trace.graph[key].scale == "share" and not view.differs else "signed"
-            colour = ROLE_COLOURS[view.mode].get(symbol, INK[view.mode])
+            colour = role_colours().get(symbol, INK[mode()])
             title = f"<b>{html_math(symbol)}</b>  {shape(values)}"
             grid[-1].append(Thumbnail(title, values, view.named, scale, colour))
             table.append((plain_math(symbol), shape(values), values.min(), values.mean(), values.max()))
@@ -108,7 +109,7 @@ def tensors(view: View) -> None:
         fired=f"{fired.mean():.0%}",
         cells=f"{fired.size:,}",
     )
-    figure = thumbnails(grid, font_size=view.font_size)
+    figure = thumbnails(grid)
     table = pd.DataFrame(table, columns=names).set_index(names[0])
     difference = widest(named_difference(view, key) for line in lines for key in line)
     view.picture("thumbnails", figure, sentence, table=table, difference=difference)
@@ -150,7 +151,7 @@ def side_by_side(view: View) -> None:
         if view.choice.paper or view.choice.checkpoint:
             st.caption(t("home.words_ours"))
         guess = digit.answer[0]
-        figure = drawing(digit.picture, cut=digit.config.patch_size, font_size=view.font_size)
+        figure = drawing(digit.picture, cut=digit.config.patch_size)
         said = {"best": class_label(guess.best), "share": decimal(max(guess.probabilities))}
         view.picture("patches", figure, f"{hedge('digits', ink)} {t('home.digit_answer', **said)}".strip(), still=True)
     with right:

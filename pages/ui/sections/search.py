@@ -92,7 +92,7 @@ def tree(view: Writing) -> None:
 
     view.picture(
         "tree",
-        branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank"), font_size=view.font_size),
+        branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank")),
         sentence,
         table=table,
         on_pick=pick,

@@ -39,7 +39,7 @@ def instead_of_an_answer(view: View) -> None:
     vectors = view.compared(lambda run: np.stack([sentence_vector(run.Z, pooling) for pooling in POOLINGS]), ())
     names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
-    figure = heatmap(vectors, *axes, square=False, height=190, font_size=view.font_size)
+    figure = heatmap(vectors, *axes, square=False, height=190)
     said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=vectors.shape[1])
     title, difference = plain(of_input(view, "title")), Difference(vectors, axes)
     view.picture("vector", figure, said, values=vectors, title=title, difference=difference)
@@ -77,7 +77,7 @@ def head_laboratory(view: View) -> None:
         select(edits=toggled(off), layer=row, head=column)
 
     where = plain("common.where", layer=layer + 1, head=head + 1)
-    look = {"scale": "positive", "cell": (layer, head), "clickable": True, "font_size": view.font_size}
+    look = {"scale": "positive", "cell": (layer, head), "clickable": True}
     figure = heatmap(moved, *axes, square=False, **look)
     said = t(of_input(view, "read_heads"), where=where, value=f"{moved.max():.4f}")
     view.picture("moved", figure, said, values=moved, on_pick=change, title=plain(of_input(view, "heads")), still=True)

@@ -85,7 +85,6 @@ def same_words(view: Writing) -> None:
             word("probability"),
             (BEFORE, AFTER),
             value_range=(0, 1),
-            font_size=view.font_size,
         ),
         text("read_same" if said["before"] != said["now"] else "read_hardly", **said),
         still=True,

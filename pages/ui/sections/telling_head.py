@@ -40,10 +40,10 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     values = {"where": where, "query": trace.tokens[place], "key": trace.tokens[best], "value": f"{weights[best]:.2f}"}
     said = t("words.read_off" if off else "words.read_head", **values)
     if trace.picture is None:
-        look = {"faded": off, "differs": differs, "font_size": view.font_size, "height": TALL}
-        figure = reads(drawn, place, names, view.mode, **look)
+        look = {"faded": off, "differs": differs, "height": TALL}
+        figure = reads(drawn, place, names, **look)
     elif len(weights) == 1:
-        figure, said = drawing(view.seen, font_size=view.font_size), t("words.read_one_token", where=where)
+        figure, said = drawing(view.seen), t("words.read_one_token", where=where)
     else:
         figure = over_drawing(
             view.seen,
@@ -52,7 +52,6 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             place,
             plain("attention.weight"),
             differs=differs,
-            font_size=view.font_size,
             height=TALL + 40,
         )
     difference = Difference(drawn, [Axis("", names)]) if differs else None

@@ -25,6 +25,7 @@ from pages.ui.pickers import bound
 from pages.ui.sections.player import player
 from pages.ui.sidebar import WRITTEN_AFRESH
 from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
+from pages.ui.theme import scaled
 from pages.ui.view import ARROWS, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
@@ -223,11 +224,9 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         step,
         across,
         np.zeros_like(target, dtype=float) if view.story else np.append(back, 0),
-        view.mode,
         least=0.1 if view.story else LEAST,
         lit=view.choice.token,
         differs=view.differs,
-        font_size=view.font_size,
     )
     best = int(taken.argmax())
     unread = {row.replace("{l}", place) for row in THROWN_AWAY for place in ("{l}", str(layer))}
@@ -297,8 +296,7 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
             colours=colours,
             value_range=(0, 1.05),
             differs=view.differs,
-            font_size=view.font_size,
-            height=int(230 * view.font_size / 12),
+            height=scaled(230),
         ),
         sentence,
         on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),

@@ -42,6 +42,11 @@ def speak(language: str) -> None:
     _spoken.set(language)
 
 
+def language() -> str:
+    """The reader's."""
+    return _spoken.get() or st.session_state.get("lang") or "en"
+
+
 def plain(name: str, /, **values: object) -> str:
     """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables.
 
@@ -69,7 +74,7 @@ def texts_of(table: str) -> tuple[Callable[..., str], Callable[..., str]]:
 
 
 def _text(name: str) -> str:
-    return catalogue(_spoken.get() or st.session_state.get("lang") or "en")[name]
+    return catalogue(language())[name]
 
 
 def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
