@@ -43,8 +43,8 @@ def how_it_is_prepared(view: View) -> None:
     row, column = (float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1))
     middle = {"size": SIZE, "row": f"{row:.1f}", "column": f"{column:.1f}", "middle": MIDDLE}
     pieces = image.reshape(side, size, side, size).swapaxes(1, 2)
-    cut = {"side": side, "size": size, "patches": len(patches), "inked": int(hold_ink(patches).sum())}
-    cut |= {"least": FAINTEST}
+    cut: dict[str, float] = {"side": side, "size": size, "patches": len(patches), "inked": int(hold_ink(patches).sum())}
+    cut["least"] = FAINTEST
     numbers = {"patches": len(patches), "pixels": size * size}
     numbers |= {"d_model": config.d_model, "tokens": len(view.trace.tokens)}
     small = {"height": 230}
