@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from tests.classroom.hostile import hostile
 from tests.classroom.server import APP, BARE, Server, serve
 from tests.classroom.visitor import Visitor
 
@@ -225,18 +226,25 @@ async def soaked(server: Server, seats: int, think: float, seconds: float) -> No
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.classroom", description=__doc__)
     commands = parser.add_subparsers(dest="what", required=True)
-    for what, visitors, think, seconds in (("class", [10, 30, 60, 100], 2, 20), ("soak", [30], 5, 3600)):
+    for what, visitors, think in (("class", [10, 30, 60, 100], 2), ("soak", [30], 5)):
         command = commands.add_parser(what)
         several = {"nargs": "+"} if what == "class" else {"nargs": 1}
         command.add_argument("--visitors", type=int, default=visitors, metavar="N", **several)
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
-        command.add_argument("--seconds", type=float, default=seconds, help="how long visitors click")
+        command.add_argument(
+            "--seconds", type=float, help="how long visitors click: 20, in a soak 3600, in a hostile one 60"
+        )
     command = commands.choices["class"]
     command.add_argument("--choices", action="store_true", help="only layers and heads are chosen")
     command.add_argument("--charts", type=int, help="heatmaps of the bare app; without it, as many as the page has")
     command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
+    commands.choices["soak"].add_argument(
+        "--hostile", action="store_true", help="visitors who ask for the most that a link can ask for"
+    )
     args = parser.parse_args()
+    if args.seconds is None:
+        args.seconds = 20 if args.what == "class" else 60 if args.hostile else 3600
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
     if not 1 <= args.seconds <= MOST_SECONDS:
@@ -245,7 +253,10 @@ def main() -> None:
         report(args)
     else:
         with serve(workers=args.workers) as server:
-            asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
+            if args.hostile:
+                asyncio.run(hostile(server, args.visitors[0], args.seconds))
+            else:
+                asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
 
 
 if __name__ == "__main__":
