@@ -13,8 +13,10 @@ from torch import Tensor
 from model.config import EncoderConfig
 from model.pipeline import InputError, Reading
 from model.trace import Guess
+from model.unpacking import MOST_UNPACKED, bytes_to_read
 
 MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
+MOST_PACKED = 1000  # times: what is packed into less shows nothing
 MOST_SIDE = 4096  # to which a picture is brought
 #: The ways to resize, as Pillow numbers them and these files too.
 RESAMPLING = (0, 1, 2, 3, 4, 5)
@@ -60,7 +62,8 @@ class CheckpointImageReader:
         """A file as (height, width, channel) in [0, 1], of the network's size."""
         try:
             with Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP")) as opened:
-                if opened.width * opened.height > MOST_PIXELS:
+                too_much = max(MOST_UNPACKED, MOST_PACKED * len(file))
+                if opened.width * opened.height > MOST_PIXELS or bytes_to_read(opened, file, MOST_PIXELS) > too_much:
                     raise InputError("not_an_image", shape=opened.size)
                 upright = ImageOps.exif_transpose(opened)  # a telephone held upright says so, and stores it lying
                 picture = upright.convert("RGB" if self.config.channels == 3 else "L")

@@ -78,6 +78,19 @@ def test_a_thread_of_a_picture_is_not_spread_out(tmp_path: Path) -> None:
         load(str(folder))(picture(1, 3000)[1])
 
 
+def test_what_a_link_packs_into_next_to_nothing_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = io.BytesIO()
+    Image.new("RGB", (6000, 4000)).save(plain, "PNG")
+    file = plain.getvalue()
+    assert len(file) < 100_000
+    pipeline = load(str(with_settings(tmp_path, size=32)))
+    monkeypatch.setattr(Image.Image, "convert", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(InputError):
+        pipeline(file)
+
+
 @pytest.mark.parametrize("size", [None, 32, -5, 10**9, [32], {"height": "a"}, {"height": 32}, {"shortest_edge": True}])
 def test_settings_that_say_no_size_leave_the_networks_own(size: object, tmp_path: Path) -> None:
     folder = with_settings(tmp_path)

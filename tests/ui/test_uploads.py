@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 from model import load
 from model.digits import DigitError
+from model.unpacking import MOST_UNPACKED, TAKES, comes_in_several_scans
 from pages.ui.drawing import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
@@ -187,3 +188,64 @@ def test_a_jpeg_of_endless_scans_is_not_unpacked() -> None:
     last = content[content.rindex(mark) : -2]
     with pytest.raises(sketch.DrawingError, match="large"):
         sketch.opened(content[:-2] + last * sketch.MOST_SCANS + content[-2:], sketch.in_grey)
+
+
+def claims(width: int, height: int, kind: str, mode: str = "RGB", **options: object) -> bytes:
+    """A file whose head says so many pixels, of which next to nothing follows."""
+    content = bytearray(saved(Image.new(mode, (16, 16)), kind, **options))
+    if kind == "PNG":
+        content[16:24] = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+        content[29:33] = zlib.crc32(content[12:29]).to_bytes(4, "big")
+    elif kind == "JPEG":
+        head = next(place for place in range(len(content)) if content[place : place + 2] in (b"\xff\xc0", b"\xff\xc2"))
+        content[head + 5 : head + 9] = height.to_bytes(2, "big") + width.to_bytes(2, "big")
+    elif kind == "WEBP":  # lossless: 14 bits each, behind the signature
+        rest = int.from_bytes(content[21:25], "little") >> 28 << 28
+        content[21:25] = (rest | height - 1 << 14 | width - 1).to_bytes(4, "little")
+    elif kind == "GIF":
+        for place in (6, content.index(b",", 13) + 5):
+            content[place : place + 4] = width.to_bytes(2, "little") + height.to_bytes(2, "little")
+    return bytes(content)
+
+
+LARGE: dict[str, Callable[[], bytes]] = {
+    "WebP of 49 megapixels": lambda: claims(16383, 3000, "WEBP", lossless=True),
+    "WebP of 8 megapixels": lambda: claims(4000, 2000, "WEBP", lossless=True),
+    "PNG of one column": lambda: claims(1, 49_900_000, "PNG", "L"),
+    "PNG in colours": lambda: claims(8000, 6000, "PNG"),
+    "PNG with transparency": lambda: claims(5000, 4000, "PNG", "RGBA"),
+    "PNG of 16 bits": lambda: claims(8000, 6000, "PNG", "I;16"),
+    "PNG of two colours": lambda: claims(8000, 6000, "PNG", "1"),
+    "GIF": lambda: claims(8000, 6000, "GIF", "P"),
+    "JPEG that is progressive": lambda: claims(8000, 6000, "JPEG", progressive=True),
+    "JPEG too narrow to be made smaller on the way": lambda: claims(65_000, 700, "JPEG"),
+}
+NOT_TOO_LARGE: dict[str, Callable[[], bytes]] = {
+    "JPEG of 48 megapixels": lambda: claims(8000, 6000, "JPEG"),
+    "PNG of a screen": lambda: claims(3840, 2160, "PNG", "RGBA"),
+    "scan, grey": lambda: claims(7000, 5000, "PNG", "L"),
+    "WebP of a telephone's screen": lambda: claims(1440, 3200, "WEBP", lossless=True),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_would_take_much_memory_is_refused_before_it_is_unpacked(name: str) -> None:
+    prepared: list[Image.Image] = []
+    with pytest.raises(sketch.DrawingError, match="large"):
+        sketch.opened(LARGE[name](), prepared.append)
+    assert not prepared
+
+
+@pytest.mark.parametrize("name", NOT_TOO_LARGE)
+def test_what_people_upload_is_not_too_large(name: str) -> None:
+    prepared: list[tuple[int, int]] = []
+    sketch.opened(NOT_TOO_LARGE[name](), lambda picture: prepared.append(picture.size))
+    assert prepared and max(prepared[0]) >= 3200
+    assert TAKES["HEIF"] * 4032 * 3024 < MOST_UNPACKED, "nor is a telephone's HEIC"
+
+
+def test_a_small_picture_inside_a_photo_is_no_second_scan() -> None:
+    thumbnail, whole = (saved(sheet(7, side).convert("RGB"), "JPEG") for side in (64, 600))
+    once = whole[:2] + b"\xff\xe1" + (2 + len(thumbnail)).to_bytes(2, "big") + thumbnail + whole[2:]  # as cameras do
+    assert once.count(b"\xff\xda") > 1 and not comes_in_several_scans(once)
+    assert comes_in_several_scans(saved(sheet(7).convert("RGB"), "JPEG", progressive=True))

@@ -19,6 +19,7 @@ from model.digits import grey as grey_of
 from model.digits import steps as steps_of
 from model.errors import ReasonedError
 from model.photos import ink_of_photo, is_photo
+from model.unpacking import MOST_UNPACKED, bytes_to_read
 
 register_heif_opener()
 
@@ -124,7 +125,7 @@ def opened(content: bytes, prepare: Callable[[Image.Image], Seen]) -> Seen:
         raise DrawingError("large")
     try:
         with _one_at_a_time, Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-            if math.prod(picture.size) > MOST_PIXELS:
+            if math.prod(picture.size) > MOST_PIXELS or bytes_to_read(picture, content, SHRUNK) > MOST_UNPACKED:
                 raise DrawingError("large")
             return prepare(picture)
     except DrawingError:
