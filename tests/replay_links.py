@@ -5,6 +5,7 @@ example. `do` is what is done there: "downloads", "upload", or the text key of a
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 PAGES = (
     "home", "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer",
@@ -12,15 +13,15 @@ PAGES = (
 )  # fmt: skip
 DEPTHS = ("story", "numbers", "formula", "code")
 PANELS = {
-    "home": ("whole", "shapes", "start"),
-    "tokens": ("pieces", "vectors", "order", "neighbours", "waves", "compare", "prepared", "maps"),
+    "home": ("shapes", "start"),
+    "tokens": ("vectors", "order", "neighbours", "waves", "compare"),
     "queries_keys_values": ("maps", "weights", "plane"),
-    "attention": ("steps", "heads", "layers"),
+    "attention": ("steps",),
     "heads": ("all", "role", "average", "figures", "scatter", "written", "mixed"),
     "add_and_norm": ("maps", "ways", "values"),
     "feed_forward": ("maps", "curve", "neuron", "writes", "output", "alone"),
     "layers": ("path", "lens", "alike", "lengths", "origin", "out"),
-    "answer": ("",),
+    "answer": ("only",),
     "translation": ("writing", "search", "alignment", "inside", "changes"),
     "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
     "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
@@ -31,6 +32,10 @@ CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the small cat ."
 PAIR = "the cat sat on a mat [SEP] the dog slept"
 PLACE = "layer=3&head=2"
 CHOSEN = f"{PLACE}&token=3&key=2&component=6&part=4&neuron=8"
+IN_TWO_LAYERS = "layer=2&head=3&token=3&key=2&component=6&part=4&neuron=8"
+FOUR = "input=digit&ink=4"
+#: Parts that pages have only of drawings.
+OF_DRAWINGS = {"tokens": ("prepared", "maps"), "attention": ("heads", "layers")}
 #: Each operation on a run, at least once.
 EDITS = (
     "layers.2.attention.heads~zero~head.2",
@@ -54,6 +59,7 @@ EDITS = (
     "layers.2.add_1~without",
     "layers.2.norm_1~bypass",
 )
+IN_PICTURES = "layers.1.attention.heads~zero~head.2"
 IN_DIGITS = ("embedding.positions~sinusoidal", "embedding.sum~remove~token.25")
 IN_DECODER = (
     "decoder.layers.{l}.attention.masked~unmasked",
@@ -85,76 +91,85 @@ def links() -> list[str]:
 
 def _all() -> Iterator[str]:
     for page in PAGES:
-        yield from (f"{page}?{query}" for query in _on_every_page())
+        yield from (f"{page}?{query}" for query in (*_every_input(), *_two_runs(), *_what_is_done()))
         for panel in PANELS[page]:
-            shown = f"{page}?lang=en&depth=formula&panel={panel}"
-            yield f"{shown}&s={TIRED}&{CHOSEN}"
-            yield f"{shown}&input=digit&ink=4&{CHOSEN}"
+            yield f"{page}?lang=en&depth=formula&panel={panel}&s={TIRED}&{CHOSEN}"
             yield f"{page}?lang=zh&depth=numbers&panel={panel}&s={CAT}&{CHOSEN}&edits={EDITS[0]}&shown=difference"
-            yield f"{page}?lang=en&depth=numbers&panel={panel}&s={CAT}&other={DOG}&{CHOSEN}&shown=beside"
-        for kind in (f"s={TIRED}", "input=digit&ink=4", f"s={CAT}&edits={EDITS[0]}&shown=difference"):
-            yield f"{page}?lang=en&depth=numbers&{kind}&{PLACE}&do=downloads"
-        for do in ("glossary.title", "share.title"):
-            yield f"{page}?lang=zh&depth=numbers&s={CAT}&{PLACE}&do={do}"
-    numbers = "lang=en&depth=numbers"
-    for page in ("attention", "answer"):
-        for edit in (*EDITS, *IN_DIGITS):
-            given = "input=digit&ink=4" if edit in IN_DIGITS else f"s={CAT}"
-            for shown in ("changed", "difference"):
-                yield f"{page}?{numbers}&{given}&{PLACE}&token=3&edits={edit}&shown={shown}"
-    for edit in IN_DECODER:
-        yield from (f"translation?{numbers}&s={TIRED}&{PLACE}&step=3&edits={edit}&panel={p}" for p in ("changes", ""))
-    for edit in (EDITS[1], EDITS[7], "~~".join(EDITS[2:5])):
-        yield from (f"{page}?lang=zh&depth=formula&s={TIRED}&edits={edit}&shown=original" for page in PAGES)
-    for stage in ("scores", "scaled", "masked", "weights", "heads"):
-        for more in ("as=map", "as=row&range=layer", "as=lines&least=0", "as=map&hide_special=true&range=all"):
-            yield f"attention?{numbers}&s={TIRED}&{CHOSEN}&stage={stage}&{more}"
-        yield f"attention?{numbers}&input=digit&ink=4&{CHOSEN}&stage={stage}"
-    for block, stages in INSIDE.items():
-        for stage in stages:
-            yield f"translation?{numbers}&s={WEATHER}&{CHOSEN}&step=4&panel=inside&block={block}&stage={stage}"
-    for panel in ("writing", "search"):
-        yield f"translation?{numbers}&s={TIRED}&panel={panel}&beam=0&step=2&penalty=200"
-        yield f"translation?{numbers}&s=我 love 你 .&into=zh&panel={panel}&forced=661&beam=2"
-    for hidden in ("3", "2.4", "none"):
-        for page in ("home", "attention", "answer", "what_if", "layers"):
-            yield f"{page}?{numbers}&s={TIRED}&hidden={hidden}&several=true"
-    yield f"answer?lang=en&depth=formula&s={CAT}&output=700&against=900&stage=logits&token=3"
-    yield "answer?lang=en&depth=formula&input=digit&ink=4&output=4&against=9&stage=logits"
-    yield from (f"shapes_and_cost?lang=zh&depth=formula&s={TIRED}&{cost}" for cost in COSTS)
-    for order in ("most", "all", "sorted"):
-        yield f"feed_forward?{numbers}&s={TIRED}&{PLACE}&order={order}&panel=maps"
-    yield f"heads?{numbers}&s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
-    yield f"home?{numbers}&s={TIRED}&decoder=true&panel=shapes"
-    yield f"tokens?{numbers}&s={TIRED}&same_range=true&panel=vectors&stage=positions&component=5"
-    yield from (f"add_and_norm?{numbers}&s={TIRED}&sublayer=2&panel={panel}" for panel in PANELS["add_and_norm"])
-    for stage in ("remove", "swap", "zero", "set", "mean", "pair", "scale"):
-        yield from (f"what_if?{numbers}&s={CAT}&panel={panel}&stage={stage}" for panel in ("heads", "tokens", "inside"))
-    for stage in ("stream", "Q", "ffn.output"):
-        yield f"what_if?{numbers}&s={CAT}&other={DOG}&panel=patching&stage={stage}"
-        yield f"what_if?{numbers}&s={CAT}&other={DOG}&panel=patching&stage={stage}&any_place=true&amount=2.5"
-    for page in ("attention", "heads", "layers"):
-        for between in ("AA", "AB", "BA", "BB"):
-            yield f"{page}?{numbers}&model=words&s={PAIR}&layer=2&between={between}"
-    for picture in ("card", "drawing&ink=4", "own", "card&do=upload"):
-        yield from (f"{page}?{numbers}&model=pictures&picture={picture}" for page in ("home", "tokens", "attention"))
+            yield f"{page}?lang=en&depth=numbers&panel={panel}&s={CAT}&{CHOSEN}&other={DOG}&shown=beside"
+        if page != "translation":
+            for panel in (*PANELS[page], *OF_DRAWINGS.get(page, ())):
+                yield f"{page}?lang=en&depth=formula&panel={panel}&{FOUR}&{CHOSEN}"
+    yield from (f"{page}?lang=zh&depth=formula&s={TIRED}&edits={'~~'.join(EDITS[1:5])}" for page in PAGES)
     yield from (f"attention?lang=zh&{damaged}" for damaged in DAMAGED)
+    yield from (f"shapes_and_cost?lang=zh&depth=formula&s={TIRED}&{cost}" for cost in COSTS)
+    yield from (f"{page}?lang=en&depth=numbers&{more}" for page, more in _of_one_page())
 
 
-def _on_every_page() -> Iterator[str]:
+def _every_input() -> Iterator[str]:
     for lang, sentence in (("en", TIRED), ("zh", WEATHER)):
         yield from (f"lang={lang}&depth={depth}&s={sentence}&{PLACE}" for depth in DEPTHS)
-        for given in ("input=digit&ink=4", "input=flat&ink=4", f"model=paper&s={CAT}"):
-            yield from (f"lang={lang}&depth={depth}&{given}&{PLACE}" for depth in ("story", "formula"))
+        for given in (f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
+            yield from (f"lang={lang}&depth={depth}&{given}" for depth in ("story", "formula"))
         yield f"lang={lang}&depth=story&s={CAT}&{CHOSEN}&big=true"
-        yield f"lang={lang}&depth=numbers&model=words&s={PAIR}&{CHOSEN}"
-        yield f"lang={lang}&depth=formula&model=pictures&picture=scene&{CHOSEN}"
-    yield f"lang=en&depth=numbers&input=digit&ink=4&{CHOSEN}&big=true"
+        yield f"lang={lang}&depth=numbers&model=words&s={PAIR}&{IN_TWO_LAYERS}"
+        yield f"lang={lang}&depth=formula&model=pictures&picture=scene&{IN_TWO_LAYERS}"
+    yield f"lang=en&depth=numbers&{FOUR}&{CHOSEN}&big=true&theme=dark"
+
+
+def _two_runs() -> Iterator[str]:
     for shown in ("beside", "other", "against"):
         yield f"lang=en&depth=numbers&s={CAT}&other={DOG}&{PLACE}&token=3&shown={shown}"
         yield f"lang=en&depth=numbers&input=digit&ink=5&other_ink=3&{PLACE}&shown={shown}"
-    yield f"lang=zh&depth=story&s={CAT}&other={DOG}&{PLACE}&shown=beside"
     for shown in ("changed", "original", "difference"):
         yield f"lang=en&depth=numbers&s={CAT}&edits={EDITS[0]}&{PLACE}&token=3&shown={shown}"
-    yield f"lang=en&depth=numbers&input=digit&ink=4&edits={EDITS[0]}&{PLACE}&shown=difference"
-    yield f"lang=zh&depth=numbers&model=pictures&other_picture=card&edits={EDITS[0]}&shown=against"
+    yield f"lang=zh&depth=story&s={CAT}&other={DOG}&{PLACE}&shown=beside&theme=dark"
+    yield f"lang=en&depth=formula&s={CAT}&other={DOG}&edits={EDITS[0]}&{PLACE}&shown=against&theme=dark"
+    yield f"lang=en&depth=numbers&{FOUR}&edits={EDITS[0]}&{PLACE}&shown=difference"
+    yield f"lang=zh&depth=numbers&model=pictures&other_picture=card&edits={IN_PICTURES}&shown=against"
+
+
+def _what_is_done() -> Iterator[str]:
+    for given in (f"lang=en&s={TIRED}", f"lang=en&{FOUR}", f"lang=zh&s={CAT}&edits={EDITS[0]}&shown=difference"):
+        yield f"{given}&depth=numbers&{PLACE}&do=downloads"
+    yield from (f"lang=zh&depth=numbers&s={CAT}&{PLACE}&do={button}" for button in ("glossary.title", "share.title"))
+
+
+def _of_one_page() -> Iterator[tuple[str, str]]:
+    """Pages, and what is chosen there beside language and depth."""
+    for page in ("attention", "answer"):
+        for shown in ("changed", "difference"):
+            yield from ((page, f"s={CAT}&{PLACE}&token=4&edits={edit}&shown={shown}") for edit in EDITS)
+            yield from ((page, f"{FOUR}&{PLACE}&token=3&edits={edit}&shown={shown}") for edit in IN_DIGITS)
+    for edit, panel in product(IN_DECODER, ("changes", "writing")):
+        yield "translation", f"s={TIRED}&{PLACE}&step=3&edits={edit}&panel={panel}"
+    for stage in ("scores", "scaled", "masked", "weights", "heads"):
+        yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}"
+        yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}&hide_special=true&range=all"
+        yield "attention", f"{FOUR}&{CHOSEN}&stage={stage}"
+    for way in ("map&range=layer", "row&range=layer", "lines&least=0", "row&hide_special=true", "lines&least=20"):
+        yield "attention", f"s={TIRED}&{CHOSEN}&as={way}"
+    for block, stages in INSIDE.items():
+        yield from (
+            ("translation", f"s={WEATHER}&{CHOSEN}&step=4&panel=inside&block={block}&stage={s}") for s in stages
+        )
+    for panel in ("writing", "search"):
+        yield "translation", f"s={TIRED}&panel={panel}&beam=0&step=2&penalty=200"
+        yield "translation", f"s=我 love 你 .&into=zh&panel={panel}&forced=661&beam=2"
+    for hidden, page in product(("3", "2.4", "none"), ("home", "attention", "answer", "what_if", "layers")):
+        yield page, f"s={TIRED}&hidden={hidden}&several=true"
+    yield "answer", f"s={CAT}&output=700&against=900&stage=logits&token=4"
+    yield "answer", f"{FOUR}&output=4&against=9&stage=logits"
+    yield from (("feed_forward", f"s={TIRED}&{PLACE}&panel=maps&order={order}") for order in ("all", "sorted"))
+    yield "heads", f"s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
+    yield "home", f"s={TIRED}&decoder=true&panel=shapes"
+    yield "tokens", f"s={TIRED}&same_range=true&panel=vectors&stage=positions&component=5"
+    yield from (("add_and_norm", f"s={TIRED}&sublayer=2&panel={panel}") for panel in PANELS["add_and_norm"])
+    for panel, stages in {"heads": ("mean",), "tokens": ("swap", "zero", "set"), "inside": ("pair",)}.items():
+        yield from (("what_if", f"s={CAT}&panel={panel}&stage={stage}") for stage in stages)
+    for stage, more in product(("stream", "Q", "ffn.output"), ("", "&any_place=true&amount=2.5")):
+        yield "what_if", f"s={CAT}&other={DOG}&panel=patching&stage={stage}{more}"
+    for between, page in product(("AA", "AB", "BA", "BB"), ("attention", "heads")):
+        yield page, f"model=words&s={PAIR}&{IN_TWO_LAYERS}&between={between}"
+    for picture, page in product(("card", "drawing&ink=4", "own", "card&do=upload"), ("home", "tokens", "attention")):
+        yield page, f"model=pictures&picture={picture}"
+    yield "tokens", f"{FOUR}&do=upload"
