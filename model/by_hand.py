@@ -9,6 +9,7 @@ and classes, which have numbers of their own, and the pos of a position count fr
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,8 @@ from torch import nn
 
 from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
-from model.graph import Operation, Quantity
+from model.graph import Quantity
+from model.rule import EVERY, Index, sides, summed
 from model.trace import Trace
 from model.translator import TranslationTrace
 
@@ -24,9 +26,9 @@ DECIMALS = 5  # of a number on the page
 LEADING = 3  # terms of a sum that a line names; its table names more
 NO_WORDS = ("[CLS]", "[SEP]", "[PAD]", *TARGET_LANGUAGES.values())
 
-ROWS = {"first": 0, "second": 1}  # operations that only take a row
+PASSING = ("input", "cut", "flatten", "first", "second")  # operations that only pass numbers on
 Cell = tuple[int, ...]
-Lit = tuple[tuple[str, tuple[int | slice, ...]], ...]
+Lit = tuple[tuple[str, Index], ...]
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Working:
 
     key: str
     cell: Cell
-    operation: Operation
+    operation: str
     equation: str  # LaTeX, for this cell
     steps: tuple[Step, ...]
     tables: tuple[Table, ...]  # in order of computation: the cell's own is the last
@@ -211,20 +213,28 @@ def _at(symbol: str, *indices: int | str) -> str:
     return f"{symbol}_{{{','.join(map(str, indices))}}}" if indices else symbol
 
 
-def _written(quantity: Quantity, cell: Cell) -> str:
-    """A cell of a quantity: Q_{2,5}. Its head is left out, but where the heads are told apart: (head_3)_{2,5}."""
-    symbol, axes = quantity.numbered(quantity.symbol), quantity.axes
+def _place(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
+    """A place along these axes: Q_{2,5}. The head is left out, but where the heads are told apart: (head_3)_{2,5}."""
     if axes[0] == "head":
-        symbol = symbol.replace("_i", f"_{{{cell[0] + 1}}}")
-        axes, cell = axes[1:], cell[1:]
-    return _at(symbol, *(i if axis in ("word", "class") else i + 1 for axis, i in zip(axes, cell, strict=True)))
+        symbol, axes, index = symbol.replace("_i", f"_{{{index[0] + 1}}}"), axes[1:], index[1:]
+    counted = zip(axes, index, strict=True)
+    return _at(symbol, *(i if isinstance(i, str) or axis in ("word", "class") else i + 1 for axis, i in counted))
 
 
-def _operands(quantity: Quantity) -> tuple[str, str, str]:
-    """How the equation of a Linear writes its input, its matrix and its bias."""
-    product, _, bias = quantity.equation.split(" = ")[-1].rpartition(" + ")
-    x, _, matrix = product.rpartition(" ")
-    return x.removesuffix(r"\,"), matrix, bias
+def _written(quantity: Quantity, cell: Sequence[Any]) -> str:
+    """A cell of a quantity; a running index is a letter."""
+    return _place(quantity.numbered(quantity.symbol), quantity.axes, cell)
+
+
+def _terms(quantity: Quantity, cell: Cell) -> list[str]:
+    """What a cell is computed from, as its equation writes it: Q_{2,c}, for all c."""
+    terms, result = sides(quantity.rule)
+    axes: dict[str, str] = dict(zip(result, quantity.axes, strict=True))
+    places = dict(zip(result, cell, strict=True))
+    return [
+        _place(symbol, [axes.get(letter, letter) for letter in of], [places.get(letter, letter) for letter in of])
+        for symbol, of in zip(quantity.terms, map("".join, terms), strict=False)
+    ]
 
 
 # -- the arithmetic --------------------------------------------------------------------------------------------------
@@ -238,11 +248,12 @@ class _Desk:
 
     def working(self, key: str, cell: Cell) -> Working:
         quantity = self.graph[key]
-        if quantity.operation in ("input", "cut", "flatten", *ROWS):
+        if quantity.operation in PASSING:
             raise KeyError(f"{key} only passes numbers on: there is nothing to compute")
         if len(cell) != len(quantity.axes) or min(cell) < 0:
             raise IndexError(f"{key} has the axes {quantity.axes}, and no cell {cell}")
-        found: Working = getattr(self, f"_{quantity.operation}")(quantity, cell)
+        compute = self._product if summed(quantity.rule) else getattr(self, f"_{quantity.operation}")
+        found: Working = compute(quantity, cell)
         if not quantity.traced:
             return found
         recorded = float(self.trace[key][cell])
@@ -276,37 +287,33 @@ class _Desk:
         value = rounded(float(self.trace[key][cell]))
         return (Step(symbol or _written(quantity, cell), "", value),), (), value
 
-    def _row(self, key: str, place: Cell) -> np.ndarray:
-        """The numbers along the last axis: as recorded, or recomputed where they are not."""
-        quantity = self.graph[key]
+    def _values(self, key: str, index: Index) -> np.ndarray:
+        """Numbers as recorded; where they are not, whole rows recomputed."""
+        quantity, patches = self.graph[key], self.trace.patches
         if quantity.traced:
-            return self.trace[key][place].astype(np.float64)
-        if quantity.operation in ("cut", "flatten") and self.trace.patches is not None:
-            return self.trace.patches[place].astype(np.float64)
-        if quantity.operation in ROWS:
-            return self._row(quantity.reads[0], (ROWS[quantity.operation],))
-        module, row = self.network.get_submodule(key), torch.from_numpy(self._row(quantity.reads[0], place)).float()
-        return module(row).double().numpy()
+            return self.trace[key][index].astype(np.float64)
+        if quantity.operation in ("cut", "flatten") and patches is not None:
+            return patches[index].astype(np.float64)
+        values = self._values(quantity.reads[0], self.graph.cells(key, index)[0])
+        if quantity.operation in PASSING:
+            return values
+        return self.network.get_submodule(key)(torch.from_numpy(values).float()).double().numpy()
 
-    def _lit_row(self, key: str, place: Cell) -> Lit:
-        """The recorded cells behind a row."""
-        quantity = self.graph[key]
-        if quantity.traced:
-            return ((key, (*place, slice(None))),)
-        match quantity.operation:
-            case "cut":
-                size, config = self.trace.config.patch_size, self.trace.config
-                y, x = (size * i for i in divmod(place[0], config.patches_per_side))
-                channels = (slice(None),) * (config.channels > 1)
-                return ((quantity.reads[0], (*channels, slice(y, y + size), slice(x, x + size))),)
-            case "flatten":
-                return ((quantity.reads[0], (slice(None), slice(None))),)
-            case "first" | "second":
-                return self._lit_row(quantity.reads[0], (ROWS[quantity.operation],))
-        return self._lit_row(quantity.reads[0], place)
+    def _lit(self, key: str, index: Index) -> Lit:
+        """The recorded cells from which those at an index are computed."""
+        lit: Lit = ()
+        for read, cells in zip(self.graph[key].reads, self.graph.cells(key, index), strict=False):
+            recorded = self.graph[read].traced or not self.graph[read].reads
+            lit += ((read, cells),) if recorded else self._lit(read, cells)
+        return lit
 
-    def _lit_cell(self, key: str, cell: Cell) -> Lit:
-        return ((key, cell),) if self.graph[key].traced else self.working(key, cell).lit
+    def _found(
+        self, quantity: Quantity, cell: Cell, equation: str, steps: tuple[Step, ...], value: float,
+        tables: tuple[Table, ...] = (), lit: Lit | None = None,
+    ) -> Working:  # fmt: skip
+        """What an operation found; what is recorded at its cell is not yet looked at. lit: where the rule says more."""
+        lit = self._lit(quantity.key, cell) if lit is None else lit
+        return Working(quantity.key, cell, quantity.operation, equation, steps, tables, lit, value, recorded=value)
 
     # From the input to X⁰.
 
@@ -323,16 +330,18 @@ class _Desk:
         matrix = "E_{seg," if quantity.reads[0] == "segments" else "E_{"
         source = f"{matrix}{piece},{column + 1}}}"
         step = Step(written, source, rounded(value))
-        return _working(quantity, cell, f"{written} = {source}", (step,), ((quantity.reads[0], (token,)),), value)
+        return self._found(quantity, cell, f"{written} = {source}", (step,), value)
 
     def _put_in_front(self, quantity: Quantity, cell: Cell) -> Working:
         (token, column), in_front = cell, self.trace.config.tokens_in_front
         if token >= in_front:
-            return self._product(quantity, cell, self.graph[quantity.reads[0]], (token - in_front,), column)
+            return self._product(quantity, cell, quantity.reads[0], (token - in_front, column))
         embedding = self.network.get_submodule(quantity.module)
         symbol, vector = (("x_{cls}", embedding.cls), ("x_{dist}", embedding.distillation))[token]
         value, written, source = float(vector[column]), _written(quantity, cell), _at(symbol, column + 1)
-        return _working(quantity, cell, f"{written} = {source}", (Step(written, source, rounded(value)),), (), value)
+        return self._found(
+            quantity, cell, f"{written} = {source}", (Step(written, source, rounded(value)),), value, lit=()
+        )
 
     def _positions(self, quantity: Quantity, cell: Cell) -> Working:
         (pos, column), side = cell, quantity.key.partition("embedding")[0]
@@ -341,7 +350,7 @@ class _Desk:
         row = pos if side else self.trace.rows[pos]
         value = float(module.apart[column] if row is None else table[row, column])
         if isinstance(table, nn.Parameter):
-            return _working(quantity, cell, written, (Step(written, "", rounded(value)),), (), value)
+            return self._found(quantity, cell, written, (Step(written, "", rounded(value)),), value)
         even, d_model = column - column % 2, table.shape[1]
         function = math.cos if column % 2 else math.sin
         name, formula = rf"\{function.__name__}", rf"10000^{{{even}/{d_model}}}"
@@ -351,81 +360,77 @@ class _Desk:
         step = Step(written, " = ".join((*fractions, f"{name}({number(angle)})")), rounded(function(angle)))
         pair = f"2i + 1 = {column}" if column % 2 else f"2i = {even}"
         general = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}, \quad pos = {pos},\; {pair}"
-        return _working(quantity, cell, f"{written} = {general}", (step,), (), value)
+        return self._found(quantity, cell, f"{written} = {general}", (step,), value)
 
-    def _scale(self, quantity: Quantity, cell: Cell) -> Working:
-        """× √d_model or ÷ √d_k."""
-        read = quantity.reads[0]
-        steps, tables, shown = self._read(read, cell, through=True)
-        exact = float(self.trace[read][cell]) if self.graph[read].traced else self.working(read, cell).value
-        written, source = _written(quantity, cell), _written(self.graph[read], cell)
-        if quantity.factor > 1:
-            size, width = round(quantity.factor**2), quantity.equation.partition(r"\sqrt")[2]
-            general, filled = rf"{source} \cdot \sqrt{width}", rf"{number(shown)} \cdot \sqrt{{{size}}}"
-        else:
-            size = round(1 / quantity.factor**2)
-            general, filled = rf"\frac{{{source}}}{{\sqrt{{d_k}}}}", rf"\frac{{{number(shown)}}}{{\sqrt{{{size}}}}}"
-        step = Step(written, filled, rounded(shown * quantity.factor))
-        lit, value = self._lit_cell(read, cell), exact * quantity.factor
-        return _working(quantity, cell, f"{written} = {general}", (*steps, step), lit, value, tables)
-
-    # Linear.
-
-    def _linear(self, quantity: Quantity, cell: Cell) -> Working:
-        place = cell[:-1][: len(self.graph[quantity.reads[0]].axes) - 1]  # a classifier reads one row, of no token
-        return self._product(quantity, cell, quantity, place, cell[-1])
+    # Products.
 
     def _split(self, quantity: Quantity, cell: Cell) -> Working:
         """Q, K, V: the head's part of X W."""
-        head, token, column = cell
-        d_k = self.trace[quantity.key].shape[-1]
-        return self._product(quantity, cell, self.graph[quantity.reads[0]], (token,), head * d_k + column)
+        return self._product(quantity, cell, quantity.reads[0], self.graph.cells(quantity.key, cell)[0])
 
-    def _product(self, quantity: Quantity, cell: Cell, linear: Quantity, place: Cell, column: int) -> Working:
-        """x · w + b, where x is the row at `place` of what `linear` reads, and w a column of its matrix."""
-        read, module = self.graph[linear.reads[0]], self.network.get_submodule(linear.module)
-        x, w, b = self._row(read.key, place), module.weight[column].double().numpy(), float(module.bias[column])
-        value = float(x @ w) + b
+    def _product(self, quantity: Quantity, cell: Cell, key: str = "", at: Index = ()) -> Working:
+        """x · w, and a bias where there is one: of a Linear, of QKᵀ, of AV.
+
+        `key` and `at`: the cell of another product that this one is.
+        """
+        product, at = self.graph[key or quantity.key], at or cell
+        read, module = self.graph[product.reads[0]], self.network.get_submodule(product.module or "")
+        x_at, w_at, *bias_at = self.graph.cells(product.key, at)
+        x, lit = self._values(read.key, x_at), self._lit(product.key, at)
+        w = module.weight.T[w_at].double().numpy() if product.module else self._values(product.reads[1], w_at)
+        b = [float(module.bias[place]) for place in bias_at]
+        value = sum(b, float(x @ w))
         steps: tuple[Step, ...] = ()
         tables: tuple[Table, ...] = ()
         if not read.traced and read.operation in ("norm", "activation"):  # how the strongest came about, for them all
             strongest = int(np.abs(x * w).argmax())
-            steps, tables, x[strongest] = self._read(read.key, (*place, strongest), through=True)
-        terms = largest_terms(x, w, b, self.most, DECIMALS)
-        of, matrix, bias = _operands(linear)
-        written, target = _written(quantity, cell), column if linear.axes[-1] in ("word", "class") else column + 1
-        row = [i + 1 for i in place]
-        summed = rf"\sum_{{m=1}}^{{{len(x)}}} {_at(of, *row, 'm')}\, {_at(matrix, 'm', target)}"
-        step = Step(written, _sum(terms.products.tolist(), terms.rest, terms.others, terms.bias), terms.total)
-        table = terms_table(terms, read.axes[-1], "x", "w", terms.bias)
-        return _working(
-            quantity, cell, f"{written} = {summed} + {_at(bias, target)}", (*steps, step),
-            self._lit_row(read.key, place), value, (*tables, table),
-        )  # fmt: skip
+            steps, tables, x[strongest] = self._read(read.key, (*x_at[:-1], strongest), through=True)
+        shown = largest_terms(x, w, sum(b), self.most, DECIMALS)
+        bias = shown.bias if b else None
 
-    # Add & Norm.
+        letter, (one, other, *more) = summed(product.rule), _terms(product, at)
+        factors = rf"\sum_{{{letter}=1}}^{{{len(x)}}} {one}\, {other}"
+        if product.operation == "weighted_sum":  # what a decoder writes later has weight 0
+            V, (head, _, column) = lit[1]
+            lit = lit[0], (V, (head, slice(None, int(np.flatnonzero(x).max(initial=-1)) + 1), column))
+        if len(x) == 1 and not b:
+            expression = rf"{number(shown.x[0])} \cdot {operand(shown.w[0])}"
+        else:
+            expression = _sum(shown.products.tolist(), shown.rest, shown.others, bias)
+        along = self.graph[product.reads[-1]].axes[sides(product.rule)[0][len(product.reads) - 1].index(letter)]
+        names = {"scores": ("q", "k"), "weighted_sum": ("A", "v")}.get(product.operation, ("x", "w"))
+        table, written = terms_table(shown, along, *names, bias), _written(quantity, cell)
+        equation = f"{written} = {' + '.join((factors, *more))}"
+        return self._found(
+            quantity, cell, equation, (*steps, Step(written, expression, shown.total)), value, (*tables, table), lit
+        )
+
+    # Number by number.
 
     def _add(self, quantity: Quantity, cell: Cell) -> Working:
-        """x + o; the embedding, its position and its segment with all that they come from."""
+        """A sum, or a number times a factor; outside the layers with all that they come from."""
         steps: tuple[Step, ...] = ()
         tables: tuple[Table, ...] = ()
-        shown: list[float] = []
-        value = 0.0
-        symbols = [_at(term, *(i + 1 for i in cell)) for term in quantity.equation.split(" = ")[1].split(" + ")]
+        numbers: list[float] = []
+        value, through = 0.0, quantity.layer is None or quantity.operation == "scale"
+        symbols = _terms(quantity, cell)
         for read, symbol in zip(quantity.reads, symbols, strict=True):
-            more, more_tables, part = self._read(read, cell, quantity.layer is None, symbol)
-            steps, tables, shown = (*steps, *more), (*tables, *more_tables), [*shown, part]
-            value += float(self.trace[read][cell])
-        written = _written(quantity, cell)
-        terms = " + ".join([number(shown[0]), *map(operand, shown[1:])])
-        step = Step(written, terms, rounded(sum(shown)))
-        lit = tuple((read, cell) for read in quantity.reads)
-        return _working(quantity, cell, f"{written} = {' + '.join(symbols)}", (*steps, step), lit, value, tables)
+            more, more_tables, part = self._read(read, cell, through, symbol)
+            steps, tables, numbers = (*steps, *more), (*tables, *more_tables), [*numbers, part]
+            value += float(self.trace[read][cell]) if self.graph[read].traced else self.working(read, cell).value
+        written, root = _written(quantity, cell), quantity.terms[len(symbols) :]
+        size = (str(round(max(quantity.factor, 1 / quantity.factor) ** 2)) for _ in root)
+        shown = quantity.of(number(numbers[0]), *map(operand, numbers[1:]), *size)
+        step = Step(written, shown, rounded(sum(numbers) * quantity.factor))
+        general = quantity.of(*symbols, *root)
+        return self._found(quantity, cell, f"{written} = {general}", (*steps, step), value * quantity.factor, tables)
+
+    _mean = _scale = _add
 
     def _norm(self, quantity: Quantity, cell: Cell) -> Working:
         read, module = self.graph[quantity.reads[0]], self.network.get_submodule(quantity.module)
         place, column = cell[:-1], cell[-1]
-        x, n = self._row(read.key, place), module.weight.numel()
+        x, n = self._values(read.key, (*place, EVERY)), module.weight.numel()
         gamma, beta = float(module.weight[column]), float(module.bias[column])
         variance = float(x.var())
         value = gamma * (x[column] - float(x.mean())) / math.sqrt(variance + module.eps) + beta
@@ -463,33 +468,9 @@ class _Desk:
             rf"{written} = \gamma_{{{index}}}\, {hat} + \beta_{{{index}}}, \quad "
             rf"{hat} = \frac{{{source} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
         )
-        lit = self._lit_row(read.key, place)
-        return _working(quantity, cell, equation, steps, lit, value, (*tables, table))
-
-    # The answer of two classifiers.
-
-    def _mean(self, quantity: Quantity, cell: Cell) -> Working:
-        """Half the sum of two numbers, with all that they come from."""
-        (a_steps, a_tables, a), (b_steps, b_tables, b) = (self._read(key, cell, through=True) for key in quantity.reads)
-        value = sum(float(self.trace[key][cell]) for key in quantity.reads) / 2
-        written, (one, other) = _written(quantity, cell), (_written(self.graph[key], cell) for key in quantity.reads)
-        step = Step(written, rf"\frac{{{number(a)} + {operand(b)}}}{{2}}", rounded((a + b) / 2))
-        equation, lit = rf"{written} = \frac{{{one} + {other}}}{{2}}", tuple((key, cell) for key in quantity.reads)
-        return _working(quantity, cell, equation, (*a_steps, *b_steps, step), lit, value, (*a_tables, *b_tables))
+        return self._found(quantity, cell, equation, steps, value, (*tables, table))
 
     # Attention.
-
-    def _scores(self, quantity: Quantity, cell: Cell) -> Working:
-        head, i, j = cell
-        Q, K = quantity.reads
-        q, k = self._row(Q, (head, i)), self._row(K, (head, j))
-        terms = largest_terms(q, k, 0.0, self.most, DECIMALS)
-        written = _written(quantity, cell)
-        step = Step(written, _sum(terms.products.tolist(), terms.rest, terms.others), terms.total)
-        equation = rf"{written} = \sum_{{c=1}}^{{{len(q)}}} Q_{{{i + 1},c}}\, K_{{{j + 1},c}}"
-        lit = ((Q, (head, i, slice(None))), (K, (head, j, slice(None))))
-        table = terms_table(terms, "d_k", "q", "k")
-        return _working(quantity, cell, equation, (step,), lit, float(q @ k), (table,))
 
     def _mask(self, quantity: Quantity, cell: Cell) -> Working:
         _, i, j = cell
@@ -497,17 +478,17 @@ class _Desk:
         # The only mask of these networks: while it writes, a decoder sees nothing of its own that comes later.
         if quantity.key.startswith("decoder.") and ".attention." in quantity.key and j > i:
             equation = rf"{written} = -\infty \quad ({j + 1} > {i + 1})"
-            return _working(quantity, cell, equation, (Step(written, "", -math.inf),), (), -math.inf)
+            return self._found(quantity, cell, equation, (Step(written, "", -math.inf),), -math.inf, lit=())
         steps, tables, shown = self._read(read, cell, through=True)
         source = _written(self.graph[read], cell)
         step, value = Step(written, source, shown), float(self.trace[read][cell])
-        return _working(quantity, cell, f"{written} = {source}", (*steps, step), ((read, cell),), value, tables)
+        return self._found(quantity, cell, f"{written} = {source}", (*steps, step), value, tables)
 
     def _softmax(self, quantity: Quantity, cell: Cell) -> Working:
         """e^(M − max) over the sum of the row; of the answer too."""
         read = self.graph[quantity.reads[0]]
         place, own = cell[:-1], cell[-1]
-        row = self._row(read.key, place)
+        row = self._values(read.key, (*place, EVERY))
         value = float(softmax(row)[own])
 
         attention = quantity.axes[0] == "head"
@@ -545,7 +526,7 @@ class _Desk:
         )
 
         written, source = _written(quantity, cell), _written(read, cell)
-        running = _at(read.symbol, *(i + 1 for i in place[attention:]), "j'")
+        running = _written(read, (*place, "j'"))
         power, summed = rf"e^{{{source} - \max}}", rf"\sum_{{j'}} e^{{{running} - \max}}"
         ordered = sorted(column_powers.values, reverse=True)
         steps = (
@@ -556,8 +537,8 @@ class _Desk:
         )
         equation = rf"{written} = \frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
         # What is hidden gets nothing, whatever the others are.
-        lit = ((read.key, cell),) if shown == -math.inf else self._lit_row(read.key, place)
-        return _working(quantity, cell, equation, steps, lit, value, (*tables, table))
+        lit = ((read.key, cell),) if shown == -math.inf else None
+        return self._found(quantity, cell, equation, steps, value, (*tables, table), lit)
 
     def _keys(self, quantity: Quantity) -> str:
         """The axis that a softmax runs along, as the quantity calls it whose places they are."""
@@ -565,43 +546,27 @@ class _Desk:
             return quantity.axes[-1]
         return self.graph[f"{quantity.key.rpartition('.')[0]}.K"].axes[1]
 
-    def _weighted_sum(self, quantity: Quantity, cell: Cell) -> Working:
-        head, i, column = cell
-        A, V = quantity.reads
-        weights, values = self._row(A, (head, i)), self.trace[V][head, :, column].astype(np.float64)
-        terms = largest_terms(weights, values, 0.0, self.most, DECIMALS)
-        written = _written(quantity, cell)
-        if len(weights) == 1:
-            expression = rf"{number(terms.x[0])} \cdot {operand(terms.w[0])}"
-        else:
-            expression = _sum(terms.products.tolist(), terms.rest, terms.others)
-        equation = rf"{written} = \sum_{{j=1}}^{{{len(weights)}}} A_{{{i + 1},j}}\, V_{{j,{column + 1}}}"
-        seen = int(np.flatnonzero(weights).max(initial=-1)) + 1  # what a decoder writes later has weight 0
-        lit = ((A, (head, i, slice(None))), (V, (head, slice(None, seen), column)))
-        table = terms_table(terms, self.graph[V].axes[1], "A", "v")
-        step = Step(written, expression, terms.total)
-        return _working(quantity, cell, equation, (step,), lit, float(weights @ values), (table,))
-
     def _concat(self, quantity: Quantity, cell: Cell) -> Working:
-        token, column = cell
-        read = self.graph[quantity.reads[0]]
-        head, component = divmod(column, self.trace[read.key].shape[-1])
-        source = (head, token, component)
-        value, written, of = float(self.trace[read.key][source]), _written(quantity, cell), _written(read, source)
+        ((read, source),) = self._lit(quantity.key, cell)
+        value, written, of = (
+            float(self.trace[read][source]),
+            _written(quantity, cell),
+            _written(self.graph[read], source),
+        )
         step = Step(written, of, rounded(value))
-        return _working(quantity, cell, f"{written} = {of}", (step,), ((read.key, source),), value)
+        return self._found(quantity, cell, f"{written} = {of}", (step,), value)
 
     # FFN.
 
     def _activation(self, quantity: Quantity, cell: Cell) -> Working:
         read = self.graph[quantity.reads[0]]
         steps, tables, shown = self._read(read.key, cell, through=False)
-        u = float(self._row(read.key, cell[:-1])[cell[-1]])
+        u = float(self._values(read.key, (*cell[:-1], EVERY))[cell[-1]])
         written, source = _written(quantity, cell), _written(read, cell)
-        if r"\tanh" in quantity.equation:
+        if quantity.function == "tanh":
             value, general = math.tanh(u), rf"\tanh({source})"
             new = [Step(written, rf"\tanh({number(shown)})", rounded(math.tanh(shown)))]
-        elif r"\operatorname{ReLU}" in quantity.equation:
+        elif quantity.function == "relu":
             value, general = max(0.0, u), rf"\max(0, {source})"
             new = [Step(written, rf"\max(0, {number(shown)})", max(0.0, shown))]
         else:
@@ -611,21 +576,7 @@ class _Desk:
                 Step(rf"\Phi({source})", rf"\Phi({number(shown)})", phi),
                 Step(written, rf"{number(shown)} \cdot {operand(phi)}", rounded(shown * phi)),
             ]
-        lit = self._lit_cell(read.key, cell)
-        return _working(quantity, cell, f"{written} = {general}", (*steps, *new), lit, value, tables)
-
-
-def _working(
-    quantity: Quantity,
-    cell: Cell,
-    equation: str,
-    steps: tuple[Step, ...],
-    lit: Lit,
-    value: float,
-    tables: tuple[Table, ...] = (),
-) -> Working:
-    """What an operation found; what is recorded at its cell is not yet looked at."""
-    return Working(quantity.key, cell, quantity.operation, equation, steps, tables, lit, value, recorded=value)
+        return self._found(quantity, cell, f"{written} = {general}", (*steps, *new), value, tables)
 
 
 def _phi(u: float) -> float:

@@ -6,9 +6,9 @@ No module is built here, so the largest model costs as little to describe as the
     FFN          2·d_model·d_ff + d_ff + d_model       2·n·d_model·d_ff
     two norms    4·d_model                             none that are products
 
-What is computed, and in which order, is the graph's to say; here stands what each operation costs (`_WORK`), and all
-sums are sums over the graph. Every count is written as a formula in the paper's letters; the numbers are put into that
-text, and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
+What is computed, and in which order, is the graph's to say; what each step costs follows from its rule, and all sums
+are sums over the graph. Every count is written as a formula in the paper's letters; the numbers are put into that text,
+and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
 
     n tokens    N layers    h heads    d_k = d_v = d_model / h    |V| vocabulary    B batch    n_max longest input
     n_seg sentences told apart
@@ -21,14 +21,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Literal, NamedTuple
 
 from model.config import ConfigError, EncoderConfig
-from model.graph import Operation, Quantity, graph
-
-Kind = Literal[
-    "input", "lookup", "view", "copy", "product", "scale", "mask", "softmax", "add", "norm", "activation"
-]  # fmt: skip
+from model.graph import Quantity, graph
+from model.rule import sides, summed
 
 BYTES = {"float32": 4, "int64": 8}
 
@@ -135,7 +131,7 @@ class Step(Quantity):
     padding passes on what it gets.
     """
 
-    kind: Kind
+    kind: str  # "product", of _KINDS, or its operation
     inputs: tuple[Shape, ...]
     output: Shape
     weights: Count
@@ -150,41 +146,11 @@ class Step(Quantity):
         return _sum((self.weights, self.biases))
 
 
-class _Work(NamedTuple):
-    """What an operation is, and what it costs: its weights, its biases and its multiply–adds.
-
-    `in` stands for the last axis of what it reads (over which a product sums), `out` for its own last axis, `rows` for
-    all its axes before.
-    """
-
-    kind: Kind
-    weights: str = "0"
-    biases: str = "0"
-    multiply_adds: str = "0"
-
-
-_WORK: dict[Operation, _Work] = {
-    "input": _Work("input"),
-    "look_up": _Work("lookup", "|V|·out"),
-    "scale": _Work("scale"),
-    "cut": _Work("copy"),
-    "flatten": _Work("view"),
-    "linear": _Work("product", "in·out", "out", "rows·in·out"),
-    "put_in_front": _Work("copy", "out"),
-    "positions": _Work("view", "n_max·out"),
-    "add": _Work("add"),
-    "norm": _Work("norm", "out", "out"),
-    "split": _Work("view"),
-    "scores": _Work("product", multiply_adds="rows·in·out"),
-    "mask": _Work("mask"),
-    "softmax": _Work("softmax"),
-    "weighted_sum": _Work("product", multiply_adds="rows·in·out"),
-    "concat": _Work("copy"),
-    "activation": _Work("activation"),
-    "first": _Work("view"),
-    "second": _Work("view"),
-    "mean": _Work("add"),
-}
+#: What kind of work an operation is, where it is no product and its name does not say it.
+_KINDS = {
+    "look_up": "lookup", "cut": "copy", "flatten": "view", "put_in_front": "copy", "positions": "view", "split": "view",
+    "concat": "copy", "first": "view", "second": "view", "mean": "add",
+}  # fmt: skip
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes",
@@ -232,32 +198,32 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
         axes = ("1" if quantity.operation == "positions" else "B", *axes)  # all inputs share the positions
     output = Shape(axes, tuple(count(axis, values).number for axis in axes))
 
-    work = _WORK[quantity.operation]
-    stands_for = {"rows": axes[:-1], "in": inputs[0].axes[-1:] if inputs else (), "out": axes[-1:]}
+    terms, result = sides(quantity.rule)
+    stands_for = {
+        "v": "n_seg" if quantity.key == "embedding.segments" else "|V|", "p": "n_max", "f": str(values["n_front"]),
+        "b": axes[0] if values["B"] > 1 else "1",
+    }  # fmt: skip
+    for letters_of, shape in zip((*terms[: len(inputs)], result), (*inputs, output), strict=True):
+        stands_for |= zip(reversed(letters_of), reversed(shape.axes), strict=False)  # without the batch
 
-    def worked(formula: str) -> Count:
-        factors = [factor for part in formula.split("·") for factor in stands_for.get(part, (part,))]
-        return count(_product(factors), values)
+    def product(letters: Iterable[str]) -> Count:
+        return count(_product(stands_for[letter] for letter in letters if stands_for[letter] != "1"), values)
 
+    none, letter = count("0", values), summed(quantity.rule)
+    kind = "product" if letter else _KINDS.get(quantity.operation, quantity.operation)
+    weights, biases, *_ = *map(product, terms[len(inputs) :]), none, none
     each = BYTES["int64" if quantity.axes == ("token",) else "float32"]  # ids are whole numbers
     return Step(
         **vars(quantity),
-        kind=work.kind,
+        kind=kind,
         inputs=tuple(inputs),
         output=output,
-        weights=worked("0" if quantity.module is None or quantity.tied else _weights(quantity, work, values)),
-        biases=worked(work.biases),
-        multiply_adds=worked(work.multiply_adds),
-        bytes=count("0" if work.kind in ("view", "mask") else f"{output.elements}·{each}", values),
+        weights=none if quantity.module is None or quantity.tied else weights,
+        biases=biases,
+        multiply_adds=product((*result, letter, "b")) if letter else none,
+        bytes=count("0" if kind in ("view", "mask") else f"{output.elements}·{each}", values),
         times=1 if quantity.layer is None else values["N"],
     )
-
-
-def _weights(quantity: Quantity, work: _Work, values: dict[str, int]) -> str:
-    """The formula of its weights: not each matrix has a row for each word, nor each network one token in front."""
-    if quantity.key == "embedding.segments":
-        return "n_seg·out"
-    return "2·out" if quantity.operation == "put_in_front" and values["n_front"] == 2 else work.weights
 
 
 # Sums over the steps.

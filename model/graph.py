@@ -12,31 +12,34 @@ from math import sqrt
 from typing import Any, Literal
 
 from model.config import EncoderConfig
+from model.rule import Index, cells, sides, summed
 
-Operation = Literal[
-    "input",  # given from outside
-    "look_up",  # rows of a matrix: E[x]
-    "scale",  # × a constant: `factor`
-    "cut",  # a picture into patches
-    "flatten",  # a picture into one row
-    "linear",  # x W + b
-    "put_in_front",  # [CLS] before the patches
-    "positions",  # the first n rows of a table
-    "add",  # the sum of what it reads
-    "norm",  # LayerNorm
-    "split",  # d_model into h heads of d_k
-    "scores",  # Q Kᵀ
-    "mask",  # −∞ where a query may not look
-    "softmax",
-    "weighted_sum",  # A V
-    "concat",  # the heads side by side
-    "activation",  # ReLU, GELU or tanh
-    "first",  # the first row
-    "second",  # the second row
-    "mean",  # of the two that it reads
-]
 Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]
+#: The operations, and from which cells each computes its own: the letters of what it reads, then of its matrix and its
+#: bias. "..." stands for the axes before the last.
+RULES = {
+    "input": "",  # given from outside
+    "look_up": "i,vm->im",  # rows of a matrix: E[x]
+    "scale": "...m->...m",  # × a constant: `factor`
+    "cut": "(ry)(sx)->(rs)(yx)",  # a picture into patches
+    "flatten": "yx->i(yx)",  # a picture into one row
+    "linear": "...m,mo,o->...o",  # x W + b
+    "put_in_front": "im,fm->jm",  # [CLS] before the patches
+    "positions": "pm->im",  # the first n rows of a table
+    "add": "im,im->im",  # the sum of what it reads
+    "norm": "...m,o,o->...o",  # LayerNorm, of a row
+    "split": "i(hc)->hic",  # d_model into h heads of d_k
+    "scores": "hic,hjc->hij",  # Q Kᵀ
+    "mask": "...m->...m",  # −∞ where a query may not look
+    "softmax": "...m->...o",  # of a row
+    "weighted_sum": "hij,hjc->hic",  # A V
+    "concat": "hic->i(hc)",  # the heads side by side
+    "activation": "...m->...m",  # ReLU, GELU or tanh: `function`
+    "first": "0m->m",  # the first row
+    "second": "1m->m",  # the second row
+    "mean": "m,m->m",  # of the two that it reads
+}
 SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
 
 
@@ -46,20 +49,53 @@ class Quantity:
 
     `key` is the path of the module that puts it out; where `traced`, a run records it. `reads` are the keys that it is
     computed from, `module` the path of the module whose weights it uses (None: it has none); they are `tied` where its
-    matrix is the one that looks words up in the encoder.
+    matrix is the one that looks words up in the encoder. `rule` has the letters of what it reads, then of its matrix
+    and its bias, and of itself (see model/rule.py). `terms` are how its equation writes them; where `of` has no formula
+    for its operation, the one term is all that is right of the equals sign.
     """
 
     key: str
-    operation: Operation
+    operation: str  # of RULES
     reads: tuple[str, ...]
     symbol: str  # LaTeX
-    equation: str  # LaTeX, right-hand sides in the symbols of what it reads
+    terms: tuple[str, ...]
     axes: tuple[str, ...]
     scale: Scale = "signed"
     traced: bool = True
     module: str | None = None
     factor: float = 1.0
     tied: bool = False
+    left: str | None = None  # LaTeX: what its equation says is equal, where that is not its symbol
+    function: str = ""  # of an activation
+    rule: str = ""
+
+    @property
+    def equation(self) -> str:
+        """LaTeX, in the symbols of what it reads."""
+        left, right = self.symbol if self.left is None else self.left, self.of(*self.terms)
+        return f"{left} = {right}" if left else right
+
+    def of(self, *terms: str) -> str:
+        """LaTeX: what it is of these terms, be they symbols, cells or numbers."""
+        one, *others = terms
+        match self.operation:
+            case "add":
+                return " + ".join(terms)
+            case "mean":
+                return rf"\frac{{{' + '.join(terms)}}}{{2}}"
+            case "scale":
+                root = rf"\sqrt{{{others[0]}}}"
+                return rf"{one} \cdot {root}" if self.factor > 1 else rf"\frac{{{one}}}{{{root}}}"
+            case "norm":
+                return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta"
+            case "activation":
+                return f"{_FUNCTIONS[self.function]}({one})"
+            case "first" | "second":
+                return rf"\text{{the {self.operation} row of }} {one}"
+        if not (letter := summed(self.rule)):
+            return one
+        space, transposed = r"\," * one.startswith(r"\text"), r"^{\top}" * (sides(self.rule)[0][1][-1] == letter)
+        return " + ".join((f"{one}{space} {others[0]}{transposed}", *others[1:]))
 
     @property
     def layer(self) -> int | None:
@@ -125,6 +161,12 @@ class Graph:
     def __hash__(self) -> int:
         return hash((self.config, self.decoder))
 
+    def cells(self, key: str, index: Index) -> list[Index]:
+        """Of each term of a quantity's rule, the cells from which those at `index` are computed."""
+        config = self.decoder if self.decoder and key.startswith("decoder.") else self.config
+        sizes = {"c": config.d_k, "s": config.patches_per_side, "y": config.patch_size, "x": config.patch_size}
+        return cells(self[key].rule, index, sizes)
+
     def get(self, key: str) -> Quantity | None:
         return self.quantities.get(key)
 
@@ -160,13 +202,13 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     else:
         y = _target(rows, decoder)
         y = _layers(rows, decoder, y, "decoder.", ("Y", "Z"), memory=Z)
-        equation = rf"y = Y^{{({decoder.layers})}} E^{{\top}} + c"
-        rows.add("logits", "linear", (y,), "y", equation, ("target", "word"), module="logits", tied=True)
-        rows.add("answer", "softmax", ("logits",), "p", SOFTMAX_Y, ("target", "word"), scale="share", traced=False)
+        terms = f"Y^{{({decoder.layers})}}", r"E^{\top}", "c"
+        rows.add("logits", "linear", (y,), "y", terms, ("target", "word"), module="logits", tied=True)
+        rows.answer(("target", "word"))
     return Graph(config, decoder, rows.quantities, rows.sublayers, Z)
 
 
-SOFTMAX_Y = r"p = \operatorname{softmax}(y)"
+_FUNCTIONS = {"relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "tanh": r"\tanh"}
 
 
 class _Rows:
@@ -176,17 +218,30 @@ class _Rows:
         self.quantities: dict[str, Quantity] = {}
         self.sublayers: dict[tuple[str, int], tuple[Sublayer, ...]] = {}
 
-    def add(self, key: str, *row: Any, **more: Any) -> str:
+    def add(
+        self, key: str, operation: str, reads: tuple[str, ...], symbol: str, terms: str | tuple[str, ...],
+        axes: tuple[str, ...], *row: Any, **more: Any,
+    ) -> str:  # fmt: skip
         """What follows the key: the other fields of Quantity, in their order or by their names."""
-        self.quantities[key] = Quantity(key, *row, **more)
+        terms = (terms,) if isinstance(terms, str) else terms
+        rule = RULES[operation].replace("...", "hi"[3 - len(axes) :])
+        self.quantities[key] = Quantity(key, operation, reads, symbol, terms, axes, *row, **{"rule": rule} | more)
         return key
 
     def norm(
         self, key: str, read: str, symbol: str, of: str, token: str, traced: bool = True, width: str = "d_model"
     ) -> str:
         """LayerNorm of what is written `of`."""
-        equation = rf"{symbol} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta"
-        return self.add(key, "norm", (read,), symbol, equation, (token, width), traced=traced, module=key)
+        return self.add(key, "norm", (read,), symbol, of, (token, width), traced=traced, module=key)
+
+    def product(self, key: str, read: str, terms: tuple[str, str, str], axes: tuple[str, ...], left: str = "") -> str:
+        """A Linear on the way to something else: it has no letter of its own."""
+        symbol = " ".join(terms[:2])
+        return self.add(key, "linear", (read,), symbol, terms, axes, traced=False, module=key, left=left)
+
+    def answer(self, axes: tuple[str, ...]) -> None:
+        right = r"\operatorname{softmax}(y)"
+        self.add("answer", "softmax", ("logits",), "p", right, axes, scale="share", traced=False)
 
 
 # -- from the input to X⁰ ----------------------------------------------------------------------------------------
@@ -200,26 +255,22 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
             if config.segments:
                 segments = _segments(rows, config)
         case "patches":
-            image = ("channel", "height", "width") if config.channels > 1 else ("height", "width")
-            x = rows.add("input", "input", (), "x", r"x = \text{image}", image, "positive", traced=False)
-            patches = r"x_p = \text{patches of } P \times P \text{ pixels}"
-            x = rows.add("embedding.patches", "cut", (x,), "x_p", patches, ("patch", "pixel"), "positive", traced=False)
-            x = rows.add(
-                "embedding.W_E", "linear", (x,), "x_p W_E", r"x_p W_E + b_E", ("patch", "d_model"),
-                traced=False, module="embedding.W_E",
-            )  # fmt: skip
+            channel = ("channel",) * (k := config.channels > 1)
+            image, rule = (*channel, "height", "width"), "k(ry)(sx)->(rs)(kyx)" if k else RULES["cut"]
+            x = rows.add("input", "input", (), "x", r"\text{image}", image, "positive", traced=False)
+            patches, axes = r"\text{patches of } P \times P \text{ pixels}", ("patch", "pixel")
+            x = rows.add("embedding.patches", "cut", (x,), "x_p", patches, axes, "positive", traced=False, rule=rule)
+            terms, axes = ("x_p", "W_E", "b_E"), ("patch", "d_model")
+            x = rows.product("embedding.W_E", x, terms, axes)
             in_front = r"x_{cls};\, x_{dist}" if config.distillation_token else "x_{cls}"
-            equation = rf"{X} = [{in_front};\, x_p W_E + b_E]"
-            axes = ("token", "d_model")
-            tokens = rows.add("embedding.tokens", "put_in_front", (x,), X, equation, axes, module="embedding")
+            whole, axes = rf"[{in_front};\, x_p W_E + b_E]", ("token", "d_model")
+            tokens = rows.add("embedding.tokens", "put_in_front", (x,), X, whole, axes, module="embedding")
         case "flat":
-            x = rows.add("input", "input", (), "x", r"x = \text{image}", ("height", "width"), "positive", traced=False)
-            row = r"x = \text{all pixels in one row}"
+            x = rows.add("input", "input", (), "x", r"\text{image}", ("height", "width"), "positive", traced=False)
+            row = r"\text{all pixels in one row}"
             x = rows.add("embedding.row", "flatten", (x,), "x", row, ("token", "pixel"), "positive", traced=False)
-            tokens = rows.add(
-                "embedding.tokens", "linear", (x,), X, rf"{X} = x W_E + b_E", ("token", "d_model"),
-                module="embedding.W_E",
-            )  # fmt: skip
+            terms, axes = ("x", "W_E", "b_E"), ("token", "d_model")
+            tokens = rows.add("embedding.tokens", "linear", (x,), X, terms, axes, module="embedding.W_E")
     return _with_positions(rows, config, "", tokens, X, r"X^{(0)}", "token", segments)
 
 
@@ -230,10 +281,10 @@ def _width(config: EncoderConfig) -> str:
 
 def _segments(rows: _Rows, config: EncoderConfig) -> str:
     """Which of two sentences each token belongs to: rows of a matrix of their own."""
-    which = rows.add("segments", "input", (), "s", r"s = (s_1, \ldots, s_n)", ("token",), traced=False)
-    equation = r"E_{seg}[s] = [E_{seg,s_1}; \ldots; E_{seg,s_n}]"
+    which = rows.add("segments", "input", (), "s", r"(s_1, \ldots, s_n)", ("token",), traced=False)
+    looked_up = r"[E_{seg,s_1}; \ldots; E_{seg,s_n}]"
     return rows.add(
-        "embedding.segments", "look_up", (which,), "E_{seg}[s]", equation, ("token", _width(config)),
+        "embedding.segments", "look_up", (which,), "E_{seg}[s]", looked_up, ("token", _width(config)),
         module="embedding.segments",
     )  # fmt: skip
 
@@ -247,15 +298,15 @@ def _target(rows: _Rows, config: EncoderConfig) -> str:
 
 def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str, token: str) -> str:
     """Words: rows of E, and where the configuration says so times √d_model."""
-    ids = rows.add(f"{side}input", "input", (), x, rf"{x} = ({x}_1, \ldots, {x}_n)", (token,), traced=False)
+    ids = rows.add(f"{side}input", "input", (), x, rf"({x}_1, \ldots, {x}_n)", (token,), traced=False)
     axes, E, tied = (token, _width(config)), f"{side}embedding.E", bool(side)
     key = f"{side}embedding.tokens"
     if not config.scale_embedding:
-        return rows.add(key, "look_up", (ids,), result, rf"{result} = E[{x}]", axes, module=E, tied=tied)
-    equation = rf"E[{x}] = [E_{{{x}_1}}; \ldots; E_{{{x}_n}}]"
-    row = rows.add(E, "look_up", (ids,), f"E[{x}]", equation, axes, traced=False, module=E, tied=tied)
-    equation = rf"{result} = E[{x}] \cdot \sqrt{{{'d_E' if config.d_embedding else 'd_{model}'}}}"
-    return rows.add(key, "scale", (row,), result, equation, axes, factor=sqrt(config.embedded))
+        return rows.add(key, "look_up", (ids,), result, f"E[{x}]", axes, module=E, tied=tied)
+    looked_up = rf"[E_{{{x}_1}}; \ldots; E_{{{x}_n}}]"
+    row = rows.add(E, "look_up", (ids,), f"E[{x}]", looked_up, axes, traced=False, module=E, tied=tied)
+    terms = f"E[{x}]", "d_E" if config.d_embedding else "d_{model}"
+    return rows.add(key, "scale", (row,), result, terms, axes, factor=sqrt(config.embedded))
 
 
 def _with_positions(
@@ -265,21 +316,19 @@ def _with_positions(
     axes, E_pos = (token, _width(config)), r"E_{pos}"
     table = f"{side}embedding.positions"
     learned = table if config.positions == "learned" else None
-    positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned)
+    positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned, left="")
     added = result  # what is added, or LayerNorm of it
     if config.d_embedding:
         added = r"\bar X_{\text{sum}}" if config.embedding_norm else r"X_{\text{sum}}"
-    summed = r"X_{\text{sum}}" if config.embedding_norm else added
+    total = r"X_{\text{sum}}" if config.embedding_norm else added
     terms = {tokens: embedded} | ({segments: "E_{seg}[s]"} if segments else {}) | {positions: E_pos}
-    equation = f"{summed} = {' + '.join(terms.values())}"
-    x = rows.add(f"{side}embedding.sum", "add", tuple(terms), summed, equation, axes)
+    rule = ",".join(["im"] * len(terms)) + "->im"
+    x = rows.add(f"{side}embedding.sum", "add", tuple(terms), total, tuple(terms.values()), axes, rule=rule)
     if config.embedding_norm:
-        x = rows.norm(f"{side}embedding.norm", x, added, summed, token, width=_width(config))
+        x = rows.norm(f"{side}embedding.norm", x, added, total, token, width=_width(config))
     if config.d_embedding:
-        axes, equation = (token, "d_model"), f"{result} = {added} W_E + b_E"
-        x = rows.add(
-            f"{side}embedding.projection", "linear", (x,), result, equation, axes, module=f"{side}embedding.W_E"
-        )
+        wide, W_E = (added, "W_E", "b_E"), f"{side}embedding.W_E"
+        x = rows.add(f"{side}embedding.projection", "linear", (x,), result, wide, (token, "d_model"), module=W_E)
     return x
 
 
@@ -312,8 +361,8 @@ def _layers(
                 output = _attention(rows, f"{here}{name}.", config, reads, read_as, looked_at or reads, seen_as, token)
             found = "F" if name == "ffn" else "O"
             added = result if config.norm_first else rf"{written}_{{\text{{res}}}}"
-            equation = f"{added} = {written} + {found}"
-            total = rows.add(f"{here}add_{number}", "add", (before, output), added, equation, (token, "d_model"))
+            terms = written, found
+            total = rows.add(f"{here}add_{number}", "add", (before, output), added, terms, (token, "d_model"))
             x = total if config.norm_first else rows.norm(norm, total, result, added, token)
             norm_reads = before if config.norm_first else total
             sublayers.append(
@@ -323,7 +372,6 @@ def _layers(
     return x
 
 
-_ACTIVATIONS = {"relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "tanh": r"\tanh"}
 _MAY_LOOK = r"\begin{cases}\hat S_{ij} & i \text{ may look at } j\\ -\infty & \text{otherwise}\end{cases}"
 _SOFTMAX = r"\operatorname{softmax}(M)_{ij} = \frac{e^{M_{ij}}}{\sum_{j'} e^{M_{ij'}}}"
 
@@ -334,36 +382,30 @@ def _attention(
     """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: how what Q comes from is written, and K and V."""
     side = "token" if here.endswith("cross.") else token  # whose tokens are looked at
     for role, read, source, of in (("Q", x, asks, token), ("K", memory, answers, side), ("V", memory, answers, side)):
-        equation = f"{role} = {source} W_{role} + b_{role}"
-        whole = rows.add(
-            f"{here}W_{role}", "linear", (read,), f"{source} W_{role}", equation, (of, "d_model"),
-            traced=False, module=f"{here}W_{role}",
-        )  # fmt: skip
-        rows.add(f"{here}{role}", "split", (whole,), role, equation, ("head", of, "d_k"))
+        terms = source, f"W_{role}", f"b_{role}"
+        whole = rows.product(f"{here}W_{role}", read, terms, (of, "d_model"), left=role)
+        rows.add(f"{here}{role}", "split", (whole,), role, "{} {} + {}".format(*terms), ("head", of, "d_k"))
     pairs = ("head", "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
-    rows.add(S, "scores", (f"{here}Q", f"{here}K"), "S", r"S = Q K^{\top}", pairs)
-    rows.add(
-        f"{here}scaled", "scale", (S,), r"\hat S", r"\hat S = \frac{S}{\sqrt{d_k}}", pairs, factor=1 / sqrt(config.d_k)
-    )
-    rows.add(M, "mask", (f"{here}scaled",), "M", f"M_{{ij}} = {_MAY_LOOK}", pairs)
-    rows.add(A, "softmax", (M,), "A", f"A_{{ij}} = {_SOFTMAX}", pairs, "share")
+    rows.add(S, "scores", (f"{here}Q", f"{here}K"), "S", ("Q", "K"), pairs)
+    rows.add(f"{here}scaled", "scale", (S,), r"\hat S", ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
+    rows.add(M, "mask", (f"{here}scaled",), "M", _MAY_LOOK, pairs, left="M_{ij}")
+    rows.add(A, "softmax", (M,), "A", _SOFTMAX, pairs, "share", left="A_{ij}")
     head = r"\text{head}_i"
-    rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, f"{head} = A V", ("head", token, "d_k"))
-    concat = r"\text{Concat} = [\text{head}_1; \ldots; \text{head}_h]"
+    rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, ("A", "V"), ("head", token, "d_k"))
+    concat = r"[\text{head}_1; \ldots; \text{head}_h]"
     rows.add(f"{here}concat", "concat", (f"{here}heads",), r"\text{Concat}", concat, (token, "d_model"))
-    equation = r"O = \text{Concat}\, W_O + b_O"
-    return rows.add(
-        f"{here}output", "linear", (f"{here}concat",), "O", equation, (token, "d_model"), module=f"{here}W_O"
-    )
+    terms = r"\text{Concat}", "W_O", "b_O"
+    axes = token, "d_model"
+    return rows.add(f"{here}output", "linear", (f"{here}concat",), "O", terms, axes, module=f"{here}W_O")
 
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:
-    rows.add(f"{here}hidden", "linear", (x,), "U", f"U = {reads} W_1 + b_1", (token, "d_ff"), module=f"{here}W_1")
-    equation = f"H = {_ACTIVATIONS[config.activation]}(U)"
-    rows.add(f"{here}activation", "activation", (f"{here}hidden",), "H", equation, (token, "d_ff"))
-    H, equation = f"{here}activation", "F = H W_2 + b_2"
-    return rows.add(f"{here}output", "linear", (H,), "F", equation, (token, "d_model"), module=f"{here}W_2")
+    wide, U, H = (token, "d_ff"), f"{here}hidden", f"{here}activation"
+    rows.add(U, "linear", (x,), "U", (reads, "W_1", "b_1"), wide, module=f"{here}W_1")
+    rows.add(H, "activation", (U,), "H", "U", wide, function=config.activation)
+    axes = token, "d_model"
+    return rows.add(f"{here}output", "linear", (H,), "F", ("H", "W_2", "b_2"), axes, module=f"{here}W_2")
 
 
 # -- the answer --------------------------------------------------------------------------------------------------
@@ -376,43 +418,35 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             return
         case "masked-word":
             wide, axes = ("token", _width(config)), ("token", "word")
-            x = rows.add("transform.0", "linear", (Z,), "Z W", "Z W + b", wide, traced=False, module="transform.0")
-            gelu = r"G = \operatorname{GELU}(Z W + b)"
-            x = rows.add("transform.1", "activation", (x,), "G", gelu, wide, traced=False)
+            x = rows.product("transform.0", Z, ("Z", "W", "b"), wide)
+            x = rows.add("transform.1", "activation", (x,), "G", "Z W + b", wide, traced=False, function="gelu")
             x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False, width=wide[1])
-            rows.add("logits", "linear", (x,), "y", r"y = \hat G E^{\top} + c", axes, module="logits", tied=True)
+            terms = r"\hat G", r"E^{\top}", "c"
+            rows.add("logits", "linear", (x,), "y", terms, axes, module="logits", tied=True)
         case "classifier":
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
-            equation = rf"{first} = \text{{the first row of }} Z"
-            x = rows.add("first", "first", (Z,), first, equation, ("d_model",), traced=False)
+            vector = ("d_model",)
+            x = rows.add("first", "first", (Z,), first, "Z", vector, traced=False)
             if config.pooler != "none":
-                act, pooled = _ACTIVATIONS[config.pooler], f"{first} W_P"
-                x = rows.add(
-                    "pooler.0", "linear", (x,), pooled, f"{pooled} + b_P", ("d_model",), traced=False, module="pooler.0"
-                )
-                x = rows.add(
-                    "pooler.1", "activation", (x,), "P", rf"P = {act}({pooled} + b_P)", ("d_model",), traced=False
-                )
+                x = rows.product("pooler.0", x, (first, "W_P", "b_P"), vector)
+                of, function = f"{first} W_P + b_P", config.pooler
+                x = rows.add("pooler.1", "activation", (x,), "P", of, vector, traced=False, function=function)
                 first = "P"
             if config.distillation_head:
                 _two_classifiers(rows, Z, x)
             else:
-                rows.add("logits", "linear", (x,), "y", rf"y = {first} W + b", axes, module="logits")
-    rows.add("answer", "softmax", ("logits",), "p", SOFTMAX_Y, axes, scale="share", traced=False)
+                rows.add("logits", "linear", (x,), "y", (first, "W", "b"), axes, module="logits")
+    rows.answer(axes)
 
 
 def _two_classifiers(rows: _Rows, Z: str, first: str) -> None:
     """One reads [CLS], the other the distillation token; y is their mean."""
     token = r"Z^{[\text{DIST}]}"
-    equation = rf"{token} = \text{{the second row of }} Z"
-    second = rows.add("second", "second", (Z,), token, equation, ("d_model",), traced=False)
-    logits = []
+    second = rows.add("second", "second", (Z,), token, "Z", ("d_model",), traced=False)
+    logits: dict[str, str] = {}
     for key, read, name in (("cls", first, "CLS"), ("distillation", second, "DIST")):
-        of = rf"[\text{{{name}}}]"
-        symbol, equation = rf"y^{{{of}}}", rf"y^{{{of}}} = Z^{{{of}}} W^{{{of}}} + b^{{{of}}}"
-        logits.append(
-            rows.add(f"{key}_logits", "linear", (read,), symbol, equation, ("class",), module=f"{key}_logits")
-        )
-    equation = r"y = \frac{y^{[\text{CLS}]} + y^{[\text{DIST}]}}{2}"
-    rows.add("logits", "mean", tuple(logits), "y", equation, ("class",))
+        y, *terms = (rf"{letter}^{{[\text{{{name}}}]}}" for letter in "yZWb")
+        key = rows.add(f"{key}_logits", "linear", (read,), y, tuple(terms), ("class",), module=f"{key}_logits")
+        logits[key] = y
+    rows.add("logits", "mean", tuple(logits), "y", tuple(logits.values()), ("class",), factor=0.5)

@@ -13,7 +13,7 @@ import torch
 
 from model import Edit, Trace, load
 from model.analysis import softmax
-from model.by_hand import NO_WORDS, Working, _operands, by_hand, number, operand, strongest_cell
+from model.by_hand import NO_WORDS, Working, by_hand, number, operand, strongest_cell
 from model.decoder import TranslationNetwork
 from model.pipeline import Pipeline
 from model.trace import record
@@ -386,11 +386,11 @@ def test_equations_name_the_cell_and_what_it_is_read_from() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_linear_is_read_from_its_equation_and_every_line_can_be_set(name: str) -> None:
+def test_every_linear_has_its_terms_in_its_equation_and_every_line_can_be_set(name: str) -> None:
     _, trace = run_of(name)
     for quantity in trace.graph:
         if quantity.operation == "linear":
-            x, matrix, bias = _operands(quantity)
+            x, matrix, bias = quantity.terms
             assert x and f"{x} {matrix} + {bias}" in quantity.equation.replace(r"\,", "")
             two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}")
             assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)

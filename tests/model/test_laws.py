@@ -4,17 +4,17 @@ One function for each operation, written as in the paper; nothing here knows whe
 or what kind of input there is.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
-from math import erf
-from typing import get_args
 
 import numpy as np
 import pytest
 import torch
 
 from model.encoder import Encoder
-from model.graph import Operation, Quantity
+from model.graph import RULES, Quantity
+from model.rule import sides
 from model.trace import Trace, record
 from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
 
@@ -130,7 +130,7 @@ def activation(of: Run, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0)
     if isinstance(module, torch.nn.Tanh):
         return np.tanh(x)
-    return x * (1 + np.vectorize(erf, otypes=[np.float32])(x / np.sqrt(2))) / 2
+    return x * (1 + np.vectorize(math.erf, otypes=[np.float32])(x / np.sqrt(2))) / 2
 
 
 def first(of: Run, x: np.ndarray) -> np.ndarray:
@@ -172,8 +172,60 @@ def test_every_quantity_is_what_its_operation_makes_of_what_it_reads(name: str) 
 
 
 def test_every_operation_is_written_here_and_met_in_some_network() -> None:
-    assert set(OPERATIONS) == set(get_args(Operation))
+    assert set(OPERATIONS) == set(RULES)
     assert {quantity.operation for name in NETWORKS for quantity in pipeline(name).graph} == set(OPERATIONS)
+
+
+# The rules: from which cells each is computed. What is more than products and sums is said above.
+
+MATRICES = {"look_up": ("weight",), "linear": ("weight", "bias"), "norm": ("weight", "bias")}
+PRODUCTS, SUMS = ("linear", "scores", "weighted_sum"), ("add", "mean", "scale", "split", "concat", "cut", "flatten")
+
+
+def own_terms(of: Run) -> list[np.ndarray]:
+    """The matrix and the bias whose letters a rule has behind those of what it reads."""
+    if of.quantity.operation == "put_in_front":
+        return [np.stack([of.numbers(name) for name in ("cls", "distillation")[: of.network.config.tokens_in_front]])]
+    own = [of.numbers(name) for name in MATRICES.get(of.quantity.operation, ())]
+    return [own[0].T, *own[1:]] if of.quantity.operation == "linear" else own
+
+
+def sizes_of(of: Run, terms: list[np.ndarray], value: np.ndarray) -> dict[str, int]:
+    """How many places each letter of a rule has: the same wherever it stands."""
+    config, (rule, result) = of.network.config, sides(of.quantity.rule)
+    side, P = config.patches_per_side, config.image_size if config.input == "flat" else config.patch_size
+    inside = {"h": config.heads, "c": config.d_k, "k": config.channels, "r": side, "s": side, "y": P, "x": P}
+    sizes: dict[str, int] = {}
+    for axes, array in zip((*rule, result), (*terms, value), strict=True):
+        for letters, length in zip(axes, array.shape, strict=True):
+            if not letters.isdigit():
+                known = math.prod(inside[letter] for letter in letters) if letters[1:] else length
+                assert sizes.setdefault(letters, known) == length, (of.quantity.key, letters)
+    return inside | sizes
+
+
+@networks
+def test_products_and_sums_are_what_their_rule_says_and_each_letter_has_one_size(name: str) -> None:
+    trace, network = trace_of(name), pipeline(name).network
+    for quantity in trace.graph:
+        if quantity.layer not in (None, 0) or quantity.operation in ("input", "positions"):
+            continue
+        run = Run(trace, network, quantity)
+        reads = [trace[read] if read in trace else recomputed(name, read) for read in quantity.reads]
+        terms, value = reads + own_terms(run), recomputed(name, quantity.key)
+        sizes, (rule, result) = sizes_of(run, terms, value), sides(quantity.rule)
+        left = "".join(result)
+        letters = ["".join(axes).lstrip("01") for axes in rule]
+        if quantity.operation not in (*PRODUCTS, *SUMS, "first", "second"):
+            continue
+        rows = [term[int(axes[0])] if axes[0].isdigit() else term for axes, term in zip(rule, terms, strict=True)]
+        parts = [row.reshape([sizes[x] for x in of]) for of, row in zip(letters, rows, strict=True)]
+        if quantity.operation in PRODUCTS:
+            found = np.einsum(f"{letters[0]},{letters[1]}->{left}", *parts[:2], optimize=True) + sum(parts[2:])
+        else:
+            kept = "".join(letter for letter in left if letter in letters[0])  # a new axis has one place
+            found = quantity.factor * sum(np.einsum(f"{letters[0]}->{kept}", part) for part in parts)
+        close(found.reshape(value.shape).astype(np.float32), value)
 
 
 @networks
