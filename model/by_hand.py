@@ -241,10 +241,15 @@ def _terms(quantity: Quantity, cell: Cell) -> list[str]:
 
 
 class _Desk:
-    """Where the arithmetic is done: the network's weights and one run. One method for each operation of the graph."""
+    """Where the arithmetic of one cell is written down, from the network's weights and one run.
+
+    Products have one method, since their rule says the rest; other operations one each.
+    """
 
     def __init__(self, network: nn.Module, trace: Trace, most: int) -> None:
         self.network, self.trace, self.graph, self.most = network, trace, trace.graph, most
+        self.steps: list[Step] = []
+        self.tables: list[Table] = []
 
     def working(self, key: str, cell: Cell) -> Working:
         quantity = self.graph[key]
@@ -271,21 +276,24 @@ class _Desk:
         largest = float(np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)).max())
         return not math.isclose(value, recorded, rel_tol=1e-4, abs_tol=2e-6 * largest)
 
-    def _read(
-        self, key: str, cell: Cell, through: bool, symbol: str | None = None
-    ) -> tuple[tuple[Step, ...], tuple[Table, ...], float]:
-        """A number that the arithmetic begins with, as a line, and how it is shown.
+    def _read(self, key: str, cell: Cell, through: bool, symbol: str | None = None) -> tuple[float, float]:
+        """A number that the arithmetic begins with, written down: as it is shown, and as it is.
 
         With `through`, and where it is not recorded, the lines that it comes from; unless it was put in by an edit.
         `symbol` is how the equation that reads it writes it, where it has its own way.
         """
-        quantity = self.graph[key]
+        quantity, lines, tables = self.graph[key], len(self.steps), len(self.tables)
         if through or not quantity.traced:
             working = self.working(key, cell)
             if not working.changed:
-                return working.steps, working.tables, working.steps[-1].value
-        value = rounded(float(self.trace[key][cell]))
-        return (Step(symbol or _written(quantity, cell), "", value),), (), value
+                return self.steps[-1].value, working.recorded
+            del self.steps[lines:], self.tables[tables:]
+        value = float(self.trace[key][cell])
+        return self._line(symbol or _written(quantity, cell), "", rounded(value)), value
+
+    def _line(self, symbol: str, expression: str, value: float) -> float:
+        self.steps.append(Step(symbol, expression, value))
+        return value
 
     def _values(self, key: str, index: Index) -> np.ndarray:
         """Numbers as recorded; where they are not, whole rows recomputed."""
@@ -307,12 +315,10 @@ class _Desk:
             lit += ((read, cells),) if recorded else self._lit(read, cells)
         return lit
 
-    def _found(
-        self, quantity: Quantity, cell: Cell, equation: str, steps: tuple[Step, ...], value: float,
-        tables: tuple[Table, ...] = (), lit: Lit | None = None,
-    ) -> Working:  # fmt: skip
-        """What an operation found; what is recorded at its cell is not yet looked at. lit: where the rule says more."""
+    def _found(self, quantity: Quantity, cell: Cell, equation: str, value: float, lit: Lit | None = None) -> Working:
+        """All that is written down; what is recorded at the cell is not yet looked at. lit: if not as the rule says."""
         lit = self._lit(quantity.key, cell) if lit is None else lit
+        steps, tables = tuple(self.steps), tuple(self.tables)
         return Working(quantity.key, cell, quantity.operation, equation, steps, tables, lit, value, recorded=value)
 
     # From the input to X⁰.
@@ -329,8 +335,8 @@ class _Desk:
         value, written = float(row[column]), _written(quantity, cell)
         matrix = "E_{seg," if quantity.reads[0] == "segments" else "E_{"
         source = f"{matrix}{piece},{column + 1}}}"
-        step = Step(written, source, rounded(value))
-        return self._found(quantity, cell, f"{written} = {source}", (step,), value)
+        self._line(written, source, rounded(value))
+        return self._found(quantity, cell, f"{written} = {source}", value)
 
     def _put_in_front(self, quantity: Quantity, cell: Cell) -> Working:
         (token, column), in_front = cell, self.trace.config.tokens_in_front
@@ -339,9 +345,8 @@ class _Desk:
         embedding = self.network.get_submodule(quantity.module)
         symbol, vector = (("x_{cls}", embedding.cls), ("x_{dist}", embedding.distillation))[token]
         value, written, source = float(vector[column]), _written(quantity, cell), _at(symbol, column + 1)
-        return self._found(
-            quantity, cell, f"{written} = {source}", (Step(written, source, rounded(value)),), value, lit=()
-        )
+        self._line(written, source, rounded(value))
+        return self._found(quantity, cell, f"{written} = {source}", value, lit=())
 
     def _positions(self, quantity: Quantity, cell: Cell) -> Working:
         (pos, column), side = cell, quantity.key.partition("embedding")[0]
@@ -350,17 +355,18 @@ class _Desk:
         row = pos if side else self.trace.rows[pos]
         value = float(module.apart[column] if row is None else table[row, column])
         if isinstance(table, nn.Parameter):
-            return self._found(quantity, cell, written, (Step(written, "", rounded(value)),), value)
+            self._line(written, "", rounded(value))
+            return self._found(quantity, cell, written, value)
         even, d_model = column - column % 2, table.shape[1]
         function = math.cos if column % 2 else math.sin
         name, formula = rf"\{function.__name__}", rf"10000^{{{even}/{d_model}}}"
         divisor = f"{10_000 ** (even / d_model):.9g}"
         angle = rounded(pos / float(divisor))
         fractions = (rf"{name}\frac{{{pos}}}{{{below}}}" for below in (formula, divisor))
-        step = Step(written, " = ".join((*fractions, f"{name}({number(angle)})")), rounded(function(angle)))
+        self._line(written, " = ".join((*fractions, f"{name}({number(angle)})")), rounded(function(angle)))
         pair = f"2i + 1 = {column}" if column % 2 else f"2i = {even}"
         general = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}, \quad pos = {pos},\; {pair}"
-        return self._found(quantity, cell, f"{written} = {general}", (step,), value)
+        return self._found(quantity, cell, f"{written} = {general}", value)
 
     # Products.
 
@@ -380,11 +386,9 @@ class _Desk:
         w = module.weight.T[w_at].double().numpy() if product.module else self._values(product.reads[1], w_at)
         b = [float(module.bias[place]) for place in bias_at]
         value = sum(b, float(x @ w))
-        steps: tuple[Step, ...] = ()
-        tables: tuple[Table, ...] = ()
         if not read.traced and read.operation in ("norm", "activation"):  # how the strongest came about, for them all
             strongest = int(np.abs(x * w).argmax())
-            steps, tables, x[strongest] = self._read(read.key, (*x_at[:-1], strongest), through=True)
+            x[strongest], _ = self._read(read.key, (*x_at[:-1], strongest), through=True)
         shown = largest_terms(x, w, sum(b), self.most, DECIMALS)
         bias = shown.bias if b else None
 
@@ -399,31 +403,24 @@ class _Desk:
             expression = _sum(shown.products.tolist(), shown.rest, shown.others, bias)
         along = self.graph[product.reads[-1]].axes[sides(product.rule)[0][len(product.reads) - 1].index(letter)]
         names = {"scores": ("q", "k"), "weighted_sum": ("A", "v")}.get(product.operation, ("x", "w"))
-        table, written = terms_table(shown, along, *names, bias), _written(quantity, cell)
-        equation = f"{written} = {' + '.join((factors, *more))}"
-        return self._found(
-            quantity, cell, equation, (*steps, Step(written, expression, shown.total)), value, (*tables, table), lit
-        )
+        written = _written(quantity, cell)
+        self._line(written, expression, shown.total)
+        self.tables.append(terms_table(shown, along, *names, bias))
+        return self._found(quantity, cell, f"{written} = {' + '.join((factors, *more))}", value, lit)
 
     # Number by number.
 
     def _add(self, quantity: Quantity, cell: Cell) -> Working:
         """A sum, or a number times a factor; outside the layers with all that they come from."""
-        steps: tuple[Step, ...] = ()
-        tables: tuple[Table, ...] = ()
-        numbers: list[float] = []
-        value, through = 0.0, quantity.layer is None or quantity.operation == "scale"
-        symbols = _terms(quantity, cell)
-        for read, symbol in zip(quantity.reads, symbols, strict=True):
-            more, more_tables, part = self._read(read, cell, through, symbol)
-            steps, tables, numbers = (*steps, *more), (*tables, *more_tables), [*numbers, part]
-            value += float(self.trace[read][cell]) if self.graph[read].traced else self.working(read, cell).value
+        through, symbols = quantity.layer is None or quantity.operation == "scale", _terms(quantity, cell)
+        reads = zip(quantity.reads, symbols, strict=True)
+        shown, exact = zip(*(self._read(read, cell, through, symbol) for read, symbol in reads), strict=True)
         written, root = _written(quantity, cell), quantity.terms[len(symbols) :]
         size = (str(round(max(quantity.factor, 1 / quantity.factor) ** 2)) for _ in root)
-        shown = quantity.of(number(numbers[0]), *map(operand, numbers[1:]), *size)
-        step = Step(written, shown, rounded(sum(numbers) * quantity.factor))
-        general = quantity.of(*symbols, *root)
-        return self._found(quantity, cell, f"{written} = {general}", (*steps, step), value * quantity.factor, tables)
+        expression = quantity.of(number(shown[0]), *map(operand, shown[1:]), *size)
+        self._line(written, expression, rounded(sum(shown) * quantity.factor))
+        equation = f"{written} = {quantity.of(*symbols, *root)}"
+        return self._found(quantity, cell, equation, sum(exact) * quantity.factor)
 
     _mean = _scale = _add
 
@@ -435,7 +432,7 @@ class _Desk:
         variance = float(x.var())
         value = gamma * (x[column] - float(x.mean())) / math.sqrt(variance + module.eps) + beta
 
-        steps, tables, own = self._read(read.key, cell, through=False)
+        own, _ = self._read(read.key, cell, through=False)
         far = np.argsort(-np.abs(x - x.mean()), kind="stable")
         places = np.array([column, *far[far != column]][: self.most])
         others = n - len(places)
@@ -444,31 +441,24 @@ class _Desk:
         away = (np.array(column_x.values) - mean).round(DECIMALS)
         column_squares, squares = _column("(x − μ)²", away**2, float(((x - x.mean()) ** 2).sum()), others)
         columns = (column_x, Column("x − μ", tuple((away + 0.0).tolist())), column_squares)
-        table = Table(read.axes[-1], tuple(places.tolist()), columns, others)
+        self.tables.append(Table(read.axes[-1], tuple(places.tolist()), columns, others))
 
         variance = rounded(squares / n)
         standard = rounded((own - mean) / math.sqrt(variance + module.eps))
         shown_gamma, shown_beta = rounded(gamma), rounded(beta)
         written, hat, index = _written(quantity, cell), _at(r"\hat x", column + 1), column + 1
         root = rf"\sqrt{{{number(variance)} + {number(module.eps)}}}"
-        result = Step(
-            written,
-            rf"{number(shown_gamma)} \cdot {operand(standard)} + {operand(shown_beta)}",
-            rounded(shown_gamma * standard + shown_beta),
-        )
-        steps = (
-            *steps,
-            Step(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean),
-            Step(r"\sigma^2", rf"\frac{{{number(squares)}}}{{{n}}}", variance),
-            Step(hat, rf"\frac{{{number(own)} - {operand(mean)}}}{{{root}}}", standard),
-            result,
-        )
+        self._line(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean)
+        self._line(r"\sigma^2", rf"\frac{{{number(squares)}}}{{{n}}}", variance)
+        self._line(hat, rf"\frac{{{number(own)} - {operand(mean)}}}{{{root}}}", standard)
+        expression = rf"{number(shown_gamma)} \cdot {operand(standard)} + {operand(shown_beta)}"
+        self._line(written, expression, rounded(shown_gamma * standard + shown_beta))
         source = _written(read, cell)
         equation = (
             rf"{written} = \gamma_{{{index}}}\, {hat} + \beta_{{{index}}}, \quad "
             rf"{hat} = \frac{{{source} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
         )
-        return self._found(quantity, cell, equation, steps, value, (*tables, table))
+        return self._found(quantity, cell, equation, value)
 
     # Attention.
 
@@ -478,11 +468,11 @@ class _Desk:
         # The only mask of these networks: while it writes, a decoder sees nothing of its own that comes later.
         if quantity.key.startswith("decoder.") and ".attention." in quantity.key and j > i:
             equation = rf"{written} = -\infty \quad ({j + 1} > {i + 1})"
-            return self._found(quantity, cell, equation, (Step(written, "", -math.inf),), -math.inf, lit=())
-        steps, tables, shown = self._read(read, cell, through=True)
+            return self._found(quantity, cell, equation, self._line(written, "", -math.inf), lit=())
+        shown, value = self._read(read, cell, through=True)
         source = _written(self.graph[read], cell)
-        step, value = Step(written, source, shown), float(self.trace[read][cell])
-        return self._found(quantity, cell, f"{written} = {source}", (*steps, step), value, tables)
+        self._line(written, source, shown)
+        return self._found(quantity, cell, f"{written} = {source}", value)
 
     def _softmax(self, quantity: Quantity, cell: Cell) -> Working:
         """e^(M − max) over the sum of the row; of the answer too."""
@@ -492,7 +482,7 @@ class _Desk:
         value = float(softmax(row)[own])
 
         attention = quantity.axes[0] == "head"
-        steps, tables, shown = self._read(read.key, cell, through=attention)
+        shown, _ = self._read(read.key, cell, through=attention)
         if attention:
             places = np.arange(len(row))  # all keys
         else:
@@ -513,32 +503,25 @@ class _Desk:
         weights = (np.array(column_powers.values) / total).round(DECIMALS)
         result = rounded(mine / total)
         weights[places == own] = round(result, DECIMALS)
-        table = Table(
-            self._keys(quantity),
-            tuple(places.tolist()),
-            (
-                Column(read.symbol, tuple(numbers.round(DECIMALS).tolist())),
-                Column(f"{read.symbol} − max", tuple((away.round(DECIMALS) + 0.0).tolist())),
-                column_powers,
-                Column(quantity.symbol, tuple(weights.tolist())),
-            ),
-            others,
+        columns = (
+            Column(read.symbol, tuple(numbers.round(DECIMALS).tolist())),
+            Column(f"{read.symbol} − max", tuple((away.round(DECIMALS) + 0.0).tolist())),
+            column_powers,
+            Column(quantity.symbol, tuple(weights.tolist())),
         )
+        self.tables.append(Table(self._keys(quantity), tuple(places.tolist()), columns, others))
 
         written, source = _written(quantity, cell), _written(read, cell)
         running = _written(read, (*place, "j'"))
-        power, summed = rf"e^{{{source} - \max}}", rf"\sum_{{j'}} e^{{{running} - \max}}"
+        power, summed_up = rf"e^{{{source} - \max}}", rf"\sum_{{j'}} e^{{{running} - \max}}"
         ordered = sorted(column_powers.values, reverse=True)
-        steps = (
-            *steps,
-            Step(power, rf"e^{{{number(shown)} - {operand(top)}}}", mine),
-            Step(summed, _sum(ordered, column_powers.rest or 0.0, others), total),
-            Step(written, rf"\frac{{{number(mine)}}}{{{number(total)}}}", result),
-        )
+        self._line(power, rf"e^{{{number(shown)} - {operand(top)}}}", mine)
+        self._line(summed_up, _sum(ordered, column_powers.rest or 0.0, others), total)
+        self._line(written, rf"\frac{{{number(mine)}}}{{{number(total)}}}", result)
         equation = rf"{written} = \frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
         # What is hidden gets nothing, whatever the others are.
         lit = ((read.key, cell),) if shown == -math.inf else None
-        return self._found(quantity, cell, equation, steps, value, (*tables, table), lit)
+        return self._found(quantity, cell, equation, value, lit)
 
     def _keys(self, quantity: Quantity) -> str:
         """The axis that a softmax runs along, as the quantity calls it whose places they are."""
@@ -553,30 +536,27 @@ class _Desk:
             _written(quantity, cell),
             _written(self.graph[read], source),
         )
-        step = Step(written, of, rounded(value))
-        return self._found(quantity, cell, f"{written} = {of}", (step,), value)
+        self._line(written, of, rounded(value))
+        return self._found(quantity, cell, f"{written} = {of}", value)
 
     # FFN.
 
     def _activation(self, quantity: Quantity, cell: Cell) -> Working:
         read = self.graph[quantity.reads[0]]
-        steps, tables, shown = self._read(read.key, cell, through=False)
+        shown, _ = self._read(read.key, cell, through=False)
         u = float(self._values(read.key, (*cell[:-1], EVERY))[cell[-1]])
         written, source = _written(quantity, cell), _written(read, cell)
         if quantity.function == "tanh":
             value, general = math.tanh(u), rf"\tanh({source})"
-            new = [Step(written, rf"\tanh({number(shown)})", rounded(math.tanh(shown)))]
+            self._line(written, rf"\tanh({number(shown)})", rounded(math.tanh(shown)))
         elif quantity.function == "relu":
             value, general = max(0.0, u), rf"\max(0, {source})"
-            new = [Step(written, rf"\max(0, {number(shown)})", max(0.0, shown))]
+            self._line(written, rf"\max(0, {number(shown)})", max(0.0, shown))
         else:
             value, general = u * _phi(u), rf"{source} \cdot \Phi({source})"
-            phi = rounded(_phi(shown))
-            new = [
-                Step(rf"\Phi({source})", rf"\Phi({number(shown)})", phi),
-                Step(written, rf"{number(shown)} \cdot {operand(phi)}", rounded(shown * phi)),
-            ]
-        return self._found(quantity, cell, f"{written} = {general}", (*steps, *new), value, tables)
+            phi = self._line(rf"\Phi({source})", rf"\Phi({number(shown)})", rounded(_phi(shown)))
+            self._line(written, rf"{number(shown)} \cdot {operand(phi)}", rounded(shown * phi))
+        return self._found(quantity, cell, f"{written} = {general}", value)
 
 
 def _phi(u: float) -> float:
