@@ -215,27 +215,6 @@ def _even_distance(places: bytes, n: int) -> float:
     return float(mean_distance(np.full((n, n), 1 / n), np.frombuffer(places).reshape(n, -1)))
 
 
-def write_contributions(heads: ArrayLike, W_O: ArrayLike) -> np.ndarray:
-    """What each head adds to the output: head_i · W_Oⁱ, the rows of W_O that meet this head's part of Concat.
-
-    The parts of all heads and the bias b_O add up to `attention.output`.
-
-    Args:
-        heads: `(head, token, d_k)`.
-        W_O: `(d_model, d_model)` as torch keeps it: one row for each component of the output.
-
-    Returns:
-        `(head, token, d_model)` float32.
-
-    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", "attention heads are
-    independent and additive".
-    """
-    heads = np.asarray(heads, dtype=np.float32)
-    h, _, d_k = heads.shape
-    W_O = np.asarray(W_O, dtype=np.float32).reshape(-1, h, d_k)
-    return heads @ W_O.transpose(1, 2, 0)
-
-
 def rollout(weights: ArrayLike) -> np.ndarray:
     """Attention rollout: how much of each token's place after layer l can be traced back to each input token.
 

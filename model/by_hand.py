@@ -216,7 +216,7 @@ def _at(symbol: str, *indices: int | str) -> str:
 def _place(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
     """A place along these axes: Q_{2,5}. The head is left out, but where the heads are told apart: (head_3)_{2,5}."""
     if axes[0] == "head":
-        symbol, axes, index = symbol.replace("_i", f"_{{{index[0] + 1}}}"), axes[1:], index[1:]
+        symbol, axes, index = symbol.replace("i", f"{{{index[0] + 1}}}"), axes[1:], index[1:]
     counted = zip(axes, index, strict=True)
     return _at(symbol, *(i if isinstance(i, str) or axis in ("word", "class") else i + 1 for axis, i in counted))
 
@@ -259,7 +259,7 @@ class _Desk:
             raise IndexError(f"{key} has the axes {quantity.axes}, and no cell {cell}")
         compute = self._product if summed(quantity.rule) else getattr(self, f"_{quantity.operation}")
         found: Working = compute(quantity, cell)
-        if not quantity.traced:
+        if key not in self.trace:
             return found
         recorded = float(self.trace[key][cell])
         return replace(found, recorded=recorded, changed=self._changed(quantity, found.value, recorded))

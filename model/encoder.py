@@ -58,6 +58,15 @@ class MultiHeadAttention(ScaledDotProductAttention):
         concat = self.concat(heads.transpose(1, 2).flatten(start_dim=-2))  # (batch, token, d_model)
         return self.output(self.W_O(concat))
 
+    def contributions(self, heads: Tensor) -> Tensor:
+        """What each head adds to the output: head_i W_Oⁱ, (batch, head, token, d_model). With b_O they add up to it.
+
+        Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": heads are independent and
+        additive. The forward pass makes no use of it.
+        """
+        W_O = self.W_O.weight.T.unflatten(0, (self.h, -1))  # (head, d_k, d_model): the rows that meet each head
+        return heads @ W_O
+
     def split(self, x: Tensor) -> Tensor:
         """(batch, token, d_model) -> (batch, head, token, d_k)."""
         return x.unflatten(-1, (self.h, -1)).transpose(1, 2)

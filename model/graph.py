@@ -39,6 +39,7 @@ RULES = {
     "first": "0m->m",  # the first row
     "second": "1m->m",  # the second row
     "mean": "m,m->m",  # of the two that it reads
+    "contribution": "hic,(hc)o->hio",  # of each head to x W
 }
 SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
 
@@ -51,7 +52,8 @@ class Quantity:
     computed from, `module` the path of the module whose weights it uses (None: it has none); they are `tied` where its
     matrix is the one that looks words up in the encoder. `rule` has the letters of what it reads, then of its matrix
     and its bias, and of itself (see model/rule.py). `terms` are how its equation writes them; where `of` has no formula
-    for its operation, the one term is all that is right of the equals sign.
+    for its operation, the one term is all that is right of the equals sign. An `aside` is read by none: it is computed
+    when somebody asks for it, by the method that its key ends with.
     """
 
     key: str
@@ -68,6 +70,7 @@ class Quantity:
     left: str | None = None  # LaTeX: what its equation says is equal, where that is not its symbol
     function: str = ""  # of an activation
     rule: str = ""
+    aside: bool = False
 
     @property
     def equation(self) -> str:
@@ -141,7 +144,7 @@ class Sublayer:
 
 @dataclass(frozen=True)
 class Graph:
-    """All quantities of one network, in order of computation, by key."""
+    """All quantities of one network, in order of computation, by key. To iterate leaves out what is an aside."""
 
     config: EncoderConfig
     decoder: EncoderConfig | None
@@ -156,7 +159,7 @@ class Graph:
         return key in self.quantities
 
     def __iter__(self) -> Iterator[Quantity]:
-        return iter(self.quantities.values())
+        return (quantity for quantity in self.quantities.values() if not quantity.aside)
 
     def __hash__(self) -> int:
         return hash((self.config, self.decoder))
@@ -392,12 +395,16 @@ def _attention(
     rows.add(M, "mask", (f"{here}scaled",), "M", _MAY_LOOK, pairs, left="M_{ij}")
     rows.add(A, "softmax", (M,), "A", _SOFTMAX, pairs, "share", left="A_{ij}")
     head = r"\text{head}_i"
-    rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, ("A", "V"), ("head", token, "d_k"))
+    heads = rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, ("A", "V"), ("head", token, "d_k"))
+    W_O, axes = f"{here}W_O", (token, "d_model")
+    rows.add(
+        f"{here}contributions", "contribution", (heads,), rf"{head}\, W_O^i", (head, "W_O^i"), ("head", *axes),
+        traced=False, module=W_O, left="", aside=True,
+    )  # fmt: skip
     concat = r"[\text{head}_1; \ldots; \text{head}_h]"
-    rows.add(f"{here}concat", "concat", (f"{here}heads",), r"\text{Concat}", concat, (token, "d_model"))
+    rows.add(f"{here}concat", "concat", (heads,), r"\text{Concat}", concat, axes)
     terms = r"\text{Concat}", "W_O", "b_O"
-    axes = token, "d_model"
-    return rows.add(f"{here}output", "linear", (f"{here}concat",), "O", terms, axes, module=f"{here}W_O")
+    return rows.add(f"{here}output", "linear", (f"{here}concat",), "O", terms, axes, module=W_O)
 
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:

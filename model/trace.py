@@ -135,6 +135,10 @@ class Recording(Mapping[str, Tensor]):
             self._ends = {}  # the other layers are no larger
 
     def __getitem__(self, key: str) -> Tensor:
+        if (quantity := self.graph.get(key)) and quantity.aside:
+            module, _, method = key.rpartition(".")
+            with torch.inference_mode():
+                return getattr(self._network.get_submodule(module), method)(*map(self.__getitem__, quantity.reads))
         if (value := self._values[key]) is not None:
             return value
         opened, inside = self._opened
@@ -239,10 +243,10 @@ class Note:
 class Trace:
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
-    Batch is dropped. Beside the numbers: `subject` (the input itself), `tokens` (as printed), `ids` (words only),
-    `segments` (which row of E_seg each token got, where the network has one), `answer` (a tuple of Guess),
-    `notes`, the `graph` of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change
-    nothing (see `model.changes.idle`).
+    Batch is dropped. An aside of the graph is computed when it is asked for. Beside the numbers: `subject` (the input
+    itself), `tokens` (as printed), `ids` (words only), `segments` (which row of E_seg each token got, where the network
+    has one), `answer` (a tuple of Guess), `notes`, the `graph` of the network, the `edits` of the run, and `idle`:
+    {edit: why} for those that could change nothing (see `model.changes.idle`).
     """
 
     def __init__(
@@ -268,7 +272,7 @@ class Trace:
         return _read_only(self._values[key])
 
     def __contains__(self, key: str) -> bool:
-        return key in self._values
+        return key in self._values or (key in self.graph and self.graph[key].aside)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -284,7 +288,7 @@ class Trace:
         return self._values.large
 
     def keys(self) -> list[str]:
-        """The keys in order of computation."""
+        """The keys of what passed, in order of computation: no asides."""
         return list(self._values)
 
     def quantity(self, key: str) -> Quantity:

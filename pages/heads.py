@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import HeadPattern, head_pattern, write_contributions
+from model.analysis import HeadPattern, head_pattern
 from model.encoder import MultiHeadAttention
 from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
@@ -91,7 +91,7 @@ class Heads(Page):
         }
 
     def code(self) -> Sequence[object]:
-        return MultiHeadAttention, write_contributions, head_pattern
+        return MultiHeadAttention, head_pattern
 
     def pattern_in_words(self, pattern: HeadPattern) -> str:
         """What a head does on this input: "looks at the previous token: 0.83"."""
@@ -275,12 +275,12 @@ class Heads(Page):
         """How much each head writes into the residual stream, token by token, and that the parts add up."""
         W_O = self.pipeline.network.get_submodule(self.prefix + "W_O")
         bias, output = W_O.bias.numpy(), self.trace[self.prefix + "output"]
-        parts = write_contributions(self.trace[self.prefix + "heads"], W_O.weight.numpy())  # (head, token, d_model)
+        parts = self.trace[self.prefix + "contributions"]  # (head, token, d_model)
         norms = np.linalg.norm(parts, axis=-1)
 
         def lengths(run: Trace) -> np.ndarray:
             """How long what each head writes is: (token, head)."""
-            return np.linalg.norm(write_contributions(run[self.prefix + "heads"], W_O.weight.numpy()), axis=-1).T
+            return np.linalg.norm(run[self.prefix + "contributions"], axis=-1).T
 
         drawn = self.compared(lengths, ("token", "head"))
         axes = self.token_axis("axis.token"), Axis.counted(word("axis_head"), len(norms))

@@ -37,11 +37,12 @@ def some_cells(trace: Trace, key: str, count: int = 3) -> list[tuple[int, ...]]:
 
 
 def workings(name: str) -> list[Working]:
-    """Of every recorded quantity, the strongest cell and some others."""
+    """Of every quantity that is recorded or an aside, the strongest cell and some others."""
     pipeline, trace = run_of(name)
     return [
         by_hand(pipeline.network, trace, key, cell)
-        for key in trace
+        for key in trace.graph.quantities
+        if key in trace
         for cell in (strongest_cell(trace, key), *some_cells(trace, key))
     ]
 
@@ -123,7 +124,7 @@ def test_sums_add_up_to_the_last_digit(name: str) -> None:
 def test_a_table_and_the_line_below_it_show_the_same_numbers(name: str) -> None:
     """Tables are in order of computation, so the last is of the line that ends with the value."""
     for working in workings(name):
-        if working.operation in ("linear", "split", "scores", "weighted_sum"):
+        if working.operation in ("linear", "split", "scores", "weighted_sum", "contribution"):
             assert working.tables[-1].columns[-1].total == working.steps[-1].value
         if working.operation == "softmax":
             masked, _, powers, weights = working.tables[-1].columns

@@ -36,6 +36,15 @@ def test_each_quantity_reads_what_comes_before_it_and_all_but_the_last_is_read(o
 
 
 @graphs
+def test_an_aside_stands_apart_is_not_hooked_and_read_by_none(of: Graph) -> None:
+    asides = [quantity for quantity in of.quantities.values() if quantity.aside]
+    assert len(asides) == sum(quantity.operation == "concat" for quantity in of)
+    for aside in asides:
+        assert aside not in list(of) and not aside.traced and of[aside.key] is aside
+        assert all(aside.key not in quantity.reads for quantity in of.quantities.values())
+
+
+@graphs
 def test_the_residual_stream_goes_through_all_sublayers(of: Graph) -> None:
     for side in sides(of):
         config = of.decoder if side else of.config

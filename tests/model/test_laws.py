@@ -145,13 +145,23 @@ def mean(of: Run, *two: np.ndarray) -> np.ndarray:
     return np.mean(two, axis=0)
 
 
+def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
+    """x W with zeros for all heads but one, for each of them."""
+    alone = heads[None] * np.eye(len(heads), dtype=np.float32)[:, :, None, None]  # (the one, head, token, d_k)
+    return np.stack([concat(of, one) @ of.numbers("weight").T for one in alone])
+
+
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
         look_up, scale, cut, flatten, linear, put_in_front, positions, add, norm, split, scores, mask, softmax,
-        weighted_sum, concat, activation, first, second, mean,
+        weighted_sum, concat, activation, first, second, mean, contribution,
     )
 }  # fmt: skip
+
+
+def recorded_and_asides(trace: Trace) -> list[str]:
+    return [key for key in trace.graph.quantities if key in trace]
 
 
 def recomputed(name: str, key: str) -> np.ndarray:
@@ -164,7 +174,7 @@ def recomputed(name: str, key: str) -> np.ndarray:
 @networks
 def test_every_quantity_is_what_its_operation_makes_of_what_it_reads(name: str) -> None:
     trace = trace_of(name)
-    for key in trace:
+    for key in recorded_and_asides(trace):
         try:
             close(trace[key], recomputed(name, key))
         except AssertionError as error:
@@ -173,13 +183,33 @@ def test_every_quantity_is_what_its_operation_makes_of_what_it_reads(name: str) 
 
 def test_every_operation_is_written_here_and_met_in_some_network() -> None:
     assert set(OPERATIONS) == set(RULES)
-    assert {quantity.operation for name in NETWORKS for quantity in pipeline(name).graph} == set(OPERATIONS)
+    met = (quantity for name in NETWORKS for quantity in pipeline(name).graph.quantities.values())
+    assert {quantity.operation for quantity in met} == set(OPERATIONS)
+
+
+@networks
+def test_what_the_heads_contribute_adds_up_with_the_bias_to_the_output(name: str) -> None:
+    trace, network = trace_of(name), pipeline(name).network
+    keys = [key for key in recorded_and_asides(trace) if key.endswith("contributions")]
+    assert len(keys) == sum(1 for key in trace if key.endswith(("attention.output", "cross.output")))
+    for key in keys:
+        attention = key.removesuffix(".contributions")
+        bias = network.get_submodule(f"{attention}.W_O").bias.numpy()
+        close(trace[key].sum(axis=0) + bias, trace[f"{attention}.output"])
 
 
 # The rules: from which cells each is computed. What is more than products and sums is said above.
 
-MATRICES = {"look_up": ("weight",), "linear": ("weight", "bias"), "norm": ("weight", "bias")}
-PRODUCTS, SUMS = ("linear", "scores", "weighted_sum"), ("add", "mean", "scale", "split", "concat", "cut", "flatten")
+MATRICES = {
+    "look_up": ("weight",),
+    "linear": ("weight", "bias"),
+    "contribution": ("weight",),
+    "norm": ("weight", "bias"),
+}
+PRODUCTS, SUMS = (
+    ("linear", "scores", "weighted_sum", "contribution"),
+    ("add", "mean", "scale", "split", "concat", "cut", "flatten"),
+)
 
 
 def own_terms(of: Run) -> list[np.ndarray]:
@@ -187,7 +217,7 @@ def own_terms(of: Run) -> list[np.ndarray]:
     if of.quantity.operation == "put_in_front":
         return [np.stack([of.numbers(name) for name in ("cls", "distillation")[: of.network.config.tokens_in_front]])]
     own = [of.numbers(name) for name in MATRICES.get(of.quantity.operation, ())]
-    return [own[0].T, *own[1:]] if of.quantity.operation == "linear" else own
+    return [own[0].T, *own[1:]] if of.quantity.operation in ("linear", "contribution") else own
 
 
 def sizes_of(of: Run, terms: list[np.ndarray], value: np.ndarray) -> dict[str, int]:
@@ -207,7 +237,7 @@ def sizes_of(of: Run, terms: list[np.ndarray], value: np.ndarray) -> dict[str, i
 @networks
 def test_products_and_sums_are_what_their_rule_says_and_each_letter_has_one_size(name: str) -> None:
     trace, network = trace_of(name), pipeline(name).network
-    for quantity in trace.graph:
+    for quantity in trace.graph.quantities.values():
         if quantity.layer not in (None, 0) or quantity.operation in ("input", "positions"):
             continue
         run = Run(trace, network, quantity)
@@ -259,7 +289,7 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
     sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
     sizes["d_E"] = config.d_embedding
     sizes |= {"d_ff": config.d_ff, "class": config.classes, "word": config.vocab_size}
-    for key in trace:
+    for key in recorded_and_asides(trace):
         asks = target if key.startswith("decoder.") else n
         looked_at = n if ".cross." in key else asks
         here = sizes | {"query": asks, "key": looked_at}

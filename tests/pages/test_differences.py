@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace
-from model.analysis import cosine_similarity, head_table, pca, rollout, softmax, write_contributions
+from model.analysis import cosine_similarity, head_table, pca, rollout, softmax
 from model.comparison import align
 from model.translator import Task
 from pages.ui import exports, session
@@ -73,8 +73,7 @@ def cosines(run: Trace) -> np.ndarray:
 
 
 def written(run: Trace) -> np.ndarray:
-    W_O = session.pipeline("text" if run.ids else "digits").network.get_submodule(A + "W_O")
-    return norm(write_contributions(run[A + "heads"], W_O.weight.numpy())).T
+    return norm(run[A + "contributions"]).T
 
 
 def on_the_way(run: Trace) -> np.ndarray:

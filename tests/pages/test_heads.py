@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model import Edit
-from model.analysis import head_table, write_contributions
+from model.analysis import head_table
 from pages.ui import session
 from pages.ui.link_values import edit_code
 from pages.ui.text import catalogue
@@ -103,7 +103,7 @@ def test_the_figures_are_those_of_the_analysis() -> None:
 def test_what_the_heads_write_adds_up_to_the_output() -> None:
     app, trace = open_part("written", token="4"), session.run("text", SENTENCE)
     attention = session.pipeline("text").network.layers[1].attention
-    parts = write_contributions(trace["layers.1.attention.heads"], attention.W_O.weight.numpy())
+    parts = trace["layers.1.attention.contributions"]
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), np.linalg.norm(parts, axis=-1).T, atol=1e-5)
     total = parts.sum(0) + attention.W_O.bias.numpy()
     np.testing.assert_allclose(total, trace["layers.1.attention.output"], atol=1e-4)
