@@ -80,6 +80,7 @@ class Working:
     cell: Cell
     operation: str
     equation: str  # LaTeX, for this cell
+    where: str  # LaTeX: what a symbol of the equation stands for; "" where all are known
     steps: tuple[Step, ...]
     tables: tuple[Table, ...]  # in order of computation: the cell's own is the last
     lit: Lit  # the recorded cells that it is computed from: indices of ints and slices
@@ -315,11 +316,36 @@ class _Desk:
             lit += ((read, cells),) if recorded else self._lit(read, cells)
         return lit
 
-    def _found(self, quantity: Quantity, cell: Cell, equation: str, value: float, lit: Lit | None = None) -> Working:
-        """All that is written down; what is recorded at the cell is not yet looked at. lit: if not as the rule says."""
-        lit = self._lit(quantity.key, cell) if lit is None else lit
-        steps, tables = tuple(self.steps), tuple(self.tables)
-        return Working(quantity.key, cell, quantity.operation, equation, steps, tables, lit, value, recorded=value)
+    def _found(
+        self,
+        quantity: Quantity,
+        cell: Cell,
+        right: str,
+        expression: str,
+        shown: float,
+        value: float,
+        lit: Lit | None = None,
+        where: str = "",
+    ) -> Working:
+        """The last line, and with it all that is written down; what is recorded at the cell is not yet looked at.
+
+        right: LaTeX, what the cell is equal to; expression: the same in numbers; shown, value: what that comes to, as
+        it is shown and as it is. lit: where it is not what the rule says.
+        """
+        written = _written(quantity, cell)
+        self._line(written, expression, shown)
+        return Working(
+            quantity.key,
+            cell,
+            quantity.operation,
+            f"{written} = {right}" if right else written,
+            where,
+            tuple(self.steps),
+            tuple(self.tables),
+            self._lit(quantity.key, cell) if lit is None else lit,
+            value,
+            recorded=value,
+        )
 
     # From the input to X⁰.
 
@@ -332,11 +358,10 @@ class _Desk:
         E = self.network.get_submodule(quantity.module).weight
         # A decoder's first token names the language; those rows stand behind the vocabulary.
         row = E[piece] if piece < len(E) else self.network.decoder.embedding.language.weight[piece - len(E)]
-        value, written = float(row[column]), _written(quantity, cell)
+        value = float(row[column])
         matrix = "E_{seg," if quantity.reads[0] == "segments" else "E_{"
         source = f"{matrix}{piece},{column + 1}}}"
-        self._line(written, source, rounded(value))
-        return self._found(quantity, cell, f"{written} = {source}", value)
+        return self._found(quantity, cell, source, source, rounded(value), value)
 
     def _put_in_front(self, quantity: Quantity, cell: Cell) -> Working:
         (token, column), in_front = cell, self.trace.config.tokens_in_front
@@ -344,29 +369,27 @@ class _Desk:
             return self._product(quantity, cell, quantity.reads[0], (token - in_front, column))
         embedding = self.network.get_submodule(quantity.module)
         symbol, vector = (("x_{cls}", embedding.cls), ("x_{dist}", embedding.distillation))[token]
-        value, written, source = float(vector[column]), _written(quantity, cell), _at(symbol, column + 1)
-        self._line(written, source, rounded(value))
-        return self._found(quantity, cell, f"{written} = {source}", value, lit=())
+        value, source = float(vector[column]), _at(symbol, column + 1)
+        return self._found(quantity, cell, source, source, rounded(value), value, lit=())
 
     def _positions(self, quantity: Quantity, cell: Cell) -> Working:
         (pos, column), side = cell, quantity.key.partition("embedding")[0]
-        module, written = self.network.get_submodule(quantity.key), _written(quantity, cell)
+        module = self.network.get_submodule(quantity.key)
         table = module.table
         row = pos if side else self.trace.rows[pos]
         value = float(module.apart[column] if row is None else table[row, column])
         if isinstance(table, nn.Parameter):
-            self._line(written, "", rounded(value))
-            return self._found(quantity, cell, written, value)
+            return self._found(quantity, cell, "", "", rounded(value), value)
         even, d_model = column - column % 2, table.shape[1]
         function = math.cos if column % 2 else math.sin
         name, formula = rf"\{function.__name__}", rf"10000^{{{even}/{d_model}}}"
         divisor = f"{10_000 ** (even / d_model):.9g}"
         angle = rounded(pos / float(divisor))
         fractions = (rf"{name}\frac{{{pos}}}{{{below}}}" for below in (formula, divisor))
-        self._line(written, " = ".join((*fractions, f"{name}({number(angle)})")), rounded(function(angle)))
+        expression = " = ".join((*fractions, f"{name}({number(angle)})"))
         pair = f"2i + 1 = {column}" if column % 2 else f"2i = {even}"
-        general = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}, \quad pos = {pos},\; {pair}"
-        return self._found(quantity, cell, f"{written} = {general}", value)
+        general, where = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}", rf"pos = {pos},\; {pair}"
+        return self._found(quantity, cell, general, expression, rounded(function(angle)), value, where=where)
 
     # Products.
 
@@ -380,9 +403,11 @@ class _Desk:
         `key` and `at`: the cell of another product that this one is.
         """
         product, at = self.graph[key or quantity.key], at or cell
-        read, module = self.graph[product.reads[0]], self.network.get_submodule(product.module or "")
         x_at, w_at, *bias_at = self.graph.cells(product.key, at)
-        x, lit = self._values(read.key, x_at), self._lit(product.key, at)
+        lit = self._lit(product.key, at)
+        read = self.graph[product.reads[0]]
+        x = self._values(read.key, x_at)
+        module = self.network.get_submodule(product.module or "")
         w = module.weight.T[w_at].double().numpy() if product.module else self._values(product.reads[1], w_at)
         b = [float(module.bias[place]) for place in bias_at]
         value = sum(b, float(x @ w))
@@ -395,18 +420,17 @@ class _Desk:
         letter, (one, other, *more) = summed(product.rule), _terms(product, at)
         factors = rf"\sum_{{{letter}=1}}^{{{len(x)}}} {one}\, {other}"
         if product.operation == "weighted_sum":  # what a decoder writes later has weight 0
-            V, (head, _, column) = lit[1]
-            lit = lit[0], (V, (head, slice(None, int(np.flatnonzero(x).max(initial=-1)) + 1), column))
+            seen = int(np.flatnonzero(x).max(initial=-1)) + 1
+            A, (V, (head, _, column)) = lit
+            lit = A, (V, (head, slice(None, seen), column))
         if len(x) == 1 and not b:
             expression = rf"{number(shown.x[0])} \cdot {operand(shown.w[0])}"
         else:
             expression = _sum(shown.products.tolist(), shown.rest, shown.others, bias)
         along = self.graph[product.reads[-1]].axes[sides(product.rule)[0][len(product.reads) - 1].index(letter)]
         names = {"scores": ("q", "k"), "weighted_sum": ("A", "v")}.get(product.operation, ("x", "w"))
-        written = _written(quantity, cell)
-        self._line(written, expression, shown.total)
         self.tables.append(terms_table(shown, along, *names, bias))
-        return self._found(quantity, cell, f"{written} = {' + '.join((factors, *more))}", value, lit)
+        return self._found(quantity, cell, " + ".join((factors, *more)), expression, shown.total, value, lit)
 
     # Number by number.
 
@@ -415,12 +439,11 @@ class _Desk:
         through, symbols = quantity.layer is None or quantity.operation == "scale", _terms(quantity, cell)
         reads = zip(quantity.reads, symbols, strict=True)
         shown, exact = zip(*(self._read(read, cell, through, symbol) for read, symbol in reads), strict=True)
-        written, root = _written(quantity, cell), quantity.terms[len(symbols) :]
-        size = (str(round(max(quantity.factor, 1 / quantity.factor) ** 2)) for _ in root)
+        root, factor = quantity.terms[len(symbols) :], quantity.factor
+        size = (str(round(max(factor, 1 / factor) ** 2)) for _ in root)
         expression = quantity.of(number(shown[0]), *map(operand, shown[1:]), *size)
-        self._line(written, expression, rounded(sum(shown) * quantity.factor))
-        equation = f"{written} = {quantity.of(*symbols, *root)}"
-        return self._found(quantity, cell, equation, sum(exact) * quantity.factor)
+        right = quantity.of(*symbols, *root)
+        return self._found(quantity, cell, right, expression, rounded(sum(shown) * factor), sum(exact) * factor)
 
     _mean = _scale = _add
 
@@ -446,33 +469,29 @@ class _Desk:
         variance = rounded(squares / n)
         standard = rounded((own - mean) / math.sqrt(variance + module.eps))
         shown_gamma, shown_beta = rounded(gamma), rounded(beta)
-        written, hat, index = _written(quantity, cell), _at(r"\hat x", column + 1), column + 1
+        hat, index = _at(r"\hat x", column + 1), column + 1
         root = rf"\sqrt{{{number(variance)} + {number(module.eps)}}}"
         self._line(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean)
         self._line(r"\sigma^2", rf"\frac{{{number(squares)}}}{{{n}}}", variance)
         self._line(hat, rf"\frac{{{number(own)} - {operand(mean)}}}{{{root}}}", standard)
         expression = rf"{number(shown_gamma)} \cdot {operand(standard)} + {operand(shown_beta)}"
-        self._line(written, expression, rounded(shown_gamma * standard + shown_beta))
-        source = _written(read, cell)
-        equation = (
-            rf"{written} = \gamma_{{{index}}}\, {hat} + \beta_{{{index}}}, \quad "
-            rf"{hat} = \frac{{{source} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
-        )
-        return self._found(quantity, cell, equation, value)
+        right = rf"\gamma_{{{index}}}\, {hat} + \beta_{{{index}}}"
+        where = rf"{hat} = \frac{{{_written(read, cell)} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
+        shown = rounded(shown_gamma * standard + shown_beta)
+        return self._found(quantity, cell, right, expression, shown, value, where=where)
 
     # Attention.
 
     def _mask(self, quantity: Quantity, cell: Cell) -> Working:
         _, i, j = cell
-        read, written = quantity.reads[0], _written(quantity, cell)
+        read = quantity.reads[0]
         # The only mask of these networks: while it writes, a decoder sees nothing of its own that comes later.
         if quantity.key.startswith("decoder.") and ".attention." in quantity.key and j > i:
-            equation = rf"{written} = -\infty \quad ({j + 1} > {i + 1})"
-            return self._found(quantity, cell, equation, self._line(written, "", -math.inf), lit=())
+            right = rf"-\infty \quad ({j + 1} > {i + 1})"
+            return self._found(quantity, cell, right, "", -math.inf, -math.inf, lit=())
         shown, value = self._read(read, cell, through=True)
         source = _written(self.graph[read], cell)
-        self._line(written, source, shown)
-        return self._found(quantity, cell, f"{written} = {source}", value)
+        return self._found(quantity, cell, source, source, shown, value)
 
     def _softmax(self, quantity: Quantity, cell: Cell) -> Working:
         """e^(M − max) over the sum of the row; of the answer too."""
@@ -511,17 +530,17 @@ class _Desk:
         )
         self.tables.append(Table(self._keys(quantity), tuple(places.tolist()), columns, others))
 
-        written, source = _written(quantity, cell), _written(read, cell)
+        source = _written(read, cell)
         running = _written(read, (*place, "j'"))
         power, summed_up = rf"e^{{{source} - \max}}", rf"\sum_{{j'}} e^{{{running} - \max}}"
         ordered = sorted(column_powers.values, reverse=True)
         self._line(power, rf"e^{{{number(shown)} - {operand(top)}}}", mine)
         self._line(summed_up, _sum(ordered, column_powers.rest or 0.0, others), total)
-        self._line(written, rf"\frac{{{number(mine)}}}{{{number(total)}}}", result)
-        equation = rf"{written} = \frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
+        right = rf"\frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
+        expression = rf"\frac{{{number(mine)}}}{{{number(total)}}}"
         # What is hidden gets nothing, whatever the others are.
         lit = ((read.key, cell),) if shown == -math.inf else None
-        return self._found(quantity, cell, equation, value, lit)
+        return self._found(quantity, cell, right, expression, result, value, lit)
 
     def _keys(self, quantity: Quantity) -> str:
         """The axis that a softmax runs along, as the quantity calls it whose places they are."""
@@ -530,14 +549,9 @@ class _Desk:
         return self.graph[f"{quantity.key.rpartition('.')[0]}.K"].axes[1]
 
     def _concat(self, quantity: Quantity, cell: Cell) -> Working:
-        ((read, source),) = self._lit(quantity.key, cell)
-        value, written, of = (
-            float(self.trace[read][source]),
-            _written(quantity, cell),
-            _written(self.graph[read], source),
-        )
-        self._line(written, of, rounded(value))
-        return self._found(quantity, cell, f"{written} = {of}", value)
+        ((read, place),) = self._lit(quantity.key, cell)
+        value, source = float(self.trace[read][place]), _written(self.graph[read], place)
+        return self._found(quantity, cell, source, source, rounded(value), value)
 
     # FFN.
 
@@ -545,18 +559,16 @@ class _Desk:
         read = self.graph[quantity.reads[0]]
         shown, _ = self._read(read.key, cell, through=False)
         u = float(self._values(read.key, (*cell[:-1], EVERY))[cell[-1]])
-        written, source = _written(quantity, cell), _written(read, cell)
+        source = _written(read, cell)
         if quantity.function == "tanh":
-            value, general = math.tanh(u), rf"\tanh({source})"
-            self._line(written, rf"\tanh({number(shown)})", rounded(math.tanh(shown)))
-        elif quantity.function == "relu":
-            value, general = max(0.0, u), rf"\max(0, {source})"
-            self._line(written, rf"\max(0, {number(shown)})", max(0.0, shown))
-        else:
-            value, general = u * _phi(u), rf"{source} \cdot \Phi({source})"
-            phi = self._line(rf"\Phi({source})", rf"\Phi({number(shown)})", rounded(_phi(shown)))
-            self._line(written, rf"{number(shown)} \cdot {operand(phi)}", rounded(shown * phi))
-        return self._found(quantity, cell, f"{written} = {general}", value)
+            right, expression = rf"\tanh({source})", rf"\tanh({number(shown)})"
+            return self._found(quantity, cell, right, expression, rounded(math.tanh(shown)), math.tanh(u))
+        if quantity.function == "relu":
+            right, expression = rf"\max(0, {source})", rf"\max(0, {number(shown)})"
+            return self._found(quantity, cell, right, expression, max(0.0, shown), max(0.0, u))
+        phi = self._line(rf"\Phi({source})", rf"\Phi({number(shown)})", rounded(_phi(shown)))
+        right, expression = rf"{source} \cdot \Phi({source})", rf"{number(shown)} \cdot {operand(phi)}"
+        return self._found(quantity, cell, right, expression, rounded(shown * phi), u * _phi(u))
 
 
 def _phi(u: float) -> float:

@@ -148,9 +148,17 @@ class Step(Quantity):
 
 #: What kind of work an operation is, where it is no product and its name does not say it.
 _KINDS = {
-    "look_up": "lookup", "cut": "copy", "flatten": "view", "put_in_front": "copy", "positions": "view", "split": "view",
-    "concat": "copy", "first": "view", "second": "view", "mean": "add",
-}  # fmt: skip
+    "look_up": "lookup",
+    "cut": "copy",
+    "flatten": "view",
+    "put_in_front": "copy",
+    "positions": "view",
+    "split": "view",
+    "concat": "copy",
+    "first": "view",
+    "second": "view",
+    "mean": "add",
+}
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes",
@@ -200,9 +208,11 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
 
     terms, result = sides(quantity.rule)
     stands_for = {
-        "v": "n_seg" if quantity.key == "embedding.segments" else "|V|", "p": "n_max", "f": str(values["n_front"]),
-        "b": axes[0] if values["B"] > 1 else "1",
-    }  # fmt: skip
+        "v": "n_seg" if quantity.key == "embedding.segments" else "|V|",
+        "p": "n_max",
+        "f": str(values["n_front"]),
+        "batch": axes[0] if values["B"] > 1 else "1",
+    }
     for letters_of, shape in zip((*terms[: len(inputs)], result), (*inputs, output), strict=True):
         stands_for |= zip(reversed(letters_of), reversed(shape.axes), strict=False)  # without the batch
 
@@ -220,7 +230,7 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
         output=output,
         weights=none if quantity.module is None or quantity.tied else weights,
         biases=biases,
-        multiply_adds=product((*result, letter, "b")) if letter else none,
+        multiply_adds=product((*result, letter, "batch")) if letter else none,
         bytes=count("0" if kind in ("view", "mask") else f"{output.elements}·{each}", values),
         times=1 if quantity.layer is None else values["N"],
     )

@@ -16,8 +16,9 @@ from model.rule import Index, cells, sides, summed
 
 Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]
-#: The operations, and from which cells each computes its own: the letters of what it reads, then of its matrix and its
-#: bias. "..." stands for the axes before the last.
+#: The operations, and from which cells each computes its own (see model/rule.py): the letters of what it reads, then of
+#: its matrix and its bias. "..." stands for the axes before the last; v, p and f count the words of a vocabulary, the
+#: rows of a table of positions, and tokens in front.
 RULES = {
     "input": "",  # given from outside
     "look_up": "i,vm->im",  # rows of a matrix: E[x]
@@ -93,11 +94,10 @@ class Quantity:
                 return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta"
             case "activation":
                 return f"{_FUNCTIONS[self.function]}({one})"
-            case "first" | "second":
-                return rf"\text{{the {self.operation} row of }} {one}"
         if not (letter := summed(self.rule)):
             return one
-        space, transposed = r"\," * one.startswith(r"\text"), r"^{\top}" * (sides(self.rule)[0][1][-1] == letter)
+        space = r"\," * one.startswith(r"\text")
+        transposed = r"^{\top}" * (sides(self.rule)[0][1][-1] == letter)
         return " + ".join((f"{one}{space} {others[0]}{transposed}", *others[1:]))
 
     @property
@@ -222,9 +222,16 @@ class _Rows:
         self.sublayers: dict[tuple[str, int], tuple[Sublayer, ...]] = {}
 
     def add(
-        self, key: str, operation: str, reads: tuple[str, ...], symbol: str, terms: str | tuple[str, ...],
-        axes: tuple[str, ...], *row: Any, **more: Any,
-    ) -> str:  # fmt: skip
+        self,
+        key: str,
+        operation: str,
+        reads: tuple[str, ...],
+        symbol: str,
+        terms: str | tuple[str, ...],
+        axes: tuple[str, ...],
+        *row: Any,
+        **more: Any,
+    ) -> str:
         """What follows the key: the other fields of Quantity, in their order or by their names."""
         terms = (terms,) if isinstance(terms, str) else terms
         rule = RULES[operation].replace("...", "hi"[3 - len(axes) :])
@@ -398,9 +405,17 @@ def _attention(
     heads = rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, ("A", "V"), ("head", token, "d_k"))
     W_O, axes = f"{here}W_O", (token, "d_model")
     rows.add(
-        f"{here}contributions", "contribution", (heads,), rf"{head}\, W_O^i", (head, "W_O^i"), ("head", *axes),
-        traced=False, module=W_O, left="", aside=True,
-    )  # fmt: skip
+        f"{here}contributions",
+        "contribution",
+        (heads,),
+        rf"{head}\, W_O^i",
+        (head, "W_O^i"),
+        ("head", *axes),
+        traced=False,
+        module=W_O,
+        left="",
+        aside=True,
+    )
     concat = r"[\text{head}_1; \ldots; \text{head}_h]"
     rows.add(f"{here}concat", "concat", (heads,), r"\text{Concat}", concat, axes)
     terms = r"\text{Concat}", "W_O", "b_O"
@@ -434,7 +449,7 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
             vector = ("d_model",)
-            x = rows.add("first", "first", (Z,), first, "Z", vector, traced=False)
+            x = rows.add("first", "first", (Z,), first, r"\text{the first row of } Z", vector, traced=False)
             if config.pooler != "none":
                 x = rows.product("pooler.0", x, (first, "W_P", "b_P"), vector)
                 of, function = f"{first} W_P + b_P", config.pooler
@@ -450,7 +465,7 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
 def _two_classifiers(rows: _Rows, Z: str, first: str) -> None:
     """One reads [CLS], the other the distillation token; y is their mean."""
     token = r"Z^{[\text{DIST}]}"
-    second = rows.add("second", "second", (Z,), token, "Z", ("d_model",), traced=False)
+    second = rows.add("second", "second", (Z,), token, r"\text{the second row of } Z", ("d_model",), traced=False)
     logits: dict[str, str] = {}
     for key, read, name in (("cls", first, "CLS"), ("distillation", second, "DIST")):
         y, *terms = (rf"{letter}^{{[\text{{{name}}}]}}" for letter in "yZWb")

@@ -396,7 +396,7 @@ def test_every_linear_has_its_terms_in_its_equation_and_every_line_can_be_set(na
             two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}")
             assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
     for working in workings(name):
-        for latex in (working.equation, *(step.latex for step in working.steps)):
+        for latex in (working.equation, working.where, *(step.latex for step in working.steps)):
             assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex
             # no index below an index, and nothing between two signs
             assert not re.search(r"_\{[^{}]*\}_|[+-] [+-]|\\cdot -", latex), latex

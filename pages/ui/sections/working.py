@@ -22,8 +22,8 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST) -> No
     most: rows of a long table; in a presentation FEW at most.
     """
     result = by_hand(view.pipeline.network, view.trace, key, cell, min(most, FEW) if view.choice.big else most)
-    equations = view.in_words(result.equation).split(r", \quad ") if view.choice.at_least("formula") else []
-    lines = (*equations, *(step.latex for step in result.steps))
+    equations = (result.equation, result.where) if view.choice.at_least("formula") else ()
+    lines = (*(view.in_words(latex) for latex in equations if latex), *(step.latex for step in result.steps))
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
     with st.container(border=True, key=f"working.{view.name}"):
         arithmetic(
