@@ -1,8 +1,9 @@
 """graph(config): every quantity that a network computes, in order, and what each of them is computed from.
 
-This is the one place that knows the order of computation: where LayerNorm stands, how words, patches or a whole picture
-become vectors, what the head reads, how a decoder reads an encoder. The trace, the laws, the counts, the diagram, the
-arithmetic and every page ask here. Symbols are those of the paper; layers are counted from 0 in keys.
+This says the order of computation as data: where LayerNorm stands, how words, patches or a whole picture become
+vectors, what the head reads, how a decoder reads an encoder. encoder.py computes it, and tests/model/test_laws.py
+compares the two. The trace, the counts, the diagram, the arithmetic and every page ask here. Symbols are those of the
+paper; layers are counted from 0 in keys.
 """
 
 from collections.abc import Iterator
