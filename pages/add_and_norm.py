@@ -10,9 +10,9 @@ from model import Trace
 from model.analysis import cosine_similarity
 from model.encoder import EncoderLayer
 from model.graph import Sublayer
-from pages.ui.differences import Difference, of_both
 from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
 from pages.ui.link import select
+from pages.ui.measure import of_both
 from pages.ui.numbers import written
 from pages.ui.page import Page
 from pages.ui.pickers import either
@@ -84,7 +84,7 @@ class AddAndNorm(Page):
         sub, norm_first = self.sub, self.sub.norm_first
         steps = [sub.before, *[sub.norm] * norm_first, sub.output, sub.sum, *[sub.norm] * (not norm_first)]
         # One range of colours for all maps, so that they can be compared; the few largest values saturate.
-        limit = float(np.quantile(np.abs([self.shown(key) for key in steps]), 0.995))
+        limit = float(np.quantile(np.abs([self.measure(key).less_nothing().values for key in steps]), 0.995))
         before, found, total = (self.trace[key] for key in (sub.before, sub.output, sub.sum))
         component = self.choice.component
         if component is None or component >= self.config.d_model:  # chosen where vectors are wider
@@ -126,16 +126,15 @@ class AddAndNorm(Page):
         **look: object,
     ) -> None:
         """Bars for each token: what `of` makes of a run, (kind, token); of two runs both, or how much they differ."""
-        drawn, there = self.compared(of, ("", "token")), self.marked(of, ("", "token"))
         names, axis = [word(kind) for kind in kinds], self.token_axis("axis.token")
-        series = dict(zip(names, drawn, strict=True))
+        drawn = self.measure(of, ("", "token"), beside=True).on(Axis("", names), axis, upwards=True)
+        series = dict(zip(names, drawn.values, strict=True))
         self.picture(
             name,
-            grouped_bars(series, axis, word(title), colours, there=there, **look),
-            sentence + self.which_is_which(),
+            grouped_bars(series, axis, word(title), colours, there=drawn.other, **look),
+            sentence,
             on_pick=lambda _, place: select(token=place),
-            still=there is not None,
-            difference=Difference(drawn, (Axis("", names), axis), upwards=True),
+            shows=drawn,
             law_of=law_of,
         )
 
@@ -179,38 +178,39 @@ class AddAndNorm(Page):
         sub, token, d_model = self.sub, self.token, self.config.d_model
         entered, normed = self.trace[sub.norm_reads], self.trace[sub.norm]
         mean, deviation = entered.mean(axis=1), entered.std(axis=1)
-        drawn = [self.shown(key) for key in (sub.norm_reads, sub.norm)]
+        drawn = self.measure(lambda run: np.stack([run[sub.norm_reads], run[sub.norm]]), ("", "token", "d_model"))
+        drawn = drawn.less_nothing()
         both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
         columns = st.columns([1, 1])
         with columns[0]:
             self.picture(
                 "spreads",
                 spreads(
-                    dict(zip(both, drawn, strict=True)),
+                    dict(zip(both, drawn.values, strict=True)),
                     self.token_axis("axis.token"),
                     word("axis_value"),
                     (BEFORE, AFTER),
                 ),
                 text("read_spreads", low=f"{mean.min():.3f}", high=f"{mean.max():.3f}"),
                 table=pd.DataFrame(
-                    np.quantile(np.concatenate(drawn), share, axis=1).T,
+                    np.quantile(np.concatenate(drawn.values), share, axis=1).T,
                     index=[f"{when} · {name}" for when in both for name in self.named],
                     columns=[f"{part:.0%}" for part in share],
                 ),
-                difference=Difference(
-                    np.stack(drawn),
-                    (Axis("", both), self.token_axis("axis.token"), Axis(plain("axis.d_model"))),
-                    upwards=True,
+                shows=drawn.on(
+                    Axis("", both), self.token_axis("axis.token"), Axis(plain("axis.d_model")), upwards=True
                 ),
             )
         with columns[1]:
             learned = self.pipeline.network.get_submodule(sub.norm)
             same = bool((learned.weight == 1).all() and (learned.bias == 0).all())
-            three = {word(name): of(self.trace)[token] for name, of in self.through.items()}
-            there = {word(name): self.there(of, ("token", "d_model")) for name, of in self.through.items()}
-            other = {
-                name: run[token] for name, run in there.items() if run is not None and np.isfinite(run[token]).all()
-            }
+            names = [word(name) for name in self.through]
+            through = self.both(
+                lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
+            )[:, token]
+            three = dict(zip(names, through.values, strict=True))
+            known = through.other is not None and np.isfinite(through.other).all()
+            other = dict(zip(names, through.other, strict=True)) if known else {}
             self.picture(
                 "histogram",
                 outlines(
@@ -230,13 +230,13 @@ class AddAndNorm(Page):
                     after_deviation=f"{normed[token].std():.3f}",
                 )
                 + " "
-                + text("shape_same" if same else "shape_may_change")
-                + self.which_is_which(token),
+                + text("shape_same" if same else "shape_may_change"),
                 table=of_both(
                     pd.DataFrame(three, index=range(1, d_model + 1)),
                     pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
                 ),
                 still=True,
+                shows=through,
                 law_of=[sub.norm],
             )
         with self.more():

@@ -10,7 +10,6 @@ from model.analysis import likeliest, spelled, whole_words
 from model.pipeline import Reading
 from pages.ui.changes_bar import toggled
 from pages.ui.choice import Choice
-from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import how_sure
 from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
@@ -142,9 +141,10 @@ class Answer(Page):
     def every_place(self, cell: tuple[int, int]) -> None:
         """The probabilities at each token × the words that come first somewhere."""
         logits, tokens, ids = self.trace["logits"], self.trace.tokens, self.trace.ids
-        drawn = self.compared(all_probabilities, self.trace.axes("logits"))
+        measure = self.measure(all_probabilities, self.trace.axes("logits"))
         each = max(3, (MOST_COLUMNS - len(logits)) // max(1, len(self.hidden)))
         columns = likeliest(logits, [each if place in self.hidden else 1 for place in range(len(logits))])
+        drawn = measure[:, columns]
         seen = [p for p in range(len(ids)) if p not in self.hidden and tokens[p] not in ("[CLS]", "[SEP]")]
         same = sum(int(logits[p].argmax()) == ids[p] for p in seen)
         all_same = same == len(seen)
@@ -158,16 +158,16 @@ class Answer(Page):
         self.picture(
             "every_place",
             heatmap(
-                drawn[:, columns],
+                drawn.values,
                 *axes,
-                scale="signed" if self.differs else "share",
+                scale=drawn.scale("share"),
                 square=False,
                 clickable=True,
                 cell=(cell[0], columns.index(cell[1])) if cell[1] in columns else None,
             ),
             " ".join([*sentences, text("read_special")]),
             on_pick=lambda row, column: choose_logit(row, columns[column]),
-            difference=Difference(drawn[:, columns], axes),
+            shows=drawn.on(*axes),
         )
 
     def arithmetic(self, cell: tuple[int, ...]) -> None:
@@ -186,16 +186,15 @@ class Answer(Page):
         best = int(logits.argmax())
         shown = list(range(len(logits))) if len(logits) <= MOST_BARS else likeliest(logits[None], [MOST_BARS])
         numbers = [written(f"{logits[i]:.2f}") for i in shown]
-        there = self.marked(lambda run: run["logits"], ("class",))
-        there = there if there is None else there[shown]
-        figure = bars_with_numbers(self, logits[shown], [names[i] for i in shown], numbers, there=there)
+        drawn = self.measure("logits", beside=True)[shown]
+        figure = bars_with_numbers(self, drawn.values, [names[i] for i in shown], numbers, there=drawn.other)
         said = text("read_logits", best=names[best], logit=f"{logits[best]:.2f}")
         if len(shown) < len(logits):
             said += " " + text("read_likeliest", most=len(shown), n=f"{len(logits):,}")
         table = pd.DataFrame({"logit": logits}, index=names)
-        look = {"quantity": quantity, "table": table, "still": there is not None}
+        look = {"quantity": quantity, "table": table, "shows": drawn}
         look["on_pick"] = lambda row, _: select(output=shown[row])
-        self.picture("logits", figure, said + self.which_is_which(), **look)
+        self.picture("logits", figure, said, **look)
 
     def trained_on(self) -> None:
         size = f"{sum(weight.numel() for weight in self.pipeline.network.parameters()):,}"

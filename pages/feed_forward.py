@@ -11,9 +11,9 @@ from model import Trace, encoder
 from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures
-from pages.ui.differences import Difference, of_both
 from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on_screen, wide_heatmap
 from pages.ui.link import select
+from pages.ui.measure import Measure, of_both
 from pages.ui.page import Page
 from pages.ui.pickers import either, pick_number
 from pages.ui.sections.cell_map import cell_maps
@@ -144,7 +144,7 @@ class FeedForward(Page):
         ]
         keys = [self.prefix + "hidden", self.prefix + "activation"]
         for key, look in zip(keys, looks, strict=True):
-            look["strongest"] = float(np.quantile(np.abs(self.shown(key)), 0.999))
+            look["strongest"] = float(np.quantile(np.abs(self.measure(key).less_nothing().values), 0.999))
         cell_maps(self, keys, said, looks, stacked=True)
 
     def before_and_after(self, run: Trace) -> np.ndarray:
@@ -156,9 +156,8 @@ class FeedForward(Page):
 
     def curve(self) -> None:
         """The activation function, with the selected token's neurons on it; of two runs those of both."""
-        there = self.there(self.before_and_after, ("", "token", "d_ff"))
-        other = None if there is None else tuple(there[:, self.token])
-        here = self.hidden[self.token], self.active[self.token]
+        drawn = self.both(self.before_and_after, ("", "token", "d_ff"), token=self.token)[:, self.token]
+        here, other = tuple(drawn.values), None if drawn.other is None else tuple(drawn.other)
         self.picture(
             "curve",
             figures.activation_curve(
@@ -176,9 +175,9 @@ class FeedForward(Page):
                 neuron=self.neuron + 1,
                 u=f"{here[0][self.neuron]:.2f}",
                 h=f"{here[1][self.neuron]:.2f}",
-            )
-            + self.which_is_which(self.token),
+            ),
             still=True,
+            shows=drawn,
             law_of=[self.prefix + "activation"],
             table=of_both(self.as_table(*here), None if other is None else self.as_table(*other)),
         )
@@ -201,12 +200,12 @@ class FeedForward(Page):
             found = sorted_out(run)
             return np.stack([found[kind].mean(axis=1) for kind in colours])
 
-        found, drawn = sorted_out(self.trace), self.compared(parts, ("", "token"))
+        found, drawn = sorted_out(self.trace), self.measure(parts, ("", "token"))
         kinds = [word(f"share_{kind}") for kind in colours]
         self.picture(
             "shares",
             grouped_bars(
-                dict(zip(kinds, drawn, strict=True)),
+                dict(zip(kinds, drawn.values, strict=True)),
                 self.token_axis("axis.token"),
                 word("axis_share"),
                 list(colours.values()),
@@ -222,45 +221,37 @@ class FeedForward(Page):
                 d_ff=self.d_ff,
             ),
             on_pick=lambda _, place: select(token=place),
-            difference=Difference(drawn, (Axis("", kinds), self.token_axis("axis.token")), upwards=True),
+            shows=drawn.on(Axis("", kinds), self.token_axis("axis.token"), upwards=True),
         )
 
     def activations(
         self,
         name: str,
-        values: np.ndarray,
-        there: np.ndarray | None,
+        drawn: Measure,
         names: Axis,
         lit: Sequence[bool],
         sentence: str,
         choose: Callable[[int], None],
         *,
-        of: int | None = None,
         height: int | None = None,
         title: str | None = None,
     ) -> None:
-        """Activations as bars, each of which can be clicked. there: those of the other run. lit: in another colour.
-        of: the one token whose they are.
-        """
+        """Activations as bars, each of which can be clicked. lit: in another colour."""
         colours = [ACCENT if one else AFTER for one in lit]
-        look = {"differs": self.differs, "there": there, "height": height}
         self.picture(
             name,
-            bars(values, names, word("axis_activation"), colours=colours, **look),
-            sentence + self.which_is_which(of),
+            bars(drawn.values, names, word("axis_activation"), colours=colours, height=height, **drawn.look),
+            sentence,
             on_pick=lambda place, _: choose(place),
             title=title,
-            difference=Difference(values, [names]),
-            still=there is not None,
+            shows=drawn.on(names),
         )
 
     def most_active(self) -> None:
         """The selected token's most active neurons, or those that differ most; a click chooses one."""
-        values = self.shown(self.prefix + "activation", blank=True)[self.token]
-        best = np.argsort(-np.abs(values) if self.differs else -values, kind="stable")
+        drawn = self.measure(self.prefix + "activation", beside=True, token=self.token)[self.token]
+        best = np.argsort(-np.abs(drawn.values) if drawn.differs else -drawn.values, kind="stable")
         best = best[: LISTED if font_size() <= SMALL else LISTED_LARGE]
-        there = self.marked(lambda run: run[self.prefix + "activation"], ("token", "d_ff"))
-        there = None if there is None else there[self.token, best]
         names = Axis(word("a_neuron"), [str(place + 1) for place in best])
         said = {"neuron": best[0] + 1, "value": f"{self.active[self.token, best[0]]:.2f}", "listed": len(best)}
         height = on_screen(80 + scaled(24 * len(best)))
@@ -269,20 +260,19 @@ class FeedForward(Page):
         def choose(place: int) -> None:
             select(neuron=int(best[place]))
 
-        self.activations(
-            "best", values[best], there, names, best == self.neuron, sentence, choose, of=self.token, height=height
-        )
+        self.activations("best", drawn[best], names, best == self.neuron, sentence, choose, height=height)
 
     def fires(self) -> None:
         """The chosen neuron over all tokens of the input."""
-        values, drawn = self.active[:, self.neuron], self.shown(self.prefix + "activation", blank=True)[:, self.neuron]
-        there = self.marked(lambda run: run[self.prefix + "activation"][:, self.neuron], ("token",))
+        values, drawn = self.active[:, self.neuron], self.measure(self.prefix + "activation", beside=True)
         said = {"token": self.tokens[int(values.argmax())], "value": f"{values.max():.2f}", "n": len(self.tokens)}
         fired = "read_fires" if values.max() > 0 else "read_fires_nowhere"
         sentence = text(fired, neuron=self.neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
         names, title = self.token_axis("axis.token"), word("fires_title", neuron=self.neuron + 1)
         lit = np.arange(len(self.tokens)) == self.token
-        self.activations("fires", drawn, there, names, lit, sentence, lambda place: select(token=place), title=title)
+        self.activations(
+            "fires", drawn[:, self.neuron], names, lit, sentence, lambda place: select(token=place), title=title
+        )
 
     def outputs(self) -> tuple[Sequence[str], bool]:
         """What `pushes` has a score for: the classes of a picture, or words; and whether they are classes."""

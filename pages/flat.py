@@ -13,10 +13,10 @@ from model.graph import Quantity
 from model.heads import ClassifierNetwork
 from pages.ui import session
 from pages.ui.choice import Choice
-from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, Thumbnail, bars, drawing, over_drawing, role_colours, thumbnails
 from pages.ui.link import select
+from pages.ui.measure import Measure, widest
 from pages.ui.numbers import written
 from pages.ui.page import Page
 from pages.ui.pickers import bound
@@ -140,7 +140,8 @@ class Flat(Page):
         """Attention of one token to itself, in every head."""
         of_each = ("Q", "K", "V", "scores", "scaled", "weights", "heads")
         Q, _, V, scores, scaled, weights, heads = (self.trace[ATTENTION + name] for name in of_each)
-        drawn = {name: self.shown(ATTENTION + name, every_head=True)[:, 0] for name in of_each}
+        measures = {name: self.measure(ATTENTION + name, every_head=True).less_nothing()[:, 0] for name in of_each}
+        drawn = {name: measure.values for name, measure in measures.items()}
         colours, names = role_colours(), [plain("heads.head", head=i + 1) for i in range(len(Q))]
         grid = [
             [Thumbnail(name, drawn[name], names, colour=colours[name]) for name in "QKV"],
@@ -152,9 +153,9 @@ class Flat(Page):
         ]
         symbols = dict(zip(of_each, (*"QKV", "Q Kᵀ", "Q Kᵀ ÷ √d_k", "A", "A V"), strict=True))
 
-        def differs(name: str) -> Difference:
+        def named(name: str) -> Measure:
             rows = Axis("", [f"{symbols[name]}: {head}" for head in names])
-            return Difference(drawn[name], (rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else "")))
+            return measures[name].on(rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else ""))
 
         own_value = self.value_passes()
         columns = [st.container()] if self.story else st.columns([3, 2])
@@ -165,7 +166,7 @@ class Flat(Page):
                 text("read_attention", heads=len(Q), d_k=Q.shape[-1]) if own_value else t("change.no_law"),
                 values=Q,
                 table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
-                difference=widest(map(differs, of_each)),
+                shows=widest(map(named, of_each)),
             )
         if self.story:
             return
@@ -202,23 +203,17 @@ class Flat(Page):
         logits, names = self.trace["logits"], [class_label(label) for label in self.trace.answer[0].labels]
         probabilities = np.array(self.trace.answer[0].probabilities, dtype=np.float32)
         best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
-        columns, look = st.columns([1, 1]), {"differs": self.differs, "height": 170}
+        columns, look = st.columns([1, 1]), {"height": 170}
         with columns[0]:
             said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
-            drawn = self.shown("logits")
-            there = self.marked(lambda run: run["logits"], ("class",))
-            figure, still = bars(drawn, axis, "y", there=there, **look), there is not None
-            said += self.which_is_which()
-            self.picture("logits", figure, said, values=logits, difference=Difference(drawn, [axis]), still=still)
+            drawn = self.measure("logits", beside=True)
+            figure = bars(drawn.values, axis, "y", **drawn.look, **look)
+            self.picture("logits", figure, said, values=logits, shows=drawn.on(axis))
         with columns[1]:
             said = text("read_softmax", best=names[best], probability=f"{probabilities[best]:.4f}")
-            drawn = self.compared(all_probabilities, ("class",))
-            there = self.marked(all_probabilities, ("class",))
-            figure = bars(drawn, axis, plain("answer.axis_probability"), there=there, **look)
-            said += self.which_is_which()
-            self.picture(
-                "softmax", figure, said, values=probabilities, difference=Difference(drawn, [axis]), still=still
-            )
+            drawn = self.measure(all_probabilities, ("class",), beside=True)
+            figure = bars(drawn.values, axis, plain("answer.axis_probability"), **drawn.look, **look)
+            self.picture("softmax", figure, said, values=probabilities, shows=drawn.on(axis))
 
     def why(self) -> None:
         """Attention has nothing to do: noise on Q, K or the scores changes nothing, on V it does."""

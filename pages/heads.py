@@ -10,9 +10,9 @@ import streamlit as st
 from model import Trace
 from model.analysis import HeadPattern, head_pattern
 from model.encoder import MultiHeadAttention
-from pages.ui.differences import Difference, of_both
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.link import select
+from pages.ui.measure import of_both
 from pages.ui.page import Page
 from pages.ui.pickers import bound
 from pages.ui.sections.attention import SPECIAL, hide_switch
@@ -112,7 +112,8 @@ class Heads(Page):
         kept = self.hide_special()
         which_sentences(self)
         looks, looked_at = of_sentences(self, kept, kept)
-        shown = np.nan_to_num(self.compared(every_weight, HEADS))[..., looks, :][..., looked_at]
+        drawn = self.measure(every_weight, HEADS).less_nothing()[..., looks, :][..., looked_at]
+        shown = drawn.values
         names = [self.tokens[place] for place in looked_at]
         titles = [word(f"axis_{name}") for name in ("layer", "head")]
 
@@ -123,13 +124,13 @@ class Heads(Page):
         said = {"count": len(self.name_of), "where": self.where(), "role": self.patterns[self.layer, self.head]}
         block = block_of(shown.shape)
         strongest = (
-            float(shown.max()) if block > 1 and not self.differs else None
+            float(shown.max()) if block > 1 and not drawn.differs else None
         )  # of many weights, hardly one is large
         sentence = text("read_all_story" if self.story else "read_all", n=len(looks), m=len(looked_at), **said)
         figure = tiles(
             shown,
             *map(Axis.counted, titles, self.weights.shape),
-            scale="signed" if self.differs else "share",
+            scale=drawn.scale("share"),
             chosen=(self.layer, self.head),
             limit=strongest,
             hover=[f"{self.name_of[place]} · {self.patterns[place]}" for place in self.name_of],
@@ -146,9 +147,7 @@ class Heads(Page):
             values=shown,
             table=table,
             on_pick=lambda row, column: select(layer=row, head=column),
-            difference=Difference(
-                shown, [*map(Axis, titles), Axis("", [self.tokens[i] for i in looks]), Axis("", names)]
-            ),
+            shows=drawn.on(*map(Axis, titles), Axis("", [self.named[i] for i in looks]), Axis("", names)),
         )
 
     def hide_special(self) -> list[int]:
@@ -176,15 +175,15 @@ class Heads(Page):
             every = every_weight(run)
             return np.mean([every[place] for place in averaged], axis=0)
 
-        mean, drawn = average_of(self.trace), self.compared(average_of, ("query", "key"))
+        mean, drawn = average_of(self.trace), self.measure(average_of, ("query", "key"))
         axes = self.token_axis("axis.query"), self.token_axis("axis.key")
         best = int(mean[self.token].argmax())
         said = {"query": self.tokens[self.token], "key": self.tokens[best], "value": f"{mean[self.token, best]:.2f}"}
         figure = heatmap(
-            drawn,
+            drawn.values,
             *axes,
-            scale="signed" if self.differs else "share",
-            limit=None if self.differs else float(mean.max()),
+            scale=drawn.scale("share"),
+            limit=None if drawn.differs else float(mean.max()),
             cell=(self.token, best),
             clickable=True,
         )
@@ -196,7 +195,7 @@ class Heads(Page):
             values=mean,
             law_of=["layers.{l}.attention.weights"],
             on_pick=lambda row, column: select(token=row, key=column),
-            difference=Difference(drawn, axes),
+            shows=drawn.on(*axes),
         )
 
     def figures_table(self) -> None:
@@ -235,7 +234,8 @@ class Heads(Page):
             table, _ = head_patterns(run)
             return np.stack([np.nan_to_num(table[name].ravel()) for name in ("distance", "entropy")], axis=1)
 
-        before = self.there(far_and_wide, ())
+        drawn = self.both(far_and_wide)
+        before = drawn.other
         other = (
             None
             if before is None
@@ -265,9 +265,9 @@ class Heads(Page):
                 far=labels[farthest],
                 distance=f"{distance[farthest]:.2f}",
                 unit=self.unit,
-            )
-            + self.which_is_which(),
+            ),
             still=True,
+            shows=drawn,
             table=of_both(pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels), other),
         )
 
@@ -282,16 +282,16 @@ class Heads(Page):
             """How long what each head writes is: (token, head)."""
             return np.linalg.norm(run[self.prefix + "contributions"], axis=-1).T
 
-        drawn = self.compared(lengths, ("token", "head"))
+        drawn = self.measure(lengths, ("token", "head"))
         axes = self.token_axis("axis.token"), Axis.counted(word("axis_head"), len(norms))
         loudest, total = int(norms[:, self.token].argmax()), parts[:, self.token].sum(axis=0) + bias
         said = {"token": self.tokens[self.token], "head": loudest + 1, "value": f"{norms[loudest, self.token]:.3f}"}
         self.picture(
             "norms",
             heatmap(
-                drawn,
+                drawn.values,
                 *axes,
-                scale="signed" if self.differs else "positive",
+                scale=drawn.scale("positive"),
                 cell=(self.token, self.head),
                 clickable=True,
                 square=False,
@@ -299,7 +299,7 @@ class Heads(Page):
             text("read_norms" if norms[:, self.token].any() else "read_norms_none", **said),
             values=norms.T,
             on_pick=lambda row, column: select(token=row, head=column),
-            difference=Difference(drawn, axes),
+            shows=drawn.on(*axes),
         )
         st.markdown(
             text(
@@ -316,7 +316,7 @@ class Heads(Page):
 
     def mixed(self) -> None:
         """Concat, and what W_O makes of it, with their arithmetic."""
-        config, output = self.trace.config, self.shown(self.prefix + "output")
+        config, output = self.trace.config, self.measure(self.prefix + "output").less_nothing().values
         strongest = int(np.linalg.norm(output, axis=1).argmax())
         said = [
             text(

@@ -13,11 +13,11 @@ from model.by_hand import terms_table
 from model.encoder import EncoderLayer
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.differences import Difference, of_both
 from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.formula import formula
 from pages.ui.link import select
+from pages.ui.measure import of_both
 from pages.ui.page import Page
 from pages.ui.pickers import pick, placed
 from pages.ui.sections.answers import decimal
@@ -83,8 +83,8 @@ class Layers(Page):
         return EncoderLayer, rollout
 
     def path(self) -> None:
-        there = self.there(lambda run: run.states(), STATES)
-        (points, *others), shares = plane(self.states, *([] if there is None else [there]))
+        drawn = self.both(lambda run: run.states(), STATES)
+        (points, *others), shares = plane(self.states, *([] if drawn.other is None else [drawn.other]))
         before = others[0] if others else None
         walked = np.linalg.norm(np.diff(self.states[:, self.token], axis=0), axis=-1)
         longest = int(walked.argmax())
@@ -105,9 +105,9 @@ class Layers(Page):
                 share=f"{shares.sum():.0%}",
                 layer=longest + 1,
                 step=f"{walked[longest]:.1f}",
-            )
-            + self.which_is_which(),
+            ),
             still=True,
+            shows=drawn,
             table=lambda: of_both(as_table(points), None if before is None else as_table(before)),
         )
 
@@ -170,19 +170,19 @@ class Layers(Page):
 
     def lens_of_two(self, names: Sequence[str]) -> None:
         """By how much the probabilities differ after each layer, of the words or classes that differ most."""
-        values = self.compared(self.guessed, ())
-        most = np.sort(np.argsort(-np.abs(values).max(axis=0), kind="stable")[:MOST_CLASSES])
+        drawn = self.measure(self.guessed)
+        most = np.sort(np.argsort(-np.abs(drawn.values).max(axis=0), kind="stable")[:MOST_CLASSES])
+        drawn = drawn[:, most]
         title = plain(f"axis.{self.trace.axes('logits')[-1]}")
         axes = Axis(word("axis_step"), self.steps), Axis(title, [names[i] for i in most])
-        figure = heatmap(values[:, most], *axes, square=False, height=460)
-        self.picture("guess", figure, "", difference=Difference(values[:, most], axes))
+        self.picture("guess", heatmap(drawn.values, *axes, square=False, height=460), "", shows=drawn.on(*axes))
 
     def similarity(self) -> None:
         """The cosines of all pairs after the chosen layer, with the arithmetic of one, and of all layers in small."""
         steps, tokens, token, layer, named = self.steps, self.tokens, self.token, self.layer, self.named
         alike = cosine_similarity(self.states)  # (1 + layers, token, token)
-        drawn = self.compared(lambda run: cosine_similarity(run.states()), ("", "query", "key"))
-        axes, limit = [self.token_axis("axis.token")] * 2, None if self.differs else 1.0
+        measure = self.measure(lambda run: cosine_similarity(run.states()), ("", "query", "key"))
+        drawn, axes, limit = measure.values, [self.token_axis("axis.token")] * 2, None if measure.differs else 1.0
         now, n = alike[layer + 1], len(tokens)
         pairs = ~np.eye(n, dtype=bool)
         nearest = int(np.where(pairs[token], now[token], -2).argmax()) if n > 1 else token
@@ -203,7 +203,7 @@ class Layers(Page):
                 equation=COSINE,
                 values=now,
                 on_pick=lambda row, column: select(token=row, key=column),
-                difference=Difference(drawn[layer + 1], axes),
+                shows=measure[layer + 1].on(*axes),
             )
         with right:
             self.cosine_by_hand(other, float(now[token, other]))
@@ -231,7 +231,7 @@ class Layers(Page):
                 on_pick=lambda _row, column: (
                     select(layer=column - 1) if column else None
                 ),  # before all layers is no layer
-                difference=Difference(drawn, [self.numbered, *axes]),
+                shows=measure.on(self.numbered, *axes),
             )
 
     def cosine_by_hand(self, other: int, cosine: float) -> None:
@@ -261,14 +261,13 @@ class Layers(Page):
             most = int(np.nanargmax(values))
             how = f"adds_{name}" if values[most] else f"adds_{name}_none"
             added.append(text(how, layer=most, value=f"{values[most]:.1f}"))
-        series = self.compared(lengths_on_the_way, ("", "", "token"))[..., token]
-        there = self.marked(lengths_on_the_way, ("", "", "token"))
-        there = there if there is None else there[..., token]
+        drawn = self.measure(lengths_on_the_way, ("", "", "token"), beside=True, token=token)[..., token]
+        series = drawn.values
         names = [word(f"line_{name}") for name in ("state", *written)]
         told = "norms_before" if self.trace.graph.sublayers(0)[0].norm_first else "norms_after"
         self.picture(
             "norms",
-            lines(series, names, self.numbered, word("axis_length"), there=there, height=420),
+            lines(series, names, self.numbered, word("axis_length"), there=drawn.other, height=420),
             text(
                 "read_norms",
                 token=self.tokens[token],
@@ -277,11 +276,9 @@ class Layers(Page):
                 smallest=f"{sizes[1:].min():.1f}",
                 largest=f"{sizes[1:].max():.1f}",
             )
-            + " ".join(["", *added, *([] if self.touched(*self.trace.graph.norms) else [text(told)])])
-            + self.which_is_which(token),
-            still=there is not None,
+            + " ".join(["", *added, *([] if self.touched(*self.trace.graph.norms) else [text(told)])]),
             table=partial(pd.DataFrame, series.T, index=self.steps, columns=names),
-            difference=Difference(series, (Axis("", names), Axis("", self.steps)), upwards=True),
+            shows=drawn.on(Axis("", names), Axis("", self.steps), upwards=True),
         )
 
     def origin(self) -> None:
@@ -296,8 +293,9 @@ class Layers(Page):
         def draw(
             name: str, of: Callable[[Trace], np.ndarray], axes: tuple[Axis, Axis], said: str, equation: str
         ) -> None:
-            values = self.compared(of, ("query", "key"))
-            look = {"scale": "share", "limit": float(values.max())} if not self.differs else {}
+            drawn = self.measure(of, ("query", "key"))
+            values = drawn.values
+            look = {"scale": "share", "limit": float(values.max())} if not drawn.differs else {}
             look |= {"cell": (token, key), "clickable": True, "height": 400}
             self.picture(
                 name,
@@ -306,7 +304,7 @@ class Layers(Page):
                 equation=equation,
                 values=values,
                 on_pick=lambda row, column: select(token=row, key=column),
-                difference=Difference(values, axes),
+                shows=drawn.on(*axes),
                 law_of=["layers.{l}.attention.weights"],
             )
 

@@ -10,8 +10,8 @@ import streamlit as st
 from model import Trace
 from model.analysis import head_slice
 from model.encoder import MultiHeadAttention
-from pages.ui.differences import of_both, one_plane
 from pages.ui.figures import Axis, heatmap, queries_and_keys, role_colours
+from pages.ui.measure import of_both, one_plane
 from pages.ui.page import Page
 from pages.ui.pickers import placed
 from pages.ui.sections.cell_map import cell_maps
@@ -92,8 +92,8 @@ class QueriesKeysValues(Page):
         """Queries and keys as points of one plane; a line joins the selected query to its highest scoring key."""
         Q, K, tokens, token = self.vectors["Q"], self.vectors["K"], self.placed, self.token
         n = len(tokens)
-        there = self.there(self.queries_then_keys, ("", "token", "d_k"))
-        (points, *others), shares = one_plane(np.stack([Q, K]), *([] if there is None else [there]))
+        drawn = self.both(self.queries_then_keys, ("", "token", "d_k"))
+        (points, *others), shares = one_plane(drawn.values, *([] if drawn.other is None else [drawn.other]))
         before = tuple(others[0]) if others else None
         scores = Q @ K.T
         apart = np.linalg.norm(points[0][:, None] - points[1][None], axis=-1)  # (query, key)
@@ -117,10 +117,10 @@ class QueriesKeysValues(Page):
                 nearest=tokens[nearest],
                 agree=int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum()),
                 N=n,
-            )
-            + self.which_is_which(),
+            ),
             table=table,
             still=True,
+            shows=drawn,
             equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
         )
         st.markdown(text("about_plane", d_k=self.config.d_k))

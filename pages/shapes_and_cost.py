@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,6 @@ from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
 from pages.ui.cost.settings import either_setting, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, text, word, works
-from pages.ui.differences import Difference
 from pages.ui.figures import heatmap
 from pages.ui.link import select
 from pages.ui.numbers import written
@@ -264,8 +264,11 @@ class ShapesAndCost(Page):
         ]
         A = self.value("layers.{l}.attention.weights")[self.choice.head]
         gaps, key = A - A.T, self.key("layers.{l}.attention.weights")
-        drawn = self.shown(key, blank=True)
-        drawn, axes = drawn - drawn.T, (self.token_axis("axis.query"), self.token_axis("axis.key"))
+        drawn = self.measure(key)
+        drawn, axes = (
+            replace(drawn, values=drawn.values - drawn.values.T),
+            (self.token_axis("axis.query"), self.token_axis("axis.key")),
+        )
         i, j = np.unravel_index(gaps.argmax(), gaps.shape)
         values = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
         columns = st.columns([2, 3], gap="medium")
@@ -273,7 +276,7 @@ class ShapesAndCost(Page):
             self.picture(
                 "symmetry",
                 heatmap(
-                    drawn,
+                    drawn.values,
                     *axes,
                     clickable=len(tokens) > MOST_TOLD,  # then not each cell has a hover of its own
                     height=440,
@@ -283,7 +286,7 @@ class ShapesAndCost(Page):
                 else text("read_symmetry", where=self.where(), gap=f"{gaps[i, j]:.3f}", **values),
                 title=None if gaps.max() >= 1e-6 or len(tokens) == 1 else word("symmetric"),
                 equation=r"A_{ij} - A_{ji}",
-                difference=Difference(drawn, axes),
+                shows=drawn.on(*axes),
             )
         with columns[1]:
             st.markdown("- " + "\n- ".join(sentences))

@@ -221,7 +221,7 @@ class Tokens(Page):
         X_embed, E_pos, X_0 = (self.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
         same = self.choice.same_range
         st.toggle(word("same_range"), **bound("tokens.same_range", same, lambda on: select(same_range=on)))
-        strongest = float(max(np.abs(values).max() for values in map(self.shown, rows))) if same else None
+        strongest = max(measure.largest for measure in map(self.measure, rows)) if same else None
         config = self.trace.config
         learned = config.positions == "learned"
         made = ("learned_words" if self.words else "learned") if learned else "sinusoidal"

@@ -12,6 +12,7 @@ from model.edits import OPERATIONS, Edit
 from model.pipeline import Reading
 from pages.ui import session
 from pages.ui.choice import WITH_EDITS, WITH_OTHER, Choice
+from pages.ui.measure import Measure
 from pages.ui.text import t
 
 #: Ways to show two runs by how much they differ.
@@ -127,52 +128,51 @@ class Runs:
 
     # -- two runs ----------------------------------------------------------------------------------
 
-    def shown(self, key: str, every_head: bool = False, blank: bool = False) -> np.ndarray:
-        """A recorded value as the pictures show it, of one with heads that of the chosen head.
+    def measure(
+        self,
+        of: str | Callable[[Trace], np.ndarray],
+        kinds: Sequence[str] = (),
+        *,
+        every_head: bool = False,
+        beside: bool = False,
+        token: int | None = None,
+    ) -> Measure:
+        """What a picture shows of the run on the screen; or by how much that differs from the run that the reader
+        compares it with.
 
-        Of the run on the screen; or, if the reader wants to see that, by how much it differs from the original run or
-        from that of the other input. blank: tokens that the other input has not are then NaN; otherwise they are 0.
+        of: the key of a recorded value, of which one with heads is that of the chosen head unless every_head; or what
+        is made of a run, and `kinds`, the axes of what it makes, as the graph calls them. beside: the picture has room
+        for both runs, where the reader wants to see that; `token` is the one that it is about. Where no token of the
+        other input stands in a place, values there are NaN.
         """
-        value = self.compared(lambda run: run[key], self.trace.axes(key))
-        if self.differs and not blank:
-            value = np.nan_to_num(value, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
-
-    def compared(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray:
-        """What `of` makes of the run on the screen; or by how much that differs from what it makes of the other run.
-
-        axes: of what it makes, as the graph calls them. NaN where no token of the other input stands in the place.
-        """
-        here, there = of(self.trace), self.there(of, axes) if self.differs else None
-        if there is None:
-            return here
+        if isinstance(of, str):
+            key, kinds = of, self.trace.axes(of)
+            shown = self.measure(lambda run: run[key], kinds, every_head=True, beside=beside, token=token)
+            return shown[self.choice.head] if kinds[0] == "head" and not every_head else shown
+        if not self.differs:
+            return self.both(of, kinds, token=token) if beside and self.shows == "beside" else Measure(of(self.trace))
+        here, there = of(self.trace), self._there(of, kinds)
         with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
-            return here - there
+            return Measure(here, differs=True) if there is None else Measure(here - there, differs=True)
 
-    def there(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
-        """What `of` makes of the run to which this one is compared, each token in its counterpart's place.
+    def both(
+        self, of: Callable[[Trace], np.ndarray], kinds: Sequence[str] = (), *, token: int | None = None
+    ) -> Measure:
+        """The same for pictures that draw two runs over each other, however the reader compares them."""
+        alone = token is not None and self.counterpart(token) is None
+        return Measure(of(self.trace), self._there(of, kinds), alone=alone)
 
-        For pictures that show both runs. None while the reader looks at one run only.
+    def _there(self, of: Callable[[Trace], np.ndarray], kinds: Sequence[str]) -> np.ndarray | None:
+        """What `of` makes of the run that this one is compared with, each token in its counterpart's place.
+
+        None while the reader looks at one run only.
         """
         if self.shows == "difference":
             return of(self.original)
         if self.shows not in ("against", "beside") or self.other is None:
             return None
         there = of(self.other)  # drawings have the same patches
-        return in_place_of(there, axes, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
-
-    def marked(self, of: Callable[[Trace], np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
-        """What `of` makes of the other input's run, to be marked beside this one's; None unless both are wanted."""
-        return self.there(of, axes) if self.shows == "beside" else None
-
-    def which_is_which(self, token: int | None = None) -> str:
-        """Where a picture shows both runs: which one is hollow. token: the one that the picture is about, which may
-        have nothing in its place there.
-        """
-        if self.shows not in (*DIFFERENCES, "beside"):
-            return ""
-        alone = token is not None and self.counterpart(token) is None
-        return " " + t("change.both_alone" if alone else f"change.both_{self.shows}")
+        return in_place_of(there, kinds, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
 
     def beside(self, key: str) -> bool:
         """Whether the other input's value of a quantity shall stand beside this one."""

@@ -14,10 +14,10 @@ from model.hugging_face.images import CheckpointImageReader
 from pages.ui import exports, figures
 from pages.ui.choice import Choice
 from pages.ui.components.chart import chart
-from pages.ui.differences import Difference
 from pages.ui.figures import Figure
 from pages.ui.first_sight import first_place
 from pages.ui.link import chosen, select
+from pages.ui.measure import Measure
 from pages.ui.navigation import open_with
 from pages.ui.pickers import bound
 from pages.ui.runs import DIFFERENCES, Runs
@@ -184,7 +184,7 @@ class View(Runs):
         on_pick: Callable[..., None] | None = None,
         title: str | None = None,
         equation: str | None = None,
-        difference: Difference | None = None,
+        shows: Measure | None = None,
         still: bool = False,
         law_of: Sequence[str] = (),
         of_head: tuple[int, int] | None = None,
@@ -196,17 +196,22 @@ class View(Runs):
         with its equation, unless that is the page's; equation: LaTeX in its place. values: what has the shape to print.
         table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not hold them.
         on_pick(row, column): called when a cell or a bar is clicked; where the marks are no cells but carry numbers
-        (customdata lists), it gets those. difference: what is drawn, of a picture that shows the difference of two runs
-        when the reader wants that; its sentence then says so. still: no change moves this picture, or it shows both
-        runs; of any other it is said which one it shows. law_of: the keys of quantities, beside `quantity`, of whose
-        equations the sentence speaks: where the reader changed one of them, it would not be true. of_head: the layer
-        and the head that it shows, where those are not the chosen ones.
+        (customdata lists), it gets those. shows: what is drawn, where it follows the reader's wish to see two runs; the
+        sentence then says which is which. still: no change moves this picture; any other that shows one run while the
+        reader wants two says which. law_of: the keys of quantities, beside `quantity`, of whose equations the sentence
+        speaks: where the reader changed one of them, it would not be true. of_head: the layer and the head that it
+        shows, where those are not the chosen ones.
         """
         if self.touched(*law_of, *([quantity.key] if quantity else [])):
             sentence = t("change.no_law")
         title = title or plain(f"{self.name}.{name}")
-        if self.differs and difference:
-            title, sentence = plain("change.title", title=title), difference.in_words(self.shows)
+        compared = None
+        if shows and shows.differs:
+            compared = "less"
+            title, sentence = plain("change.title", title=title), shows.in_words(self.shows)
+        elif shows and shows.other is not None:
+            compared = "other"
+            sentence += " " + t("change.both_alone" if shows.alone else f"change.both_{self.shows}")
         if quantity and not equation and quantity.equation not in self._equation:
             equation = quantity.numbered(quantity.equation)  # as in the arithmetic
         if not self.story:
@@ -227,12 +232,12 @@ class View(Runs):
             on_pick=on_pick,
         )
         st.markdown(joined(sentence))
-        if not still and not (self.differs and difference):
+        if not still and not compared:
             self.note_run()
         if table is None:
             table = partial(exports.figure_table, figure)
         make_table = table if callable(table) else lambda: table
-        runs = self._compared_with("less" if self.differs and difference else "other" if still else None)
+        runs = self._compared_with(compared or ("other" if still else None))
         self._pictures[name] = (title, figure, make_table, self.where(of_head), runs)
         if of_head:
             self.head_line(of_head)

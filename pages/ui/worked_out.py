@@ -16,8 +16,8 @@ from model.embedding import SinusoidalPositions
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import session
-from pages.ui.differences import one_plane
 from pages.ui.figures import Axis, Figure, heatmap
+from pages.ui.measure import one_plane
 from pages.ui.text import language
 from pages.ui.theme import font_size, mode
 

@@ -14,10 +14,10 @@ from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import session
-from pages.ui.differences import Difference
 from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
 from pages.ui.link import select
+from pages.ui.measure import Measure
 from pages.ui.text import plain, t
 from pages.ui.theme import scaled
 from pages.ui.view import View, shape
@@ -50,16 +50,16 @@ def how_it_is_prepared(view: View) -> None:
     small = {"height": 230}
     wide = small | {"square": False, "height": scaled(230)}
     patch, dimension = Axis(plain("patches.axis_patch")), Axis(plain("axis.d_model"))
-    vectors = view.shown("embedding.tokens")
+    vectors = view.measure("embedding.tokens").less_nothing()
     pictures = (
         ("raw", raw, drawing(raw, box=box, **small), inked),
         ("scaled", fitted, drawing(fitted, **small), {"before": shape(cropped), "after": shape(fitted), "box": BOX}),
         ("centred", image, drawing(image, cross=(row, column), **small), middle),
         ("cut", pieces, drawing(image, cut=size, **small), cut),
         ("rows", patches, heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), scale="share", **wide), numbers),
-        ("projected", vectors, heatmap(vectors, Axis(plain("axis.token")), dimension, **wide), numbers),
+        ("projected", vectors.values, heatmap(vectors.values, Axis(plain("axis.token")), dimension, **wide), numbers),
     )
-    _side_by_side(view, "prepared_intro", pictures, 3)
+    _side_by_side(view, "prepared_intro", pictures, vectors, 3)
 
 
 def how_it_is_brought_to_size(view: View) -> None:
@@ -77,26 +77,26 @@ def how_it_is_brought_to_size(view: View) -> None:
     numbers |= {"mean": in_a_row(reader.mean), "deviation": in_a_row(reader.deviation)}
     names = Axis("", [plain(f"tokens.{channel}") for channel in ("red", "green", "blue")][: config.channels])
     channels = tiles(picture[None], Axis("", [""]), names, scale="signed", height=260)
-    vectors = view.shown("embedding.tokens")
+    vectors = view.measure("embedding.tokens").less_nothing()
     fitted = colour_picture(seen, cut=size, height=260)
     rows = heatmap(patches, patch, Axis(plain("tokens.axis_pixel")), **look)
-    projected = heatmap(vectors, Axis(plain("axis.token")), Axis(plain("axis.d_model")), **look)
+    projected = heatmap(vectors.values, Axis(plain("axis.token")), Axis(plain("axis.d_model")), **look)
     pictures = (
         ("fitted", seen, fitted, numbers),
         ("colours", picture, channels, numbers),
         ("rows_colour", patches, rows, numbers),
-        ("projected_colour", vectors, projected, numbers),
+        ("projected_colour", vectors.values, projected, numbers),
     )
-    _side_by_side(view, "prepared_intro_colour", pictures, 2)
+    _side_by_side(view, "prepared_intro_colour", pictures, vectors, 2)
 
 
 def _side_by_side(
-    view: View, intro: str, pictures: Sequence[tuple[str, np.ndarray, Figure, dict]], across: int
+    view: View, intro: str, pictures: Sequence[tuple[str, np.ndarray, Figure, dict]], vectors: Measure, across: int
 ) -> None:
     """The steps as small pictures, so many in a row: the name of each, its values, itself, and its sentence's numbers.
 
-    The last step's values are the tokens' vectors. Where two runs are compared they differ; no change inside moves what
-    goes in.
+    vectors: the tokens', which the last step shows. Where two runs are compared they differ; no change inside moves
+    what goes in.
     """
     axes = Axis("", view.trace.tokens), Axis(plain("axis.d_model"))
     st.subheader(plain("patches.prepared"), anchor=False)
@@ -106,7 +106,7 @@ def _side_by_side(
             name, values, figure, numbers = picture
             follows: dict = {"still": view.shows == "difference"}
             if picture is pictures[-1]:
-                follows = {"difference": Difference(values, axes)}
+                follows = {"shows": vectors.on(*axes)}
             with column:
                 view.picture(
                     f"prepared_{name}",
@@ -199,7 +199,7 @@ def first_to_know(view: View) -> None:
     if view.kind != "drawing":
         return
     read_layers = session.pipeline(view.choice.pipeline).read_layers
-    probabilities, drawn = read_layers(view.trace), view.compared(read_layers, ("", "class"))  # (1 + layer, class)
+    probabilities, drawn = read_layers(view.trace), view.measure(read_layers, ("", "class"))  # (1 + layer, class)
     best, layers = probabilities.argmax(axis=1), view.trace.config.layers
     two = view.trace.config.distillation_head
     labels = view.trace.answer[0].labels
@@ -210,14 +210,14 @@ def first_to_know(view: View) -> None:
         "patches.known" if since else "patches.known_at_once", answer=labels[best[-1]], layer=since, before=before
     )
     shown = classes_to_show(probabilities)
-    table = pd.DataFrame(drawn, index=steps, columns=labels)
+    table = pd.DataFrame(drawn.values, index=steps, columns=labels)
     axes = Axis("", steps), Axis(plain("answer.axis_class"), [labels[i] for i in shown])
     view.picture(
         "first_to_know",
         heatmap(
-            drawn[:, shown],
+            drawn[:, shown].values,
             *axes,
-            scale="signed" if view.differs else "share",
+            scale=drawn.scale("share"),
             square=False,
             height=max(270, 90 + 20 * len(steps)),
         ),
@@ -231,5 +231,5 @@ def first_to_know(view: View) -> None:
         equation=read_early(view.trace.config),
         values=probabilities,
         table=table,
-        difference=Difference(drawn[:, shown], axes),
+        shows=drawn[:, shown].on(*axes),
     )

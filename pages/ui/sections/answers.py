@@ -1,6 +1,7 @@
 """What the encoder answers: the likeliest words or classes as bars, and in words."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,7 +9,6 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import likeliest, rank, softmax
-from pages.ui.differences import Difference
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import GREY, INK, Axis, Figure, bars
 from pages.ui.figures.base import words_at
@@ -53,12 +53,11 @@ def guesses(
     changed = bool(view.trace.edits)
     lit = truth if truth is not None else int(now.argmax())
     numbers = [f"{decimal(before[i])} → {decimal(now[i])}" if changed else decimal(now[i]) for i in shown]
-    there = view.marked(all_probabilities, view.trace.axes("logits"))
-    there = there if there is None else np.atleast_2d(there)[place][shown]
+    measure = view.measure(all_probabilities, view.trace.axes("logits"), beside=True, token=place)
+    there = None if measure.other is None else np.atleast_2d(measure.other)[place][shown]
     colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
     drawn = [names[i] for i in shown]
     figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0)
-    sentence += view.which_is_which(place) if there is not None else ""
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": GREY}}
         marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
@@ -76,7 +75,7 @@ def guesses(
         title=title,
         table=partial(pd.DataFrame, columns, index=drawn),
         on_pick=None if on_pick is None else lambda row, _: on_pick(shown[row]),
-        still=there is not None,
+        shows=measure if there is not None else None,
     )
 
 
@@ -95,7 +94,8 @@ def more_and_less(
 
     look: as for `View.picture`.
     """
-    values = np.atleast_2d(view.compared(of, view.trace.axes("logits")))[place]
+    measure = view.measure(of, view.trace.axes("logits"))
+    values = np.atleast_2d(measure.values)[place]
     shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
     shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
     every = output_names(view)
@@ -103,8 +103,8 @@ def more_and_less(
     figure = bars_with_numbers(view, drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn])
     table = partial(pd.DataFrame, {plain("change.shown_difference"): drawn}, index=names)
     picked = None if on_pick is None else lambda row, _: on_pick(shown[row])
-    difference = Difference(drawn, [Axis("", names)])
-    view.picture(name, figure, sentence, table=table, difference=difference, on_pick=picked, **look)
+    shows = replace(measure, values=drawn).on(Axis("", names))
+    view.picture(name, figure, sentence, table=table, shows=shows, on_pick=picked, **look)
 
 
 def bars_with_numbers(

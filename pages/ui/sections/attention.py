@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import softmax
-from pages.ui.differences import Difference
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.link import select
 from pages.ui.pickers import bound, either
@@ -202,23 +201,25 @@ def weights_picture(view: View, key: str, way: str) -> None:
         return
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
-    weights, quantity = view.shown(key, blank=True), view.trace.quantity(key)
-    table = partial(pd.DataFrame, weights, index=looks.labels, columns=looked_at.labels)
-    part = weights[np.ix_(rows, columns)]
+    shown, quantity = view.measure(key, beside=way == "row", token=view.place(key)), view.trace.quantity(key)
+    table = partial(pd.DataFrame, shown.values, index=looks.labels, columns=looked_at.labels)
+    part = shown[np.ix_(rows, columns)]
     looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
     token, said = view.place(key), looks_most(view, key)
     looking, looked = (field(key, axis) for axis in ("query", "key"))
     _, chosen = chosen_cell(view, key)[-2:]
     if token in rows and chosen in columns:
         place = rows.index(token), columns.index(chosen)
-        view.moves(place, part.shape, lambda row, column: select(**{looking: rows[row], looked: columns[column]}))
+        view.moves(
+            place, part.values.shape, lambda row, column: select(**{looking: rows[row], looked: columns[column]})
+        )
     if way == "lines":
         looks = Axis(looks.title, [looks.labels[place] for place in rows])
         lit = rows.index(token) if token in rows else None
         least = view.choice.least / 100
         others = max(least, STRIKING) if view.story else least
-        look = {"least": least, "others": others, "differs": view.differs}
-        drawn = attention_lines(np.nan_to_num(part), looks, looked_at, lit, **look)
+        look = {"least": least, "others": others, "differs": part.differs}
+        drawn = attention_lines(np.nan_to_num(part.values), looks, looked_at, lit, **look)
 
         def choose(row: int, column: int) -> None:
             """An end of a line, or a line: the row, the column, or -1 where there is none."""
@@ -226,22 +227,19 @@ def weights_picture(view: View, key: str, way: str) -> None:
             select(**places, **({looked: columns[column]} if column >= 0 else {}))
 
         title = plain("attention.weights")
-        picked = {"title": title, "quantity": quantity, "values": part, "table": table, "on_pick": choose}
-        view.picture("weights", drawn, said, difference=Difference(part, (looks, looked_at)), **picked)
+        picked = {"title": title, "quantity": quantity, "values": part.values, "table": table, "on_pick": choose}
+        view.picture("weights", drawn, said, shows=part.on(looks, looked_at), **picked)
         return
-    there = view.marked(lambda run: run[key][view.choice.head], quantity.axes[1:])
-    there = there if there is None else there[token, columns]
-    row = weights[token, columns]
-    drawn = bars(row, looked_at, plain("attention.weight"), differs=view.differs, there=there)
+    row = shown[token, columns]
+    drawn = bars(row.values, looked_at, plain("attention.weight"), **row.look)
     view.picture(
         "weights",
         drawn,
-        said + view.which_is_which(token),
+        said,
         title=plain("attention.weights"),
         quantity=quantity,
-        values=row,
+        values=row.values,
         table=table,
         on_pick=lambda place, _: select(**{looked: columns[place]}),
-        difference=Difference(row, [looked_at]),
-        still=there is not None,
+        shows=row.on(looked_at),
     )

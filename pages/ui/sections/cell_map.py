@@ -8,9 +8,9 @@ import streamlit as st
 from model.by_hand import strongest_cell
 from model.edits import PARTS
 from pages.ui import figures
-from pages.ui.differences import Difference, place_in_words
 from pages.ui.figures import Axis
 from pages.ui.link import select
+from pages.ui.measure import place_in_words
 from pages.ui.sections.working import working
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -60,13 +60,13 @@ def chosen_cell(view: View, key: str) -> tuple[int, ...]:
 def limit(view: View, key: str) -> float:
     """The value of the strongest colour: the largest of this head, of this layer, or of all layers."""
     if view.choice.range == "head":
-        values = [view.shown(key)]
+        values = [view.measure(key)]
     elif view.choice.range == "layer":
-        values = [view.shown(key, every_head=True)]
+        values = [view.measure(key, every_head=True)]
     else:
         row = view.trace.graph[key].row
-        values = [view.shown(quantity.key, every_head=True) for quantity in view.trace.graph if quantity.row == row]
-    return max(float(np.abs(v, where=np.isfinite(v), out=np.zeros_like(v)).max()) for v in values)
+        values = [view.measure(quantity.key, every_head=True) for quantity in view.trace.graph if quantity.row == row]
+    return max(measure.largest for measure in values)
 
 
 def draw_map(
@@ -90,23 +90,23 @@ def draw_map(
     into focus, on pages that show several.
     """
     quantity = view.trace.quantity(key)
-    values = view.shown(key, blank=True)
-    if values.ndim == 1:
-        values = values[None]
+    shown = view.measure(key)
+    if shown.values.ndim == 1:
+        shown = shown[None]
     across, down = axes(view, key) if quantity.axes[1:] else (Axis(""), axes(view, key)[-1])
-    across, rows = _part(across, rows, len(values))
-    down, columns = _part(down, columns, values.shape[1])
-    values = values[np.ix_(rows, columns)]
+    across, rows = _part(across, rows, len(shown.values))
+    down, columns = _part(down, columns, shown.values.shape[1])
+    shown = shown[np.ix_(rows, columns)]
     outlined = None
     if cell is not None:
         row, column = (0, *cell)[-2:]
         if row in rows and column in columns:
             outlined = rows.index(row), columns.index(column)
     figure = figures.heatmap(
-        values,
+        shown.values,
         across,
         down,
-        scale="signed" if view.differs else quantity.scale,
+        scale=shown.scale(quantity.scale),
         limit=strongest or limit(view, key) or None,
         cell=outlined,
         clickable=True,
@@ -119,8 +119,8 @@ def draw_map(
     def choose(row: int, column: int) -> None:
         """Choose the cell in this row and column of the picture, counted from 0."""
         places = {
-            name: shown[place]
-            for kind, shown, place in zip(kinds, (rows, columns), (row, column), strict=True)
+            name: along[place]
+            for kind, along, place in zip(kinds, (rows, columns), (row, column), strict=True)
             if (name := field(key, kind))
         }
         select(**places, **({"stage": _name(key)} if focus else {}))
@@ -128,16 +128,16 @@ def draw_map(
     # Places without names are counted from 1 in the picture.
     picked = (not across.labels), (not down.labels)
     if outlined:
-        view.moves(outlined, values.shape, choose)
+        view.moves(outlined, shown.values.shape, choose)
     view.picture(
         _name(key),
         figure,
         sentence,
         quantity=quantity,
-        values=values,
+        values=shown.values,
         title=title,
         on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
-        difference=Difference(values, (across, down)),
+        shows=shown.on(across, down),
         still=view.beside(key),  # the other stands there too
     )
 

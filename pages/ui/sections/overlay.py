@@ -1,5 +1,7 @@
 """What a token looks at, laid over the picture that the patches were cut from: one head, all heads, all layers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -8,7 +10,6 @@ from model import Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
 from pages.ui.components.chart import chart
-from pages.ui.differences import Difference
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
 from pages.ui.link import select
 from pages.ui.numbers import written
@@ -33,8 +34,9 @@ def read_in_story(view: View, key: str) -> str:
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side, front = view.trace.tokens, view.trace.config.patches_per_side, view.trace.config.tokens_in_front
-    row, weights = view.trace[key][view.choice.head, view.token], view.shown(key)
-    drawn = weights[view.token]
+    row, weights = view.trace[key][view.choice.head, view.token], view.measure(key).less_nothing()
+    shown = weights[view.token]
+    drawn = shown.values
     best = front + int(row[front:].argmax())
     ink = inked(view)
     if view.story:
@@ -59,7 +61,7 @@ def over_one(view: View, key: str) -> None:
 
     title = plain("attention.weight")
     look = {
-        "differs": view.differs,
+        "differs": shown.differs,
         "height": 285 if view.choice.big else 420,
     }  # both end on the first screen
     view.picture(
@@ -68,9 +70,9 @@ def over_one(view: View, key: str) -> None:
         said,
         quantity=view.trace.quantity(key),
         values=drawn,
-        table=pd.DataFrame(weights, index=tokens, columns=tokens),
+        table=pd.DataFrame(weights.values, index=tokens, columns=tokens),
         on_pick=look_from,
-        difference=Difference(drawn, [Axis("", tokens)]),
+        shows=shown.on(Axis("", tokens)),
     )
     place = divmod(max(view.token - front, 0), side)
     view.moves(place, (side, side), look_from)
@@ -81,7 +83,8 @@ def over_heads(view: View) -> None:
     config, tokens, side = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side
     front = config.tokens_in_front
     weights = every_weight(view.trace)[:, :, view.token]
-    drawn = view.compared(every_weight, ("", "", "query", "key"))[:, :, view.token]
+    measure = view.measure(every_weight, ("", "", "query", "key"))[:, :, view.token]
+    drawn = measure.values
     heads = [*np.ndindex(weights.shape[:2])]
     names = [plain("common.where", layer=i + 1, head=j + 1) for i, j in heads]
     place = np.unravel_index(weights[:, :, front:].argmax(), weights[:, :, front:].shape)
@@ -94,7 +97,7 @@ def over_heads(view: View) -> None:
             Axis.counted(plain("overlay.axis_layer"), config.layers),
             Axis.counted(plain("overlay.axis_head"), config.heads),
             chosen=(view.choice.layer, view.choice.head),
-            differs=view.differs,
+            differs=measure.differs,
             hover=[f"{name} · {_most(drawn[head], tokens, front)}" for name, head in zip(names, heads, strict=True)],
             height=500 if config.layers <= 6 else 640,
         ),
@@ -109,7 +112,7 @@ def over_heads(view: View) -> None:
         values=drawn,
         table=pd.DataFrame(drawn.reshape(-1, len(tokens)), index=names, columns=tokens),
         on_pick=lambda row, column: select(layer=row, head=column),
-        difference=Difference(drawn.reshape(-1, len(tokens)), (Axis("", names), Axis("", tokens))),
+        shows=replace(measure, values=drawn.reshape(-1, len(tokens))).on(Axis("", names), Axis("", tokens)),
     )
 
 
@@ -123,7 +126,8 @@ def over_layers(view: View) -> None:
         "rollout": (lambda run: rollout(every_weight(run)), ROLLOUT),
     }
     for name, (of, equation) in makes.items():
-        last, rows = of(view.trace)[-1, query], view.compared(of, ("", "query", "key"))[:, query]
+        last, measure = of(view.trace)[-1, query], view.measure(of, ("", "query", "key"))[:, query]
+        rows = measure.values
         # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
         told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
         best = front + int(told[front:].argmax())
@@ -134,7 +138,7 @@ def over_layers(view: View) -> None:
                 rows[None, :, front:].reshape(1, config.layers, side, side),
                 Axis(""),
                 Axis("", steps),
-                differs=view.differs,
+                differs=measure.differs,
                 hover=[f"{step} · {_most(values, tokens, front)}" for step, values in zip(steps, rows, strict=True)],
                 height=240,
             ),
@@ -152,7 +156,7 @@ def over_layers(view: View) -> None:
             equation=equation,
             values=rows,
             table=pd.DataFrame(rows, index=steps, columns=tokens),
-            difference=Difference(rows, (Axis("", steps), Axis("", tokens))),
+            shows=measure.on(Axis("", steps), Axis("", tokens)),
             law_of=["layers.{l}.attention.weights"],
         )
 

@@ -8,11 +8,11 @@ from model import Trace, WeightsError
 from model.translator import Task, TranslationTrace
 from pages.ui import session
 from pages.ui.components.diagram import Box, diagram, show
-from pages.ui.differences import Difference, widest
 from pages.ui.drawing import sketch
 from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import INK, Axis, Thumbnail, drawing, role_colours, thumbnails
 from pages.ui.link import select
+from pages.ui.measure import Measure, widest
 from pages.ui.navigation import go_to
 from pages.ui.pickers import bound
 from pages.ui.sections.answers import decimal, output_names, probabilities
@@ -89,7 +89,7 @@ def tensors(view: View) -> None:
     for line in lines:
         grid.append([])
         for key in line:
-            values = view.shown(key)
+            values = view.measure(key).less_nothing().values
             symbol = "Z" if key == trace.graph.Z else trace.graph[key].symbol
             scale = "positive" if trace.graph[key].scale == "share" and not view.differs else "signed"
             colour = role_colours().get(symbol, INK[mode()])
@@ -111,17 +111,17 @@ def tensors(view: View) -> None:
     )
     figure = thumbnails(grid)
     table = pd.DataFrame(table, columns=names).set_index(names[0])
-    difference = widest(named_difference(view, key) for line in lines for key in line)
-    view.picture("thumbnails", figure, sentence, table=table, difference=difference)
+    shows = widest(named_measure(view, key) for line in lines for key in line)
+    view.picture("thumbnails", figure, sentence, table=table, shows=shows)
     st.caption(t("home.thumbnails_differ" if view.differs else "home.thumbnails_help"))
 
 
-def named_difference(view: View, key: str) -> Difference:
-    """By how much two runs differ in a quantity, its symbol in the names of its rows."""
+def named_measure(view: View, key: str) -> Measure:
+    """A quantity, its symbol in the names of its rows."""
     symbol, last = plain_math(view.trace.graph[key].symbol), view.trace.axes(key)[-1]
     rows = Axis("", [f"{symbol}: {token}" for token in view.named])
     columns = Axis("", view.named) if last == "key" else Axis(plain(f"axis.{last}"))
-    return Difference(view.shown(key), (rows, columns))
+    return view.measure(key).less_nothing().on(rows, columns)
 
 
 def side_by_side(view: View) -> None:

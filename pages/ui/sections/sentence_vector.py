@@ -11,7 +11,6 @@ from model import Edit
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
 from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import other_input, toggled
-from pages.ui.differences import Difference
 from pages.ui.figures import Axis, heatmap
 from pages.ui.laboratory.patience import waits
 from pages.ui.link import select
@@ -36,13 +35,13 @@ def instead_of_an_answer(view: View) -> None:
     no_head(view)
     if not view.choice.checkpoint:
         return
-    vectors = view.compared(lambda run: np.stack([sentence_vector(run.Z, pooling) for pooling in POOLINGS]), ())
+    drawn = view.measure(lambda run: np.stack([sentence_vector(run.Z, pooling) for pooling in POOLINGS]))
     names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
-    figure = heatmap(vectors, *axes, square=False, height=190)
-    said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=vectors.shape[1])
-    title, difference = plain(of_input(view, "title")), Difference(vectors, axes)
-    view.picture("vector", figure, said, values=vectors, title=title, difference=difference)
+    figure = heatmap(drawn.values, *axes, square=False, height=190)
+    said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=drawn.values.shape[1])
+    title = plain(of_input(view, "title"))
+    view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
     other_input(view.choice, view.name)
     if view.other is None:
         st.caption(t(of_input(view, "ask")))

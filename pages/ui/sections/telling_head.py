@@ -14,7 +14,6 @@ from model import Edit, Pipeline, Trace
 from model.telling import telling_head
 from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import toggled
-from pages.ui.differences import Difference
 from pages.ui.figures import Axis, drawing, over_drawing, reads
 from pages.ui.link import chosen, select
 from pages.ui.sections.answers import TALL
@@ -32,7 +31,8 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     trace = view.trace
     key = f"layers.{layer}.attention.weights"
     weights, differs = trace[key][head, place], view.differs and view.counterpart(place) is not None
-    drawn = view.shown(key, every_head=True)[head, place] if differs else weights
+    shows = view.measure(key, every_head=True).less_nothing()[head, place] if differs else None
+    drawn = shows.values if shows else weights
     names, off = view.named if differs else trace.tokens, is_off(trace.edits, layer, head)
     where = plain("common.where", layer=layer + 1, head=head + 1)
     table = pd.DataFrame({plain("attention.weight"): drawn}, index=names)
@@ -54,14 +54,13 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             differs=differs,
             height=TALL + 40,
         )
-    difference = Difference(drawn, [Axis("", names)]) if differs else None
     view.picture(
         "reads",
         figure,
         said,
         title=plain("words.reads", where=where),
         table=table,
-        difference=difference,
+        shows=shows and shows.on(Axis("", names)),
         of_head=(layer, head),
     )
 

@@ -1,6 +1,7 @@
 """A translation on the screen: which one of those found, at which step, and what that step looks at."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -16,7 +17,6 @@ from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui import session
 from pages.ui.choice import Choice
-from pages.ui.differences import Difference
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.link import select
 from pages.ui.numbers import percent
@@ -216,7 +216,8 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     step, steps = view.step, view.steps
     keys = [row.replace("{l}", str(layer)) for row in (CROSS, OWN)]
     taken = view.trace[keys[0]][head, step]
-    across, back = (view.shown(key, every_head=True)[head, step] for key in keys)
+    looks = [view.measure(key, every_head=True).less_nothing()[head, step] for key in keys]
+    across, back = (look.values for look in looks)
     source, target = view.trace.tokens, [*view.trace.target_tokens, view.trace.written[-1]]
     drawn = writing(
         Axis(word("source"), source),
@@ -226,7 +227,7 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         np.zeros_like(target, dtype=float) if view.story else np.append(back, 0),
         least=0.1 if view.story else LEAST,
         lit=view.choice.token,
-        differs=view.differs,
+        differs=looks[0].differs,
     )
     best = int(taken.argmax())
     unread = {row.replace("{l}", place) for row in THROWN_AWAY for place in ("{l}", str(layer))}
@@ -254,9 +255,8 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         sentence += " " + text("read_thrown_away")
     if said["piece"] == "[SEP]":
         sentence += " " + text("read_end")
-    difference = Difference(table["weight"].to_numpy(), [Axis("", words)])
-    look = {"difference": difference, "of_head": (layer, head)}
-    view.picture("writing", drawn, sentence, table=table, on_pick=pick, **look)
+    shows = replace(looks[0], values=table["weight"].to_numpy()).on(Axis("", words))
+    view.picture("writing", drawn, sentence, table=table, on_pick=pick, shows=shows, of_head=(layer, head))
 
 
 def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
@@ -269,8 +269,8 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
         """The probability of every piece to be written at this step: (word,)."""
         return softmax(run["logits"][view.step])
 
-    p, drawn, vocabulary = distribution(view.trace), view.compared(distribution, ()), view.pipeline.reader.vocabulary
-    order = np.abs(drawn) if view.differs else p  # the likeliest, or those that differ most
+    p, drawn, vocabulary = distribution(view.trace), view.measure(distribution), view.pipeline.reader.vocabulary
+    order = np.abs(drawn.values) if drawn.differs else p  # the likeliest, or those that differ most
     ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
     ids = ids[np.argsort(-order[ids])].tolist()
     taken = view.trace.written_ids[view.step]
@@ -290,17 +290,17 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     view.picture(
         "next",
         bars(
-            drawn[ids],
+            drawn[ids].values,
             names,
             word("probability"),
             colours=colours,
             value_range=(0, 1.05),
-            differs=view.differs,
             height=scaled(230),
+            **drawn.look,
         ),
         sentence,
         on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),
-        difference=Difference(drawn[ids], [names]),
+        shows=drawn[ids].on(names),
     )
 
 

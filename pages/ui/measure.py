@@ -1,7 +1,8 @@
-"""Two runs in one picture: by how much they differ in words, and their vectors in one plane."""
+"""What a picture shows, of one run or of two."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -13,16 +14,42 @@ from pages.ui.text import plain, t
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Numbers of one run less those of another, with an axis for each of their sides.
+class Measure:
+    """What a picture shows: numbers of one run; of two, beside each other; or of one run less those of another.
 
-    NaN (nothing stands in a token's place) and infinite numbers are no differences. upwards: drawn as heights and
-    depths; else in two colours.
+    values: what is drawn. other: the same of the other run, each token in its counterpart's place, where both are
+    drawn. differs: whether `values` are differences, which have a sign; NaN (nothing stands in a token's place) and
+    infinite numbers are none. The rest is for the sentence below the picture. axes: one for each side of `values`.
+    upwards: drawn as heights and depths; else in two colours. alone: nothing stands in the place of its token there.
     """
 
     values: np.ndarray
-    axes: Sequence[Axis]
+    other: np.ndarray | None = None
+    differs: bool = False
+    axes: Sequence[Axis] = ()
     upwards: bool = False
+    alone: bool = False
+
+    def __getitem__(self, part: Any) -> Self:
+        """The same part of both."""
+        return replace(self, values=self.values[part], other=None if self.other is None else self.other[part])
+
+    def on(self, *axes: Axis, upwards: bool = False) -> Self:
+        """As it is drawn, on these axes."""
+        return replace(self, axes=axes, upwards=upwards)
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """What figures that can show two runs are told."""
+        return {"differs": self.differs, "there": self.other}
+
+    def scale(self, usual: str) -> str:
+        """The scale of colours: differences have a sign, whatever the quantity."""
+        return "signed" if self.differs else usual
+
+    def less_nothing(self) -> Self:
+        """With 0 where no token of the other input stands in the place, for pictures that cannot leave a gap."""
+        return replace(self, values=np.nan_to_num(self.values, nan=0.0, posinf=np.inf, neginf=-np.inf))
 
     @property
     def largest(self) -> float:
@@ -30,7 +57,7 @@ class Difference:
         return float(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=0))
 
     def in_words(self, shows: str) -> str:
-        """Which sign means what, and where the two runs differ most. shows: which difference, of `choice.SHOWN`."""
+        """Of a difference, which sign means what, and where the two runs differ most. shows: one of `choice.SHOWN`."""
         if np.isnan(self.values).all():
             return t("change.read_nothing")
         apart = np.where(np.isfinite(self.values), np.abs(self.values), 0)
@@ -43,9 +70,9 @@ class Difference:
         return t(f"change.read_{shows}", sign=sign, place=where, value=value)
 
 
-def widest(differences: Iterable[Difference]) -> Difference:
-    """Of pictures that stand together, the one with the largest difference."""
-    return max(differences, key=lambda difference: difference.largest)
+def widest(measures: Iterable[Measure]) -> Measure:
+    """Of what one picture shows together, that with the largest difference."""
+    return max(measures, key=lambda measure: measure.largest)
 
 
 def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
