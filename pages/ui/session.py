@@ -119,8 +119,8 @@ def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
 
 def _compared(name: str) -> tuple[str, ...]:
     """The sentence that this page will be compared with, if any: that may be the longer one."""
-    other = getattr(st.session_state.get("choice"), "other", None)
-    return (other,) if other and _reads(pipeline(name).reader, other) else ()
+    other, network = getattr(st.session_state.get("choice"), "other", None), pipeline(name)
+    return (other,) if other and network.config.input == "words" and _reads(network.reader, other) else ()
 
 
 def _bytes(network: Pipeline, subject: Hashable) -> int:

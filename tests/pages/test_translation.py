@@ -518,7 +518,7 @@ def drawn_on(app: AppTest) -> str:
 
 def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     explained = []
-    monkeypatch.setattr(page, "open_glossary", lambda trace, _: explained.append(trace))
+    monkeypatch.setattr(page, "open_glossary", explained.append)
     opened().button(key="glossary").click().run()
     assert [trace.graph.decoder is not None for trace in explained[-1:]] == [True]
 

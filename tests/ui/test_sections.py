@@ -8,6 +8,7 @@ import pytest
 from model.by_hand import by_hand, strongest_cell
 from model.comparison import align
 from pages.ui.choice import Choice
+from pages.ui.measure import Measure
 from pages.ui.sections import attention, cell_map, order, working
 from tests.networks import pipeline, trace_of
 from tests.pages.opening import cells
@@ -34,8 +35,8 @@ class Sheet:
     def beside(self, key: str) -> bool:
         return False
 
-    def shown(self, key: str, every_head: bool = False, blank: bool = False) -> np.ndarray:
-        value = self.trace[key]
+    def measure(self, key: str, every_head: bool = False, **_: object) -> Measure:
+        value = Measure(self.trace[key])
         return value[self.choice.head] if self.trace.axes(key)[0] == "head" and not every_head else value
 
     def where(self) -> str:
@@ -64,7 +65,7 @@ def test_a_click_on_a_cell_chooses_that_cell(selected: dict, name: str, row: str
     cell_map.draw_map(view, key, "", cell=cell_map.chosen_cell(view, key))
     figure, rest = view.pictures[row.split(".")[1]]
     marks = figure.checked().data[1]
-    values = view.shown(key)
+    values = view.measure(key).values
     for mark in range(0, len(marks.x), 13):
         rest["on_pick"](round(float(marks.y[mark])), round(float(marks.x[mark])))
         chosen = Sheet(name, head=1, **selected)
