@@ -159,10 +159,16 @@ def _at_token(value: Tensor, token: int) -> Tensor:
 
 
 class Effects(NamedTuple):
-    """One number of a run without edits, and of the run with each set of edits."""
+    """One number of a run without edits, and of the run with each set of edits; and what becomes of the whole answer.
+
+    moved: how much of the probability goes to other words or classes, from 0 to 1. rank: where the likelier of the two
+    whose lead is the number stands among all answers, from 1.
+    """
 
     before: float
     after: np.ndarray  # (row,)
+    moved: np.ndarray  # (row,)
+    rank: np.ndarray  # (row,)
 
     @property
     def change(self) -> np.ndarray:
@@ -192,7 +198,9 @@ def effects(
     """What each set of edits does to one `number` of the answer, at `token` where there is an answer for each."""
     logits = sweep(pipeline, x, [(), *edits], token=token, progress=progress)["logits"]
     before, *after = number(logits, of, against)
-    return Effects(float(before), np.array(after, dtype=np.float32))
+    watched = logits[1:, [of] if against is None else [of, against]].max(axis=1, keepdims=True)
+    rank = 1 + (logits[1:] > watched).sum(axis=1)
+    return Effects(float(before), np.array(after, dtype=np.float32), _moved(logits), rank)
 
 
 def moved(
@@ -206,6 +214,10 @@ def moved(
 
     That is half the sum of |p′ − p|; `token` says which answer, where there is one for each token.
     """
-    logits = sweep(pipeline, x, [(), *edits], token=token, progress=progress)["logits"]
+    return _moved(sweep(pipeline, x, [(), *edits], token=token, progress=progress)["logits"])
+
+
+def _moved(logits: np.ndarray) -> np.ndarray:
+    """(row,): by how much each row but the first gives other probabilities than the first."""
     before, *after = torch.as_tensor(logits).softmax(-1)
     return np.array([float((p - before).abs().sum()) / 2 for p in after], dtype=np.float32)

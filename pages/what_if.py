@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from model import Edit
@@ -10,7 +11,7 @@ from model.changes import bind
 from model.pipeline import Reading
 from model.sweep import effects
 from pages.ui.changes_bar import edit_in_words
-from pages.ui.choice import Choice
+from pages.ui.choice import MEASURES, Choice
 from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, text, word
@@ -18,7 +19,8 @@ from pages.ui.link import select
 from pages.ui.masks import with_words_hidden
 from pages.ui.numbers import signed
 from pages.ui.page import Page
-from pages.ui.sections.answers import guesses
+from pages.ui.pickers import either
+from pages.ui.sections.answers import decimal, guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
 
@@ -58,13 +60,30 @@ class WhatIf(Page):
         of, against = self.lab.of, self.lab.against
 
         def watch(output: int) -> None:
-            select(output=output, against=against if output == of else of)
+            select(output=output, against=against if output == of else of, measure="lead")
 
         look = {"most": 5 if self.trace.picture is None else 10, "on_pick": None if self.story else watch}
         guesses(self, "guesses", self.lab.place, self.truth, **look)
 
     def number(self) -> None:
-        """How far the one leads the other, before and now; and which changes can do nothing here, and why."""
+        """What is measured: of the changed run how much of the probability moved, or how far one output leads another.
+
+        And which changes can do nothing here, and why.
+        """
+        words = [word(f"measure_{name}") for name in MEASURES]
+        either("measure", word("measure"), MEASURES, words, self.lab.measure)
+        if self.lab.measure == "lead":
+            self.lead()
+        else:
+            p, before = (probabilities(run, self.lab.place) for run in (self.trace, self.original))
+            st.metric(word("moved"), decimal(float(np.abs(p - before).sum() / 2)))
+            st.caption(text("moved_help"))
+        for edit, why in self.trace.idle.items():
+            where = edit_in_words(edit, self.trace.graph, self.tokens)
+            st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
+
+    def lead(self) -> None:
+        """How far the one leads the other, before and now."""
         of, against = self.lab.names
         before, now = self.lab.lead(self.original), self.lab.lead(self.trace)
         moved = round(now - before, 4)  # what is less comes of rounding
@@ -72,9 +91,8 @@ class WhatIf(Page):
         arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
         st.metric(word("lead", of=of, against=against), signed(now), delta_color="off", delta_arrow=arrow, **look)
         st.caption(text("number", of=of, against=against))
-        for edit, why in self.trace.idle.items():
-            where = edit_in_words(edit, self.trace.graph, self.tokens)
-            st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
+        if self.lab.unlikely(self.trace):
+            st.warning(text("unlikely_now", of=of, against=against), icon=":material/trending_down:")
 
     def tell(self) -> Sequence[str]:
         left, right = st.columns([1, 1], gap="medium")

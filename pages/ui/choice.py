@@ -53,6 +53,8 @@ WITH_EDITS, WITH_OTHER = ("original", "difference"), ("beside", "other", "agains
 SHOWN = ("changed", *WITH_EDITS, *WITH_OTHER)
 #: From which of two sentences to which attention is shown: A looks at A, A at B, …
 BETWEEN = ("all", "AA", "AB", "BA", "BB")
+#: What is measured of a change: how much of the probability it moves, or how far one output leads another.
+MEASURES = ("moved", "lead")
 MOST_BEAMS = 4  # of a translation
 MOST_SHOWN = 40  # characters of a value that cannot be had
 #: The sizes of an encoder that can be set in Shapes and cost, each with the largest value that its box takes.
@@ -169,6 +171,8 @@ class Choice:
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
     same_range: bool = linked(FLAG, False)  # Tokens: one colour scale for all vectors
     any_place: bool = linked(FLAG, False)  # What if: vectors of any place in any other
+    # What if: what a change does to the answer, or to the lead of `output` over `against`
+    measure: str | None = linked(one_of(*MEASURES))
     amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
     walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
     cost: CostSettings = CostSettings()

@@ -23,7 +23,7 @@ def text() -> Pipeline:
 
 
 def open_room(page: Page, app_url: str, room: str, language: str = "en", **link: str) -> None:
-    page.goto(f"{app_url}/what_if?{urlencode(LINK | {'lang': language, 'panel': room} | link)}")
+    page.goto(f"{app_url}/what_if?{urlencode(LINK | {'lang': language, 'panel': room, 'measure': 'lead'} | link)}")
     wait_for_title(page, "what_if", language)
 
 

@@ -133,6 +133,11 @@ def test_the_number_is_a_difference_of_logits_or_a_probability() -> None:
     logits = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]], np.float32)
     np.testing.assert_allclose(number(logits, 2, 0), [3, 0])
     np.testing.assert_allclose(number(logits, 1), [np.exp(2) / np.exp([1, 2, 4]).sum(), 1 / 3], rtol=1e-6)
+    turned = Edit("logits", "scale", -1.0)  # the last becomes the first
+    answer = effects(load("digits"), pair_of("trained digits")[0], [(), (turned,)], of=3, against=1)
+    order = np.argsort(-load("digits")(pair_of("trained digits")[0])["logits"]).tolist()
+    best = [min(places.index(3), places.index(1)) + 1 for places in (order, order[::-1])]
+    assert answer.rank.tolist() == best and answer.moved[0] == 0 and answer.moved[1] > 0.5
     found = effects(load("flat"), pair_of("trained flat")[0], [(), (Edit("logits", "scale", 2.0),)], of=1, against=0)
     np.testing.assert_allclose(found.change, [0, found.before], atol=1e-5)
 

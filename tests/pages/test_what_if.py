@@ -1,16 +1,19 @@
 """The laboratory: every effect on the screen is that of the changed run, and changes go with the reader everywhere."""
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
+from model.analysis import softmax
 from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS
 from model.graph import Graph
 from model.graph import graph as graph_of
-from model.sweep import moved
+from model.sweep import moved, sweep
 from model.telling import telling_head, telling_word
 from pages.ui import session
 from pages.ui.changes_bar import edit_in_words
@@ -37,7 +40,9 @@ OFF = Edit("layers.2.attention.heads", "zero", head=3)
 
 
 def open_part(panel: str, **link: str):
-    return open_page("what_if", **{"s": SENTENCE, "depth": "numbers", "panel": panel, "token": "6", **link})
+    """A part at Numbers, about the lead unless the link says otherwise."""
+    place = {"panel": panel, "token": "6", "measure": "lead"}
+    return open_page("what_if", **{"s": SENTENCE, "depth": "numbers", **place, **link})
 
 
 def figures(app) -> list[dict]:
@@ -84,6 +89,60 @@ def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names
     assert most == telling_head(text, text(subject), place)
     named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
     assert f"most, {shown.max():.2f}, without {named}" in texts(app).replace("\\", "")
+
+
+TIRED = "the animal did not cross the street because it was too tired ."
+
+
+def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanwhile() -> None:
+    text, did = session.pipeline("text"), TIRED.split().index("did") + 1
+    subject = text.reader.hide(text.reader.read(TIRED).ids, [did])
+    edit = Edit("layers.{l}.attention.output", "zero")
+    first, second = np.argsort(-text(subject)["logits"][did])[:2]
+    leads = [lead(text(subject, edits), did, first, second) for edits in ([], [edit])]
+    p = [softmax(text(subject, edits)["logits"][did])[first] for edits in ([], [edit])]
+    assert leads[0] < leads[1] and p[1] < p[0] / 1000  # the lead grows, and the word is gone
+    link = {"s": TIRED, "hidden": str(did + 1), "panel": "residuals", "depth": "numbers"}
+    app = open_page("what_if", **link)
+    shown, drawn = map_of(app), figures(app)[1]["data"][0]
+    assert shown[0, -1] == pytest.approx(moved(text, subject, [[edit]], did)[0], abs=1e-5) and shown[0, -1] > 0.9
+    assert drawn["zmin"] == 0 and drawn["zmax"] == pytest.approx(shown.max())
+    assert not app.warning
+    app.segmented_control(key="either.measure").set_value("lead").run()
+    assert_fine(app)
+    shown, logits = map_of(app), sweep(text, subject, [[edit]], token=did)["logits"][0]
+    assert shown[0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
+    assert (logits > max(logits[first], logits[second])).sum() >= 10
+    (warned,) = app.warning
+    assert re.search(r"After \d+ of 70 changes neither “did” nor “.*” is among the ten likeliest", warned.value)
+    link |= app.session_state["choice"].to_link()
+    assert link["measure"] == "lead"
+    changed = open_page("what_if", **link | {"edits": edit_code(edit)})
+    assert len(changed.warning) == 2 and "With your changes neither “did” nor" in changed.warning[0].value
+
+
+def test_no_cell_is_bright_that_does_hardly_anything() -> None:
+    link = {"input": "digit", "depth": "numbers"}
+    for panel, stage, name in (("heads", "zero", "heads"), ("tokens", "swap", "swap")):
+        app = open_page("what_if", panel=panel, stage=stage, **link)
+        (drawn,) = (chart["figure"]["data"] for chart in charts(app) if chart["key"].endswith(f".{name}"))
+        veil = drawn[name == "swap"]  # over the drawing
+        largest = np.nanmax(numbers(veil["z"]))
+        assert veil["zmax"] == pytest.approx(max(0.1, largest))
+        assert (catalogue("en")["what_if.read_hardly"] in texts(app)) == (largest < 0.01)
+    story = open_page("what_if", **link | {"depth": "story"})
+    shown = map_of(story).max()
+    assert shown < 0.1 and figures(story)[1]["data"][0]["zmax"] == pytest.approx(0.1)
+
+
+def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead() -> None:
+    text = session.pipeline("text")
+    place = text(SENTENCE).tokens.index("[MASK]")
+    app = open_page("what_if", s=SENTENCE, depth="numbers", edits=edit_code(OFF))
+    assert app.metric[0].value == f"{moved(text, SENTENCE, [[OFF]], place)[0]:.2f}"
+    words = [text.reader.vocabulary.index(word) for word in ("floor", "bed")]
+    old = open_page("what_if", s=SENTENCE, depth="numbers", output=str(words[0]), against=str(words[1]))
+    assert "floor" in old.metric[0].label, "a link that names two words is about their lead"
 
 
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:

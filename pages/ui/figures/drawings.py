@@ -84,9 +84,12 @@ def drawing(
     return figure_of(pixels, layout | look(scaled(height)))
 
 
-def veiled(weights: np.ndarray, differs: bool) -> dict:
-    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest."""
-    largest = float(np.abs(weights).max(initial=0.0)) or 1.0
+def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> dict:
+    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest.
+
+    limit: the value of the strongest colour instead.
+    """
+    largest = limit or float(np.abs(weights).max(initial=0.0)) or 1.0
     ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
     white = {"size": font_size() - 2, "color": "#ffffff"}
     bar = colour_bar(ends, bgcolor="#000000", xpad=14, tickfont=white)
@@ -121,6 +124,7 @@ def over_drawing(
     title: str,
     *,
     differs: bool = False,
+    limit: float | None = None,
     height: int = 420,
 ) -> Figure:
     """One row of attention weights laid over the picture that its patches were cut from.
@@ -128,6 +132,7 @@ def over_drawing(
     picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,), the first on [CLS], which stands
     at the left, outside the picture; below it a distillation token, where there is one. tokens: their names. query: the
     token that looks, outlined in the colour of the queries. title: of the weights. differs: they are differences.
+    limit: the value of the strongest colour, if it is not the largest of them.
     A click on the patch in row r, column c reports (r, c), on [CLS] (0, -2), on the token below it (1, -2).
     """
     side = math.isqrt(len(weights) - 1)
@@ -137,7 +142,7 @@ def over_drawing(
     sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
     sheet[:, 2:] = weights[front:].reshape(side, side)
     sheet[:front, 0] = weights[:front]
-    veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs))
+    veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs, limit))
     places = np.concatenate([grid(front, 1, left=-2), grid(side, side)])
     marks = unseen(
         places,

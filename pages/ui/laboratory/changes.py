@@ -10,10 +10,20 @@ from model.analysis import cosine_similarity
 from model.edits import operations_at
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import Axis, lines, over_drawing
-from pages.ui.laboratory.experiment import Experiment, Where, effect_map, is_that_much, text, word
+from pages.ui.laboratory.experiment import (
+    Experiment,
+    Where,
+    effect_map,
+    hardly,
+    is_that_much,
+    limit,
+    say_unlikely,
+    text,
+    titled,
+    word,
+)
 from pages.ui.link import select
 from pages.ui.link_values import MOST_AMOUNT
-from pages.ui.numbers import signed
 from pages.ui.pickers import bound, either, placed
 from pages.ui.text import plain
 from pages.ui.view import View
@@ -266,7 +276,7 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     possible = {token: edit for token, edit in enumerate(edits) if edit is not None}
     waiting = lab.waits(list(possible.values()))
     if not waiting:
-        values[0, list(possible)] = lab.changes(list(possible.values()))
+        values[0, list(possible)], rank = lab.changes(list(possible.values()))
     size = np.nan_to_num(np.abs(values[0]))
     strongest = int(size.argmax())
     on = [token for token, edit in possible.items() if edit in chosen.edits]
@@ -279,15 +289,17 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     left, right = st.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
     with left:
-        figure = over_drawing(picture, size, names, view.token, word("axis_size"))
+        figure = over_drawing(picture, size, names, view.token, word("axis_size"), limit=limit(lab, values))
         cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
         figure.layout["annotations"] = [
             cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
         ]
-        effect = {"where": label[strongest], "value": signed(values[0, strongest])}
-        said = text("read_not_yet") if waiting else text(f"read_{way}", **effect)
+        effect = {"where": label[strongest], "value": lab.told(float(values[0, strongest]))}
+        said = text("read_not_yet") if waiting else text(f"read_{way}", **effect) + hardly(lab, values)
         picked = {"on_pick": lambda row, column: change(row if column < 0 else front + row * side + column)}
-        view.picture(way, figure, said, still=True, **picked)
+        view.picture(way, figure, said, title=titled(lab, way), still=True, **picked)
+        if not waiting:
+            say_unlikely(lab, rank)
     with right:
         lit = (0, on[-1] if on else strongest)
         is_that_much(lab, way, values, lit, lambda _, token: label[token], lambda _, token: change(token))

@@ -1,4 +1,4 @@
-"""An experiment: one number of the answer, what each of many changes does to it, and whether that is much."""
+"""An experiment: what each of many changes does to the answer, or to one number of it, and whether that is much."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace, deadline
-from model.sweep import effects, moved
+from model.sweep import effects
 from pages.ui.cache import digest, of_networks
 from pages.ui.changes_bar import toggled
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
@@ -24,16 +24,20 @@ from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]
-#: What is measured: by how much one output leads another at a place; or, by the place alone, the whole answer there.
-Number = tuple[int, int, int] | tuple[int]
+#: One output, another that it leads, and the place at which the answer is read.
+Number = tuple[int, int, int]
+#: The least that has the strongest colour, so that what does nothing is never bright: a tenth of the probability, and
+#: the change of a lead that, of two answers, moves as much (at most a quarter of it).
+LEAST = {"moved": 0.1, "lead": 0.4}
+HARDLY = 0.01  # of the probability
+LIKELY = 10  # the place among the answers behind which a word is none that the network would give
 text, word = texts_of("what_if")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """How far the logit of `of` leads that of `against` at one place: the number that changes move.
-
-    A story, which does not speak of logits, looks at the whole answer there.
+    """What changes do to the answer at one place: how much of the probability they move, or, if the reader wants to see
+    that, how far the logit of `of` leads that of `against`.
     """
 
     view: View
@@ -57,9 +61,19 @@ class Experiment:
         return names[self.of], names[self.against]
 
     @property
+    def measure(self) -> str:
+        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is; never in a story."""
+        choice = self.view.choice
+        chosen = choice.measure or ("moved" if choice.against is None else "lead")
+        return "moved" if self.view.story else chosen
+
+    def told(self, value: float) -> str:
+        """A measured effect in words: "0.44", or, of the lead, "+2.75"."""
+        return signed(value) if self.measure == "lead" else decimal(value)
+
+    @property
     def number(self) -> Number:
-        """What says which number it is."""
-        return (self.place,) if self.view.story else (self.of, self.against, self.place)
+        return self.of, self.against, self.place
 
     def lead(self, trace: Trace) -> float:
         logits = np.atleast_2d(trace["logits"])[self.place]
@@ -72,8 +86,13 @@ class Experiment:
             return False
         return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
 
-    def changes(self, edits: Sequence[Edit]) -> np.ndarray:
-        """By how much each edit alone moves the number of the unchanged run, or how much of the probability.
+    def unlikely(self, trace: Trace) -> bool:
+        """Whether both outputs, whose lead it is, are none that this run would give."""
+        logits = np.atleast_2d(trace["logits"])[self.place]
+        return int((logits > max(logits[self.of], logits[self.against])).sum()) >= LIKELY
+
+    def changes(self, edits: Sequence[Edit]) -> tuple[np.ndarray, np.ndarray]:
+        """What is measured of each edit alone, and where the likelier of the two outputs then stands, from 1.
 
         NaN where it cannot be made there.
         """
@@ -86,7 +105,8 @@ class Experiment:
         with deadline.within(seconds_for(self.view.trace.config, len(self.view.trace.tokens), len(edits))):
             found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
         bar.empty()
-        return found
+        lead, moved, rank = found
+        return (lead if self.measure == "lead" else moved), rank
 
 
 @of_networks
@@ -102,18 +122,19 @@ def _changes(
     number: Number,
     progress: Callable[[float], None],
 ) -> np.ndarray:
+    """(3, edit): the change of the lead, the probability moved, and the rank."""
     rows = [(edit,) for edit in edits]
     try:
         return _measured(pipeline, subject, rows, number, progress)
     except EditError:  # one of them; which, the others do not tell
-        return np.array([_change(pipeline, subject, row, number) for row in rows], np.float32)
+        return np.concatenate([_of_one(pipeline, subject, row, number) for row in rows], axis=1)
 
 
-def _change(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: Number) -> float:
+def _of_one(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: Number) -> np.ndarray:
     try:
-        return float(_measured(pipeline, subject, [row], number)[0])
+        return _measured(pipeline, subject, [row], number)
     except EditError:
-        return np.nan
+        return np.full((3, 1), np.nan, np.float32)
 
 
 def _measured(
@@ -123,9 +144,8 @@ def _measured(
     number: Number,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    if len(number) == 1:
-        return moved(pipeline, subject, rows, *number, progress=progress)
-    return effects(pipeline, subject, rows, *number, progress=progress).change
+    found = effects(pipeline, subject, rows, *number, progress=progress)
+    return np.stack([found.change, found.moved, found.rank]).astype(np.float32)
 
 
 def effect_map(
@@ -137,17 +157,18 @@ def effect_map(
     where: Where,
     places: Callable[[int, int], dict[str, object]] = lambda row, column: {},
 ) -> None:
-    """A cell for each change: what it alone does to the number. A click makes it (×), another takes it back.
+    """A cell for each change: what is measured of it alone. A click makes it (×), another takes it back.
 
-    In a story it is what they do to the whole answer. Beside it, from Numbers on, the same effects as dots. edits:
-    (row, column), None where there is none. where: the name of a cell. places: what of the choice a click sets besides.
+    Beside it, from Numbers on, the same effects as dots. edits: (row, column), None where there is none. where: the
+    name of a cell. places: what of the choice a click sets besides.
     """
     view = lab.view
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
     values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
     waiting = lab.waits(list(cells))
     if not waiting:
-        for cell, effect in zip(cells.values(), lab.changes(list(cells)), strict=True):
+        found, rank = lab.changes(list(cells))
+        for cell, effect in zip(cells.values(), found, strict=True):
             values[cell] = effect
     if not waiting and not np.isfinite(values).any():
         st.info(text("nothing_fits"), icon=":material/block:")
@@ -163,8 +184,8 @@ def effect_map(
 
     left, right = [st.container()] * 2 if view.story else st.columns([3, 2], gap="medium")
     with left:
-        drawn = {"square": False, "limit": 1.0 if waiting else None}
-        scale = "positive" if view.story else "signed"
+        drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
+        scale = "signed" if lab.measure == "lead" else "positive"
         figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
         if waiting:  # cells to click, that say nothing yet
             grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
@@ -173,22 +194,46 @@ def effect_map(
         cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
         cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
         figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
-        if view.story:
-            title = word("without_heads")
-            said = text("read_story", where=where(*strongest), value=decimal(float(values[strongest])))
-        else:
-            title = None
-            said = text("read_map", where=where(*strongest), value=signed(values[strongest]))
+        title = word("without_heads") if view.story else titled(lab, name)
+        kind = "read_story" if view.story else f"read_map_{lab.measure}"
+        said = text(kind, where=where(*strongest), value=lab.told(float(values[strongest])))
         if waiting:
             said = text("read_not_yet")
         elif not np.nan_to_num(values).any():
-            said = text("read_no_effect")
-        elif not np.isfinite(values).all():
-            said += " " + text("read_blank")
+            said = text("read_no_effect", number=word(f"number_{lab.measure}"))
+        else:
+            said += hardly(lab, values)
+            if not np.isfinite(values).all():
+                said += " " + text("read_blank")
         view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
+        if not waiting:
+            say_unlikely(lab, rank)
     if not view.story and not waiting:
         with right:
             is_that_much(lab, name, values, lit, where, change)
+
+
+def titled(lab: Experiment, name: str) -> str:
+    """The title of a picture of changes, which says what they are measured by."""
+    return word(name, number=word(f"number_{lab.measure}"))
+
+
+def limit(lab: Experiment, values: np.ndarray) -> float:
+    """The effect with the strongest colour: the largest, but never one that is hardly any."""
+    return max(LEAST[lab.measure], float(np.nan_to_num(np.abs(values)).max()))
+
+
+def hardly(lab: Experiment, values: np.ndarray) -> str:
+    """A sentence more where no change alone moves anything worth speaking of; else none."""
+    return " " + text("read_hardly") if lab.measure == "moved" and np.nanmax(values) < HARDLY else ""
+
+
+def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
+    """Warn of a lead that is between two words that the network would not give. rank: (change,), as of `Effects`."""
+    count, (of, against) = int((rank > LIKELY).sum()), lab.names
+    if lab.measure == "lead" and count:
+        said = text("unlikely", n=count, all=int(np.isfinite(rank).sum()), of=of, against=against)
+        st.warning(said, icon=":material/trending_down:")
 
 
 def is_that_much(
@@ -204,15 +249,16 @@ def is_that_much(
     if lit not in cells or not np.nan_to_num(values).any():
         return
     all_of_them = np.array([values[cell] for cell in cells])
-    hover = [f"{where(*cell)}: {signed(values[cell])}" for cell in cells]
+    hover = [f"{where(*cell)}: {lab.told(float(values[cell]))}" for cell in cells]
     larger = int((np.abs(all_of_them) > abs(values[lit])).sum())
-    said = {"where": where(*lit), "value": signed(values[lit]), "larger": larger, "all": len(cells) - 1}
+    said = {"where": where(*lit), "value": lab.told(float(values[lit])), "larger": larger, "all": len(cells) - 1}
+    axis = word(f"axis_effect_{lab.measure}")
     lab.view.picture(
         f"{name}_spread",
-        strip_plot(all_of_them, hover, cells, cells.index(lit), word("axis_effect")),
+        strip_plot(all_of_them, hover, cells, cells.index(lit), axis),
         text("read_spread", **said),
         title=word("spread"),
-        table=pd.DataFrame({word("axis_effect"): all_of_them}, index=hover),
+        table=pd.DataFrame({axis: all_of_them}, index=hover),
         on_pick=change,
         still=True,
     )
