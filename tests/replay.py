@@ -272,40 +272,44 @@ def read(file: str) -> Record:
 
 def differences(before: Record, after: Record) -> dict[str, list[str]]:
     """Each difference -> the links that show it. Compared are the links that are in both records."""
+    parts = before["parts"] | after["parts"]
+    change = cache(lambda one, other: changed(parts[one], parts[other]))
     found: dict[str, list[str]] = defaultdict(list)
-    change = cache(lambda one, other: changed(before["parts"][one], after["parts"][other]))
     for link in before["links"].keys() & after["links"].keys():
-        for one, other in paired(before, after, link):
-            if one is None:
-                found[f"{in_words(after['parts'][other])}: is new"].append(link)
-            elif other is None:
-                found[f"{in_words(before['parts'][one])}: is gone"].append(link)
-            elif told := change(one, other):
-                found[f"{in_words(before['parts'][one])}: {told}"].append(link)
+        for one, other in paired(before["links"][link], after["links"][link], parts):
+            told = change(one, other) if one and other else "is new" if other else "is gone"
+            if told:
+                found[f"{in_words(parts[one or other])}: {told}"].append(link)
     return {said: sorted(set(links)) for said, links in sorted(found.items())}
 
 
-def paired(before: Record, after: Record, link: str) -> Iterator[tuple[str | None, str | None]]:
-    """The elements of a page that are not equal, each with the one that now stands in its place; None: there is none.
+def paired(one: list[str], other: list[str], parts: dict[str, Element]) -> Iterator[tuple[str, str]]:
+    """The elements of two pages that are not equal, each with the one in its place; "" where there is none.
 
-    Equal elements are paired first, then between them those of the same kind.
+    Equal elements are paired first, then between them those of the same type, of charts those of the same name.
     """
-    one, other = before["links"][link], after["links"][link]
-    types = [type_of(before["parts"][part]) for part in one], [type_of(after["parts"][part]) for part in other]
-    for tag, i, j, k, until in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if tag == "equal":
+    for equal, ours, theirs in matched(one, other, lambda part: part):
+        if equal:
             continue
-        for same, a, b, c, d in SequenceMatcher(None, types[0][i:j], types[1][k:until], autojunk=False).get_opcodes():
-            if same == "equal":
-                yield from zip(one[i + a : i + b], other[k + c : k + d], strict=True)
+        for alike, some, those in matched(ours, theirs, lambda part: type_of(parts[part])):
+            if alike or [type_of(parts[part])[0] for part in some] == [type_of(parts[part])[0] for part in those]:
+                yield from zip(some, those, strict=True)
             else:
-                yield from ((part, None) for part in one[i + a : i + b])
-                yield from ((None, part) for part in other[k + c : k + d])
+                yield from ((part, "") for part in some)
+                yield from (("", part) for part in those)
 
 
-def type_of(element: Element) -> str:
+def matched(one: list[str], other: list[str], key: Callable[[str], Any]) -> Iterator[tuple[bool, list[str], list[str]]]:
+    """Two lists cut where they begin or cease to agree in `key`: whether they do, and both pieces."""
+    matcher = SequenceMatcher(None, [key(part) for part in one], [key(part) for part in other], autojunk=False)
+    for tag, start, stop, there, until in matcher.get_opcodes():
+        yield tag == "equal", one[start:stop], other[there:until]
+
+
+def type_of(element: Element) -> tuple[str, str]:
+    """What an element is; and, of charts, which one."""
     data = element.get("data")
-    return f"{element['kind']} {element.get('component_name', '')} {data.get('file') if isinstance(data, dict) else ''}"
+    return element.get("component_name", element["kind"]), data.get("file", "") if isinstance(data, dict) else ""
 
 
 def in_words(element: Element) -> str:
