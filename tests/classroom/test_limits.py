@@ -1,0 +1,41 @@
+"""What the server's settings promise: room for each worker, and visits that outlast a lesson."""
+
+import inspect
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+
+from tests.classroom.server import ROOT
+
+WORKER = 900  # MB
+
+
+def test_the_container_has_a_limit_with_room_for_its_workers() -> None:
+    compose = (ROOT / ".serve/compose.yaml").read_text()
+    workers = int(re.search(r"WORKERS: \$\{WORKERS:-(\d+)\}", compose)[1])
+    limits = re.findall(r"mem(?:swap)?_limit: \$\{MEMORY:-(\d+)g\}", compose)
+    assert len(limits) == 2 and len(set(limits)) == 1, "and nothing is swapped out"
+    assert workers * WORKER <= int(limits[0]) * 2**30 / 1e6 < (workers + 1) * WORKER
+
+
+@pytest.mark.parametrize(("workers", "megabytes", "enough"), [(4, 2000, False), (2, 1799, False), (2, 1800, True)])
+def test_workers_without_room_are_not_started(workers: int, megabytes: int, enough: bool, tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
+    # No Python is there to start: who comes so far says so.
+    environment = os.environ | {"WORKERS": str(workers), "MEMORY_MAX": str(tmp_path / "memory.max"), "PYTHON": "false"}
+    environment |= {"PORT": "20300", "ADDRESS": "127.0.0.1"}
+    tried = subprocess.run([ROOT / ".serve/serve"], env=environment, capture_output=True, text=True, timeout=60)
+    assert tried.returncode == 1
+    assert ("MEMORY" in tried.stderr) is not enough, tried.stderr
+
+
+def test_a_telephone_may_sleep_through_a_lesson_and_those_asleep_take_little() -> None:
+    server = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["server"]
+    assert server["disconnectedSessionTTL"] >= 45 * 60
+    most = inspect.signature(MemorySessionStorage).parameters["maxsize"].default
+    assert most * 0.115 < 20, "MB of a worker: Streamlit keeps no more of them"
