@@ -76,7 +76,8 @@ class WhatIf(Page):
             self.lead()
         else:
             p, before = (probabilities(run, self.lab.place) for run in (self.trace, self.original))
-            st.metric(word("moved"), decimal(float(np.abs(p - before).sum() / 2)))
+            moved = round(float(np.abs(p - before).sum() / 2), 5)  # what is less comes of rounding
+            st.metric(word("moved"), decimal(moved))
             st.caption(text("moved_help"))
         for edit, why in self.trace.idle.items():
             where = edit_in_words(edit, self.trace.graph, self.tokens)
