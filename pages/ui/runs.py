@@ -1,7 +1,7 @@
 """Which runs a page shows: that of the reader's input, changed or not, and that of another input to compare with."""
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 import streamlit as st
@@ -183,23 +183,23 @@ class Runs:
         """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
         return self.shows in DIFFERENCES
 
-    @cached_property
+    @property
     def original(self) -> Trace:
         """The run of the same input without any change."""
         return session.run(*self._run) if self.trace.edits else self.trace
 
-    @cached_property
+    @property
     def other(self) -> Trace | None:
         """The run of the other input, to which the reader compares this one."""
         return session.run(*self._rival) if self._rival else None
 
-    @cached_property
+    @property
     def pairs(self) -> list[Pair]:
         """The tokens of this input, and those of the other that stand in their place."""
         assert self.other is not None  # only asked where there is one
-        return align(self.trace.tokens, self.other.tokens)
+        return _aligned(tuple(self.trace.tokens), tuple(self.other.tokens))
 
-    @cached_property
+    @property
     def named(self) -> list[str]:
         """What pictures call the tokens: by themselves; in a difference from another sentence, where another token
         stands in the place of one, "cat − big".
@@ -231,15 +231,11 @@ class Runs:
             self._rival = None
             self._one_input()
         self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
-        for about_the_last in ("usual_token", "original", "pairs", "named"):
-            self.__dict__.pop(about_the_last, None)
         return self.trace
 
     def compare_with(self, subject: Hashable) -> None:
         """Compare the rest of the page with another run than the reader's other input."""
         self._rival = self._run[0], subject
-        for about_the_last in ("other", "pairs", "named"):
-            self.__dict__.pop(about_the_last, None)
 
     def _one_input(self) -> None:
         """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""
@@ -251,3 +247,8 @@ class Runs:
 def ways_to_show(made: Trace, rival: Trace | None) -> list[str]:
     """Which runs, and differences of two, there are to be shown. made: the run with the changes."""
     return ["changed", *(WITH_EDITS if made.edits else ()), *(WITH_OTHER if rival else ())]
+
+
+@lru_cache(maxsize=200)
+def _aligned(one: tuple[str, ...], other: tuple[str, ...]) -> list[Pair]:
+    return align(one, other)

@@ -95,7 +95,6 @@ class Writing(Page):
         self.trace = found if best else session.changed("translation", held, edits)
         # Original and changed run are compared on the same words, or their rows would not belong together.
         self._run, self._rival, self.subject, self.given = ("translation", held), None, sentence, sentence
-        self.__dict__.pop("original", None)
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
         self.head_line()  # a decoder may have fewer layers
