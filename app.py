@@ -3,9 +3,9 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import server
+from pages.ui import server, streamlit_private
 
-server.ask_no_stranger()
-server.send_whole_pages()
-server.run_in_turn()
+streamlit_private.ask_no_stranger()
+streamlit_private.send_whole_pages()
+streamlit_private.run_in_turn()
 app = App("pages/every_page.py", middleware=[Middleware(server.Entrance)])

@@ -10,8 +10,6 @@ from functools import cache
 from importlib import import_module
 
 import streamlit as st
-from streamlit.navigation.page import Page as Address
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import CheckpointError, WeightsError
 from model.deadline import OverdueError
@@ -21,10 +19,10 @@ from pages.ui.components.surroundings import surroundings
 from pages.ui.contents import PAGES
 from pages.ui.in_flight import CrowdedError
 from pages.ui.link_values import MOST_CHARACTERS
-from pages.ui.memory import forget_old_widgets
 from pages.ui.navigation import OPEN, go_to, page_link
 from pages.ui.sections.player import stop_elsewhere
 from pages.ui.sidebar import aids, places, sidebar, to_see
+from pages.ui.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -47,7 +45,7 @@ def _drawn(name: str) -> Callable[[], None]:
     return st.fragment(draw)
 
 
-def _addresses(language: str) -> list[Address]:
+def _addresses(language: str) -> list[st.Page]:
     """All pages with their titles, and one more for an address that leads to none."""
     titles = catalogue(language)
     pages = [
@@ -61,9 +59,7 @@ def _addresses(language: str) -> list[Address]:
 
 def _note_lost() -> None:
     """Keep an address that leads to no page: Streamlit says it in the first run only."""
-    context = get_script_run_ctx()
-    assert context is not None  # a page is running
-    path = context.pages_manager.intended_page_name
+    path = intended_page()
     if path and path.strip() and path not in {row.path for row in PAGES}:  # nothing but blanks leads home
         st.session_state["lost"] = path
 
@@ -120,16 +116,14 @@ def frame() -> None:
 
 def _draw(name: str) -> None:
     """Draw a page for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
-    context = get_script_run_ctx()
-    assert context is not None  # a page is running
-    if context.fragment_ids_this_run:  # else the frame has done so
+    if is_fragment_run():  # else the frame has done so
         forget_old_widgets()
         speak(st.session_state["lang"])
         if session.follow_files():
             st.rerun()
     stop_elsewhere(name)
     with _excuses(name):
-        with context.run_with_active_hash(context.pages_manager.main_script_hash):  # the same pad on every page
+        with on_every_page():  # the same pad
             drawing = to_see()
         places(name)
         if link.framed() != st.session_state[FRAMED]:

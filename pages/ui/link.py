@@ -14,11 +14,11 @@ from functools import cache
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.choice import FIELDS, LANGUAGES, OTHER, WITH_EDITS, WITH_OTHER, Choice, Field, Problem, built
 from pages.ui.drawing import pictures
 from pages.ui.link_values import moved
+from pages.ui.streamlit_private import is_history_navigation
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold.
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {
@@ -133,7 +133,7 @@ def _language() -> str:
 
 def _comes_new() -> bool:
     """Whether the address counts: a first run, a step back, or a step forward."""
-    return "lang" not in st.session_state or getattr(get_script_run_ctx(), "is_history_navigation", False)
+    return "lang" not in st.session_state or is_history_navigation()
 
 
 def _held(fields: Iterable[Field]) -> list[tuple[Field, Any]]:

@@ -5,7 +5,6 @@ import gc
 import sys
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def hold(widget: str, value: object) -> None:
@@ -15,24 +14,6 @@ def hold(widget: str, value: object) -> None:
     """
     if widget not in st.session_state or st.session_state[widget] != value:
         st.session_state[widget] = value
-
-
-def forget_old_widgets() -> None:
-    """Let go of the callbacks of widgets that are no longer on the page, with all that they hold.
-
-    Streamlit 1.67 drops the value of a widget that is gone and keeps its callback until the session ends. A chart that
-    answers to clicks is a new widget whenever its picture changes, and its callback may hold the arrays of a whole
-    page: sixty clicks left 20 MB behind. Called when a run begins, since the last one needs its callbacks until then.
-    """
-    context = get_script_run_ctx()
-    assert context is not None  # a page is running
-    session = context.session_state._state
-    widgets = session._new_widget_state
-    widgets.widget_metadata = {
-        name: about
-        for name, about in widgets.widget_metadata.items()
-        if name in widgets.states or name in session._old_state
-    }
 
 
 def give_back() -> None:

@@ -4,7 +4,6 @@ from functools import cache
 from typing import Any
 
 import streamlit as st
-from streamlit.navigation.page import Page as Address
 
 from pages.ui import link
 from pages.ui.contents import PAGES
@@ -34,7 +33,7 @@ def open_with(name: str, **values: Any) -> None:
 
 
 @cache
-def _address(name: str) -> Address:
+def _address(name: str) -> st.Page:
     """What a link leads to. Streamlit knows a page by its address; what is drawn there stands in the frame."""
     (row,) = (row for row in PAGES if row.name == name)
     return st.Page(lambda: None, title=name, url_path=row.path, default=name == "home")

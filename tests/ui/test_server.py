@@ -17,13 +17,13 @@ from streamlit import net_util
 from streamlit.config import is_manually_set
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
 from pages.ui import assets, server
+from pages.ui import streamlit_private as private
 from tests.classroom.visitor import visit
 
 
@@ -71,7 +71,6 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (AppSession, "_on_scriptrunner_event"),
         (AppSession, "request_rerun"),
         (ScriptRunner, "_run_script"),
-        (PagesManager, "uses_pages_directory"),
     ):
         monkeypatch.setattr(owner, name, getattr(owner, name))
     importlib.reload(importlib.import_module("app"))
@@ -102,7 +101,7 @@ def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
         session = _Session()
         for woken, words in enumerate(("one", "two"), 1):
             session.say(words)
-            assert await session.waited() >= server.HOLD
+            assert await session.waited() >= private.HOLD
             assert session.woken == woken, "where nobody says more, somebody must wake who sends"
 
     visit(talk())
@@ -110,32 +109,32 @@ def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
 
 @pytest.mark.usefixtures("app")
 def test_the_frame_is_sent_while_the_page_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HOLD", 0.5)  # so that a busy machine does not confuse the two
+    monkeypatch.setattr(private, "HOLD", 0.5)  # so that a busy machine does not confuse the two
 
     async def talk() -> None:
         session = _Session()
         session.begin("page")
-        assert await session.waited() >= server.HOLD
+        assert await session.waited() >= private.HOLD
         session.begin()
-        assert server.HOLD_FRAME <= await session.waited() < server.HOLD
+        assert private.HOLD_FRAME <= await session.waited() < private.HOLD
         session.say("the page's first words")
-        assert await session.waited() >= server.HOLD
+        assert await session.waited() >= private.HOLD
 
     visit(talk())
 
 
 @pytest.mark.usefixtures("app")
 def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HOLD", 0.5)
+    monkeypatch.setattr(private, "HOLD", 0.5)
 
     async def talk() -> None:
         session = _Session()
         session.say("one")
         session.end()
-        await asyncio.sleep(server.HOLD / 2)
+        await asyncio.sleep(private.HOLD / 2)
         session.sent.clear()
         session.say("two")
-        assert await session.waited() >= server.HOLD
+        assert await session.waited() >= private.HOLD
 
     visit(talk())
 
@@ -143,7 +142,7 @@ def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
     monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append("asked"))
-    server.send_whole_pages()
+    private.send_whole_pages()
     monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
 
     async def talk() -> None:
@@ -162,7 +161,7 @@ def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytes
 def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
     monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append(wanted.fragment_id))
-    server.send_whole_pages()
+    private.send_whole_pages()
     monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
 
     async def talk() -> None:
@@ -178,7 +177,7 @@ def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: pytest.
 
 @pytest.mark.usefixtures("app")
 def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HOLD", 0)  # so that one hands over all the time while the other speaks
+    monkeypatch.setattr(private, "HOLD", 0)  # so that one hands over all the time while the other speaks
     words = [str(number) for number in range(20_000)]
 
     async def talk() -> None:
@@ -193,7 +192,7 @@ def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) ->
 def _taking(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], None]) -> Callable[[str], Thread]:
     """Runs in turn: by their names, each in a thread of its own."""
     monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
-    server.run_in_turn()
+    private.run_in_turn()
 
     def start(name: str) -> Thread:
         thread = Thread(target=ScriptRunner._run_script, args=(None, name))
@@ -204,7 +203,7 @@ def _taking(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], None]) -> Call
 
 
 def test_one_run_computes_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "TURN", 60)
+    monkeypatch.setattr(private, "TURN", 60)
     steps: list[str] = []
 
     def run(name: str) -> None:
@@ -237,7 +236,7 @@ def test_nobody_waits_for_a_long_experiment(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_run_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "TURN", 60)
+    monkeypatch.setattr(private, "TURN", 60)
     runs: list[str] = []
 
     def run(name: str) -> None:
@@ -246,7 +245,7 @@ def test_a_run_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -
         runs.append(name)
 
     monkeypatch.setattr(ScriptRunner, "_run_script", lambda _, name: run(name))
-    server.run_in_turn()
+    private.run_in_turn()
     with pytest.raises(ValueError):
         ScriptRunner._run_script(None, "fails")
     ScriptRunner._run_script(None, "next")
@@ -281,7 +280,7 @@ def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.Mon
     monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("checkip"))
     assert not is_url_from_allowed_origins("http://evil.example") and asked
     asked.clear()
-    server.ask_no_stranger()
+    private.ask_no_stranger()
     assert not is_url_from_allowed_origins("http://evil.example") and not asked
     assert is_manually_set("browser.serverAddress")
 

@@ -1,0 +1,236 @@
+"""What we use of Streamlit, uvicorn and Plotly that they promise nobody: Python names, and names in browsers.
+
+No other file imports it. After an upgrade tests/ui/test_streamlit_private.py says which of them is gone.
+"""
+
+import asyncio
+import socket
+from collections import deque
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from starlette.types import Send
+from streamlit import file_util, net_util
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+
+# -- names in browsers -------------------------------------------------------------------------------------------
+
+#: What start.js, style.css and the components look for and Streamlit's client writes. A tuple: what it puts together.
+IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
+    # parts of its pages, by data-testid
+    "InputInstructions",
+    ("stAlertContent", "Error"),
+    "stAppViewContainer",
+    ("stBaseButton-", "primary"),
+    "stButton",
+    "stButtonGroup",
+    "stCaptionContainer",
+    "stColumn",
+    "stElementToolbar",
+    "stExpandSidebarButton",
+    "stFileUploader",
+    "stFileUploaderDropzoneInstructions",
+    "stHeader",
+    "stMain",
+    "stMainBlockContainer",
+    "stMarkdownContainer",
+    "stPageLink",
+    "stPopoverBody",
+    "stSidebar",
+    "stSidebarCollapseButton",
+    "stSidebarContent",
+    "stSidebarHeader",
+    "stSidebarUserContent",
+    "stTextInput",
+    "stVerticalBlock",
+    # their attributes, and the class that a widget's key becomes
+    "data-variant",
+    "segmented_control",
+    "data-selected",
+    "data-collapsed",
+    "st-key-",
+    # where it lets itself be told of its server, what it says when a part did not come, where it keeps a closed sidebar
+    "__streamlit",
+    "BACKEND_BASE_URL",
+    "vite:preloadError",
+    "stSidebarCollapsed-",
+    "_stcore/health",
+    # its letters, and those of its formulas
+    "Material Symbols Rounded",
+    "katex-display",
+    "KaTeX_Main",
+    "KaTeX_Math",
+    "KaTeX_Size2",
+)
+#: What they look for and Plotly draws.
+IN_PLOTLY = (
+    "_hoverdata",
+    "heatmap-label",
+    "js-plotly-tester",
+    "modebar",
+    "textpoint",
+    "xaxislayer-above",
+    "yaxislayer-above",
+)
+
+
+def start_page() -> str:
+    """Streamlit's own start page, in HTML."""
+    return Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
+
+
+# -- the script run in which we are ------------------------------------------------------------------------------
+
+
+def _run() -> ScriptRunContext:
+    context = get_script_run_ctx()
+    assert context is not None  # a page is running
+    return context
+
+
+def is_fragment_run() -> bool:
+    """Whether this run draws fragments of the page alone, and not the frame."""
+    return bool(_run().fragment_ids_this_run)
+
+
+def is_history_navigation() -> bool:
+    """Whether the browser's back or forward began this run."""
+    return _run().is_history_navigation
+
+
+def intended_page() -> str | None:
+    """The URL path of the page that the browser came with, in the first run only; None or "" for the first page."""
+    return _run().pages_manager.intended_page_name
+
+
+def on_every_page() -> AbstractContextManager[None]:
+    """In this block, a widget is the same one on every page: Streamlit puts the page into a widget's name."""
+    context = _run()
+    return context.run_with_active_hash(context.pages_manager.main_script_hash)
+
+
+def forget_old_widgets() -> None:
+    """Let go of the callbacks of widgets that are no longer on the page, with all that they hold.
+
+    Streamlit 1.67 drops the value of a widget that is gone and keeps its callback until the session ends. A chart that
+    answers to clicks is a new widget whenever its picture changes, and its callback may hold the arrays of a whole
+    page: sixty clicks left 20 MB behind. Called when a run begins, since the last one needs its callbacks until then.
+    """
+    session = _run().session_state._state
+    widgets = session._new_widget_state
+    widgets.widget_metadata = {
+        name: about
+        for name, about in widgets.widget_metadata.items()
+        if name in widgets.states or name in session._old_state
+    }
+
+
+# -- the server --------------------------------------------------------------------------------------------------
+
+# Seconds: most pages are written by then, and of the others the reader shall see something. The frame is written first,
+# so that the browser can draw it while the page is being written.
+HOLD, HOLD_FRAME = 0.06, 0.03
+TURN = 0.1  # seconds: the time of three runs
+# What a run tells while more is to come.
+GOES_ON = (
+    ScriptRunnerEvent.SCRIPT_STARTED,
+    ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
+    ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN,
+)
+
+
+def ask_no_stranger() -> None:
+    """Let Streamlit not ask a server on the internet for this one's address.
+
+    It would, once more for each page of another site that tries to open ours, and let everybody wait two seconds.
+    """
+    net_util.get_external_ip = lambda: None
+
+
+def send_whole_pages() -> None:
+    """Let the server keep what a run says until all is said, or for HOLD seconds if that comes first.
+
+    A page is written in 30 to 50 ms. Streamlit hands each part of it to the thread that sends, which wakes up for each
+    and lets the page wait; and for each part that arrives the browser draws the whole page anew.
+    """
+    kept: WeakKeyDictionary[AppSession, deque[partial[None]]] = WeakKeyDictionary()
+    timers: WeakKeyDictionary[AppSession, asyncio.TimerHandle] = WeakKeyDictionary()
+
+    def hear(session: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **about: Any) -> None:
+        """In a run's own thread."""
+        said = kept.setdefault(session, deque())
+        said.append(partial(session._handle_scriptrunner_event_on_event_loop, sender, event, **about))
+        if event not in GOES_ON:
+            session._call_soon_on_event_loop(partial(hand_over, session))
+        elif len(said) == 1:
+            whole = event is ScriptRunnerEvent.SCRIPT_STARTED and not about.get("fragment_ids_this_run")
+            session._call_soon_on_event_loop(partial(wait, session, HOLD_FRAME if whole else HOLD))
+
+    def wait(session: AppSession, seconds: float) -> None:
+        timers[session] = asyncio.get_running_loop().call_later(seconds, hand_over, session)
+
+    def hand_over(session: AppSession) -> None:
+        if timer := timers.pop(session, None):
+            timer.cancel()
+        wake, session._message_enqueued_callback = session._message_enqueued_callback, None  # once, not for each part
+        try:
+            said = kept[session]
+            while said:
+                said.popleft()()
+        finally:
+            session._message_enqueued_callback = wake
+        if wake:
+            wake()
+
+    def ask(session: AppSession, wanted: ClientState | None) -> None:
+        """A run that has ended is heard before the next is begun: after that, Streamlit no longer listens to it.
+
+        A session that has run nothing yet knows no part of a page: it is the new one of a browser that was away too
+        long, or whose server was begun again. Asked for a part, it runs all, or each click there would be lost.
+        """
+        if wanted and session not in kept:
+            wanted.fragment_id = ""
+        if (said := kept.get(session)) and said[-1].args[1] not in GOES_ON:
+            hand_over(session)
+        request(session, wanted)
+
+    request = AppSession.request_rerun
+    AppSession.request_rerun = ask  # type: ignore[method-assign,assignment]
+    AppSession._on_scriptrunner_event = hear  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def run_in_turn() -> None:
+    """Let one run after the other compute where several visitors click at once: side by side, each would take longer.
+
+    Nobody waits longer than TURN seconds for another's long experiment.
+    """
+    run, turn = ScriptRunner._run_script, Lock()
+
+    def run_next(runner: ScriptRunner, wanted: RerunData) -> None:
+        ours = turn.acquire(timeout=TURN)
+        try:
+            run(runner, wanted)
+        finally:
+            if ours:
+                turn.release()
+
+    ScriptRunner._run_script = run_next  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def send_without_delay(send: Send) -> None:
+    """Let the system hand over each part of a page when it is sent.
+
+    Else it keeps a small part back until the browser has acknowledged the one before, which takes up to 40 ms. asyncio
+    asks for this, too, but not on the sockets that Streamlit opens (without IPPROTO_TCP). `send` is uvicorn's.
+    """
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    connection = transport and transport.get_extra_info("socket")
+    if connection and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,154 @@
+"""All that Streamlit, uvicorn and Plotly promise nobody, and we use, is there: an upgrade without it fails here."""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from streamlit import file_util, net_util
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.session_state import WStates
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from pages.ui import assets, streamlit_private
+from pages.ui.streamlit_private import IN_PLOTLY, IN_STREAMLIT
+from pages.ui.text import catalogue
+
+HOUSE = Path(__file__).parents[2]
+OURS = (assets.START, assets.STYLE, *assets.SCRIPTS.values())
+
+
+@cache
+def _client() -> str:
+    """All of Streamlit's client."""
+    files = Path(file_util.get_static_dir()).rglob("*")
+    return "\n".join(file.read_text("utf-8", "replace") for file in files if file.suffix in (".js", ".css"))
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters"),
+    [
+        (AppSession.request_rerun, ("self", "client_state")),
+        (AppSession._on_scriptrunner_event, ("self", "sender", "event", "fragment_ids_this_run")),
+        (AppSession._handle_scriptrunner_event_on_event_loop, ("self", "sender", "event", "fragment_ids_this_run")),
+        (AppSession._call_soon_on_event_loop, ("self", "callback")),
+        (ScriptRunner._run_script, ("self", "rerun_data")),
+        (ScriptRunContext.run_with_active_hash, ("self", "page_hash")),
+        (file_util.get_static_dir, ()),
+        (net_util.get_external_ip, ()),
+    ],
+    ids=lambda value: getattr(value, "__qualname__", ""),
+)
+def test_what_we_call_and_replace_takes_what_we_give_it(function: Callable, parameters: tuple[str, ...]) -> None:
+    """By these names, the first of them in this order; and nothing else must be given."""
+    theirs = inspect.signature(function).parameters
+    assert tuple(theirs)[: len(parameters) - 1] == parameters[:-1] and set(parameters) <= set(theirs)
+    assert not [name for name, one in theirs.items() if one.default is one.empty and name not in parameters]
+
+
+def _set_by(function: Callable) -> set[str]:
+    """What a method sets of itself."""
+    tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+
+
+@pytest.mark.parametrize(
+    ("owner", "names"),
+    [
+        (AppSession, {"_message_enqueued_callback"}),
+        (WebSocketsSansIOProtocol, {"transport"}),
+    ],
+)
+def test_what_we_read_of_an_object_is_set_where_it_begins(owner: type, names: set[str]) -> None:
+    assert names <= _set_by(owner.__init__)
+
+
+def test_a_script_run_knows_what_we_ask_it() -> None:
+    assert {"fragment_ids_this_run", "is_history_navigation", "pages_manager", "session_state"} <= set(
+        ScriptRunContext.__dataclass_fields__
+    )
+    assert isinstance(PagesManager.main_script_hash, property) and isinstance(PagesManager.intended_page_name, property)
+    state, widgets = SessionState(), WStates()
+    assert SafeSessionState(state, lambda: None)._state is state
+    assert isinstance(state._new_widget_state, WStates) and isinstance(state._old_state, dict)
+    assert isinstance(widgets.widget_metadata, dict) and widgets.states == {}
+
+
+def test_a_run_tells_how_it_goes_on() -> None:
+    """One more kind of event must be sorted by us: does a run go on after it, or is it over?"""
+    over = {
+        "SCRIPT_STOPPED_WITH_COMPILE_ERROR",
+        "SCRIPT_STOPPED_WITH_SUCCESS",
+        "FRAGMENT_STOPPED_WITH_SUCCESS",
+        "SHUTDOWN",
+    }
+    assert {event.name for event in ScriptRunnerEvent} - {event.name for event in streamlit_private.GOES_ON} == over
+
+
+@pytest.mark.parametrize("name", IN_STREAMLIT, ids=lambda name: name if isinstance(name, str) else "".join(name))
+def test_streamlits_client_writes_what_we_look_for(name: str | tuple[str, ...]) -> None:
+    for part in (name,) if isinstance(name, str) else name:
+        end = "" if part.endswith("-") or part != name else r"(?![\w-])"
+        assert re.search(re.escape(part) + end, _client())
+
+
+@pytest.mark.parametrize("name", IN_PLOTLY)
+def test_plotly_draws_what_we_look_for(name: str) -> None:
+    assert re.search(rf"{name}(?![\w-])", assets.PLOTLY.read_text("utf-8"))
+
+
+def test_streamlits_client_says_what_we_translate() -> None:
+    said = {words for name, words in catalogue("en").items() if name.startswith("streamlit.")}
+    assert not [words for words in said if not any(f"{mark}{words}{mark}" in _client() for mark in "\"'`")]
+
+
+def _looked_for() -> set[str]:
+    """What our scripts and style.css look for in a page: by data-testid, by its other data-, by class."""
+    found: set[str] = set()
+    for source in OURS:
+        text = re.sub(r"/\*.*?\*/", "", source.read_text("utf-8"), flags=re.DOTALL)
+        found.update(re.findall(r'data-testid="?([\w-]+)', text))
+        found.update(re.findall(r"\[(data-(?!testid|do)[\w-]+)", text))
+        selectors = r"[^{};]+(?=\{)" if source == assets.STYLE else r"'[^'\n]*'|`[^`\n]*`"
+        for selector in re.findall(selectors, text):
+            found.update(re.findall(r"(?<![\w/])\.([a-zA-Z_][\w-]*)", selector))
+    return found
+
+
+@cache
+def _ours() -> str:
+    """All Python and scripts of pages/, in which the classes of our own are written."""
+    pages = HOUSE / "pages"
+    return "\n".join(source.read_text("utf-8") for kind in ("*.py", "*.js") for source in pages.rglob(kind))
+
+
+def _written_here(name: str) -> bool:
+    """Whether a class name is one of ours: a word in quotes somewhere, or the key of a widget."""
+    return name.startswith("st-key-") or bool(re.search(rf"[\"' ]{name}[\"' ]", _ours()))
+
+
+def test_all_that_our_scripts_and_style_look_for_is_ours_or_on_the_list() -> None:
+    listed = {"".join(name) for name in (*IN_STREAMLIT, *IN_PLOTLY)}
+    unknown = {name for name in _looked_for() - listed if not _written_here(name)}
+    assert unknown == set()
+
+
+def test_nothing_on_the_list_is_left_from_earlier() -> None:
+    text = "\n".join(source.read_text("utf-8") for source in OURS) + (HOUSE / "pages/ui/server.py").read_text("utf-8")
+    assert not [name for name in map("".join, (*IN_STREAMLIT, *IN_PLOTLY)) if name not in text]
+
+
+def test_no_other_file_imports_what_is_private() -> None:
+    public = ("streamlit.starlette", "streamlit.delta_generator")
+    for source in (HOUSE / "app.py", *(HOUSE / "pages").rglob("*.py")):
+        found = re.findall(
+            r"^\s*(?:from|import) ((?:streamlit|uvicorn)\.[\w.]+)", source.read_text("utf-8"), re.MULTILINE
+        )
+        assert source.stem == "streamlit_private" or not set(found) - set(public), source
