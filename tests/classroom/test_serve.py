@@ -3,10 +3,14 @@
 import asyncio
 import os
 import re
+import resource
+import selectors
 import shutil
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.error import HTTPError
@@ -128,3 +132,58 @@ def test_a_forged_cookie_leads_to_a_worker_and_nowhere_else(server: Server) -> N
         request = Request(f"http://{server.address}/", headers={"Cookie": f"worker={forged}"})
         with urlopen(request, timeout=10) as answer:
             assert SimpleCookie("; ".join(answer.headers.get_all("Set-Cookie")))["worker"].value in ports
+
+
+def ask(server: Server, words: str) -> socket.socket:
+    """The beginning of a request, word for word, on a connection that stays open."""
+    host, port = server.address.split(":")
+    connection = socket.create_connection((host, int(port)), timeout=10)
+    connection.sendall(words.encode())
+    return connection
+
+
+def test_thousands_of_requests_that_are_never_finished_keep_nobody_out(server: Server) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 10_000:
+        pytest.skip("this system allows nobody so many connections")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (10_000, hard))
+    begun = f"GET / HTTP/1.1\r\nHost: {server.address}\r\n"
+    with ExitStack() as unfinished, selectors.DefaultSelector() as closed:
+        unfinished.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        missing = 4200
+        for _ in range(3):  # as long as nginx makes room by closing some, others come in their place
+            for _ in range(missing):
+                closed.register(unfinished.enter_context(ask(server, begun)), selectors.EVENT_READ)
+            time.sleep(0.1)
+            gone = [key.fileobj for key, _ in closed.select(timeout=0)]
+            missing = len([closed.unregister(one) for one in gone])
+        for _ in range(20):
+            with urlopen(f"http://{server.address}/attention", timeout=10) as answer:
+                assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"), [("POST /", 413), ("POST /health", 413), ("PUT /_stcore/upload_file/a/b", 403)]
+)
+def test_a_strangers_file_is_refused_before_it_is_taken_in(server: Server, asked: str, status: int) -> None:
+    head = f"{asked} HTTP/1.1\r\nHost: {server.address}\r\nContent-Length: 32000000\r\n\r\n"
+    with ask(server, head + "its beginning") as connection:
+        assert connection.recv(4096).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+async def send_files(server: Server) -> None:
+    visitor = await come(server, 0)
+    assert await visitor.send(bytes(12 * 2**20)) == 204
+    path, headers = visitor.upload("b")
+    lines = [f"PUT {path} HTTP/1.1", f"Host: {server.address}", "Content-Length: 32000000"]
+    head = "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""])
+    with ExitStack() as unfinished:
+        for _ in range(3):
+            unfinished.enter_context(ask(server, head))
+        last = unfinished.enter_context(ask(server, head))
+        assert last.recv(4096).startswith(b"HTTP/1.1 429 ")
+    await visitor.close()
+
+
+def test_a_visitor_sends_a_large_picture_and_no_more_than_three_at_once(server: Server) -> None:
+    visit(send_files(server))

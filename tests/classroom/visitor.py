@@ -78,6 +78,22 @@ class Visitor:
         self.page = self.pages[path]
         return await self._rerun()
 
+    def upload(self, name: str) -> tuple[str, dict[str, str]]:
+        """Where a file of that name is sent to by somebody who has sent one, and with which headers."""
+        token = self._cookies["_streamlit_xsrf"].value
+        headers = {"Cookie": self._cookie_header(), "X-Xsrftoken": token}
+        return f"/_stcore/upload_file/{self._session}/{name}", headers
+
+    async def send(self, content: bytes) -> int:
+        """Send a file as browsers do; returns the status of the answer."""
+        await asyncio.to_thread(self._fetch, "_stcore/health")  # which brings a cookie
+        path, headers = self.upload("a")
+        kind = {"Content-Type": "multipart/form-data; boundary=-"}
+        named = b'---\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n'
+        body = named + content + b"\r\n-----\r\n"
+        request = Request(f"http://{self.address}{path}", body, headers | kind, method="PUT")
+        return await asyncio.to_thread(lambda: urlopen(request, timeout=PATIENCE).status)
+
     def value(self, key: str) -> float | str:
         """What a slider or a text box shows."""
         widget = self._widgets[key]
