@@ -9,6 +9,7 @@ from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate
 from math import inf
@@ -268,8 +269,22 @@ class Trace:
         self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
         self._values = values
 
+    def __repr__(self) -> str:
+        """Of what the run was, and what it holds, a line each: the key, the axes with their sizes."""
+        said = " ".join(self.tokens) if self.ids else "a picture"
+        lines = [f"Trace of {said}: {len(self.tokens)} tokens, {len(self.edits)} edits"]
+        for key in self:
+            sides = zip(self.axes(key), self[key].shape, strict=True)
+            lines.append(f"  {key:<40} {', '.join(f'{axis} {size}' for axis, size in sides)}")
+        return "\n".join(lines)
+
     def __getitem__(self, key: str) -> np.ndarray:
-        return _read_only(self._values[key])
+        """Raises KeyError, which names the nearest keys, where nothing of this name was recorded."""
+        try:
+            return _read_only(self._values[key])
+        except KeyError:
+            near = " or ".join(map(repr, get_close_matches(key, self.keys(), n=3))) or "one of keys()"
+            raise KeyError(f"{key!r} was not recorded; did you mean {near}?") from None
 
     def __contains__(self, key: str) -> bool:
         return key in self._values or (key in self.graph and self.graph[key].aside)

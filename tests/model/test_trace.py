@@ -264,3 +264,14 @@ def test_the_bare_encoder_is_traced_too() -> None:
     output, values = record(pipeline("002").network, torch.arange(6)[None])
     assert isinstance(pipeline("002").network, Encoder)
     assert torch.equal(values["norm"], output)
+
+
+def test_a_trace_says_what_it_holds_and_a_wrong_key_names_the_right_one() -> None:
+    trace = load("text")("i love you")
+    said = repr(trace).splitlines()
+    assert said[0] == "Trace of [CLS] i love you [SEP]: 5 tokens, 0 edits"
+    assert [line.split()[0] for line in said[1:]] == trace.keys()
+    (weights,) = [line for line in said if "layers.2.attention.weights" in line]
+    assert weights.split(maxsplit=1)[1] == "head 8, query 5, key 5"
+    with pytest.raises(KeyError, match="layers[.]2[.]attention[.]weights"):
+        trace["layers.2.attention.weight"]
