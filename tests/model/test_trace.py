@@ -273,5 +273,5 @@ def test_a_trace_says_what_it_holds_and_a_wrong_key_names_the_right_one() -> Non
     assert [line.split()[0] for line in said[1:]] == trace.keys()
     (weights,) = [line for line in said if "layers.2.attention.weights" in line]
     assert weights.split(maxsplit=1)[1] == "head 8, query 5, key 5"
-    with pytest.raises(KeyError, match="layers[.]2[.]attention[.]weights"):
+    with pytest.raises(KeyError, match=r"layers\.2\.attention\.weights"):
         trace["layers.2.attention.weight"]
