@@ -7,6 +7,7 @@ no test depends on them.
 import gc
 import itertools
 import json
+import logging
 import resource
 import statistics
 import time
@@ -27,6 +28,11 @@ from model.trace import record
 from pages.ui.contents import PAGES
 from tests.model.test_checkpoints import MINILM
 from tests.pages.opening import charts, open_page
+
+# AppTest reads a session's state outside of any script run, and Streamlit warns of that each time: a thousand lines.
+logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
+    lambda record: "missing ScriptRunContext" not in record.getMessage()
+)
 
 STORY = "the small dog and the old cat sat near a big house and saw many people on their way home . "
 
