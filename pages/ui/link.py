@@ -43,7 +43,12 @@ def chosen() -> Choice:
 
 
 def select(**values: Any) -> None:
-    """Choose, from a callback: `select(token=3, key=None)`. Names and values are those of Choice; None: not chosen."""
+    """Choose, from a callback: `select(token=3, key=None)`. Names and values are those of Choice; None: not chosen.
+
+    Raises TypeError for a name that Choice has not.
+    """
+    if unknown := values.keys() - {field.path.partition(".")[0] for field in FIELDS}:
+        raise TypeError(f"a link holds no {', '.join(sorted(unknown))}")
     wanted = []
     for field in FIELDS:
         name, _, rest = field.path.partition(".")

@@ -23,6 +23,7 @@ from pages.ui.choice import (
     CostSettings,
 )
 from pages.ui.drawing import pictures, sketch
+from pages.ui.link import select
 from pages.ui.link_values import MOST_CHARACTERS, MOST_EDITS, edit_code, edit_from_code, moved
 
 CONFIG = PRESETS["text"]
@@ -243,3 +244,9 @@ def test_a_digit_is_given_as_ink_and_a_blank_pad_as_none() -> None:
     assert drawn.subject == drawn.ink == sketch.ink(sketch.example(4))
     assert Choice(input="digit", drawing=bytes(3136)).ink is None
     assert Choice(input="digit").subject == b"" and drawn.with_(input="sentence", sentence="hi").subject == "hi"
+
+
+@pytest.mark.parametrize("name", ["tokn", "n", "photo"])
+def test_a_name_that_no_choice_has_is_not_chosen_silently(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        select(**{name: 1})
