@@ -5,7 +5,7 @@ new value, where it makes sense, and what it needs. `model.changes` makes edits 
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import torch
@@ -130,6 +130,8 @@ class Operation:
     reads: int | None = None  # it needs that quantity of this run: a place in Quantity.reads
     given: Callable[[Edit, str, Surroundings], Tensor] | None = None  # what it needs from outside of this run
     hides: bool = False
+    # Whether a changed mask is still a mask, and changed weights are still shares that sum to 1: pages say so of them.
+    lawful: bool = field(kw_only=True)
 
 
 # -- the new values ----------------------------------------------------------------------------------------------
@@ -292,55 +294,69 @@ def _is_own_mask(quantity: Quantity, _graph: Graph) -> bool:
 
 
 OPERATIONS: dict[str, Operation] = {
-    "zero": Operation(lambda value, here: torch.zeros_like(value), _anywhere),
-    "scale": Operation(lambda value, here: value * here.edit.value, _anywhere, takes=("value",)),
-    "set": Operation(lambda value, here: torch.full_like(value, here.edit.value), _anywhere, takes=("value",)),
+    "zero": Operation(lambda value, here: torch.zeros_like(value), _anywhere, lawful=False),
+    "scale": Operation(lambda value, here: value * here.edit.value, _anywhere, takes=("value",), lawful=False),
+    "set": Operation(
+        lambda value, here: torch.full_like(value, here.edit.value), _anywhere, takes=("value",),
+        lawful=False,
+    ),
     # + value · standard normal
-    "noise": Operation(_noise, _anywhere, takes=("value", "seed")),
+    "noise": Operation(_noise, _anywhere, takes=("value", "seed"), lawful=False),
     # the mean over a small corpus; of pictures, place by place
     "mean": Operation(
         lambda value, here: here.given.expand_as(value), _has_a_mean, given=lambda edit, key, run: run.mean()[key],
+        lawful=False,
     ),
     # what the same place (or from_token, from_looked_at) held in the run of another input
     "patch": Operation(
         _patch, is_written_before, needs=("source",), takes=("from_token", "from_looked_at"),
-        given=lambda edit, key, run: run.other(edit.source)[key],
+        given=lambda edit, key, run: run.other(edit.source)[key], lawful=False,
     ),
     # two tokens change places
-    "swap": Operation(_swap, _has_tokens, needs=("token", "from_token"), narrowed_by=("head", "looked_at", "neuron")),
-    # as if a token were not there: its row is zero, and no other token may look at it in any layer
-    "remove": Operation(lambda value, here: torch.zeros_like(value), _is_embedded, ("token",), narrowed_by=("token",)),
-    # attention: without √d_k; with a temperature; all on the largest; the same on all that may be looked at
-    "unscaled": Operation(lambda value, here: here.read, _is_scaled, reads=0),
-    "temperature": Operation(
-        lambda value, here: value / here.edit.value, _is_scaled, takes=("value",), least=1e-3, most=1e3,
+    "swap": Operation(
+        _swap, _has_tokens, needs=("token", "from_token"), narrowed_by=("head", "looked_at", "neuron"),
+        lawful=False,
     ),
-    "hard": Operation(_hard, _is("softmax"), narrowed_by=("head", "token")),
-    "even": Operation(_even, _is("softmax"), narrowed_by=("head", "token"), reads=0),
+    # as if a token were not there: its row is zero, and no other token may look at it in any layer
+    "remove": Operation(
+        lambda value, here: torch.zeros_like(value), _is_embedded, ("token",), narrowed_by=("token",),
+        lawful=False,
+    ),
+    # attention: without √d_k; with a temperature; all on the largest; the same on all that may be looked at
+    "unscaled": Operation(lambda value, here: here.read, _is_scaled, reads=0, lawful=False),
+    "temperature": Operation(
+        lambda value, here: value / here.edit.value, _is_scaled, takes=("value",), least=1e-3, most=1e3, lawful=False,
+    ),
+    "hard": Operation(_hard, _is("softmax"), narrowed_by=("head", "token"), lawful=True),
+    "even": Operation(_even, _is("softmax"), narrowed_by=("head", "token"), reads=0, lawful=True),
     # masks: no key after the query; none further away than `value`; no [CLS] and [SEP]; just this part
-    "causal": Operation(lambda value, here: _masked(value, _behind(value) > 0, here), _is_own_mask, hides=True),
+    "causal": Operation(
+        lambda value, here: _masked(value, _behind(value) > 0, here), _is_own_mask, hides=True,
+        lawful=True,
+    ),
     "window": Operation(
         lambda value, here: _masked(value, _behind(value).abs() > here.edit.value, here), _is_own_mask,
-        takes=("value",), least=0, whole=True, hides=True,
+        takes=("value",), least=0, whole=True, hides=True, lawful=True,
     ),
-    "special": Operation(_special, _is("mask"), hides=True),
+    "special": Operation(_special, _is("mask"), hides=True, lawful=True),
     "hide": Operation(
         lambda value, here: _masked(value, torch.ones(value.shape[-2:], dtype=torch.bool), here), _is("mask"),
-        hides=True,
+        hides=True, lawful=True,
     ),
     # a decoder without its mask: a word may look at those that are written later
-    "unmasked": Operation(lambda value, here: here.read, _is_causal_mask, narrowed_by=("head",), reads=0),
+    "unmasked": Operation(lambda value, here: here.read, _is_causal_mask, narrowed_by=("head",), reads=0, lawful=True),
     # positions in another order, or each token at the place so many further on (round the table)
-    "shuffle": Operation(_shuffle, _is_fixed_positions, takes=("seed",)),
+    "shuffle": Operation(_shuffle, _is_fixed_positions, takes=("seed",), lawful=False),
     "shift": Operation(
         _shift, _is("positions"), takes=("value",), whole=True, given=lambda edit, key, run: run.positions(key),
+        lawful=False,
     ),
     # sine and cosine in place of learned positions
-    "sinusoidal": Operation(_sinusoidal, _is_even),
+    "sinusoidal": Operation(_sinusoidal, _is_even, lawful=False),
     # the sum without what stood there before: the sub-layer's output alone
-    "without": Operation(lambda value, here: here.read, _is_sum, reads=1),
+    "without": Operation(lambda value, here: here.read, _is_sum, reads=1, lawful=False),
     # LayerNorm hands on what it reads
-    "bypass": Operation(lambda value, here: here.read, _is("norm"), reads=0),
+    "bypass": Operation(lambda value, here: here.read, _is("norm"), reads=0, lawful=False),
 }  # fmt: skip
 
 

@@ -17,8 +17,6 @@ from pages.ui.text import t
 
 #: Ways to show two runs by how much they differ.
 DIFFERENCES = ("difference", "against")
-#: Changes after which a mask is still a mask, and weights are still shares that sum to 1.
-LAWFUL = ("causal", "window", "special", "hide", "unmasked", "hard", "even")
 
 
 class Runs:
@@ -122,7 +120,7 @@ class Runs:
         return any(
             edit.key in (quantity.key, quantity.row) and {quantity.key, quantity.row} & set(keys)
             for edit in self.trace.edits
-            if edit.operation not in LAWFUL and (every_head or edit.head in (None, self.choice.head))
+            if not OPERATIONS[edit.operation].lawful and (every_head or edit.head in (None, self.choice.head))
             for quantity in self.trace.graph
         )
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import layer_norm, linear, softmax
 
 from model import Edit, EditError, examples, load
-from model.edits import MOST_EDITS, OPERATIONS, operations_at
+from model.edits import MOST_EDITS, OPERATIONS, Operation, operations_at
 from model.pipeline import Pipeline
 from model.trace import recorded
 from model.translator import Translator
@@ -531,3 +531,22 @@ def test_an_edit_holds_at_every_step_of_the_writing(edit: Edit, beams: int) -> N
     if beams == 1:
         assert words == trace["logits"].argmax(-1).tolist()
     assert trace.idle == {}
+
+
+@pytest.mark.parametrize("at", ["masked", "weights"])
+def test_a_lawful_change_leaves_masks_masks_and_weights_shares(at: str) -> None:
+    key = f"layers.0.attention.{at}"
+    lawful = [name for name in operations_at(pipeline("003").graph, key) if OPERATIONS[name].lawful]
+    assert len(lawful) > 1
+    for name in lawful:
+        trace = run("trained text", Edit(key, name, **FILLED.get(name, {})))
+        np.testing.assert_allclose(trace["layers.0.attention.weights"].sum(-1), 1, atol=1e-5)
+        masked, scaled = (trace[f"layers.0.attention.{of}"] for of in ("masked", "scaled"))
+        assert ((masked == scaled) | (masked == -np.inf)).all() and not np.isnan(
+            trace["layers.0.attention.heads"]
+        ).any()
+
+
+def test_every_operation_says_whether_it_is_lawful() -> None:
+    with pytest.raises(TypeError, match="lawful"):
+        Operation(lambda value, here: value, lambda quantity, graph: True)  # type: ignore[call-arg]
