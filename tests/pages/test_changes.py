@@ -3,15 +3,20 @@
 import json
 
 import pytest
+import streamlit as st
 
 from model import Edit
+from model.config import DECODER, PRESETS
+from model.edits import operations_at
+from model.graph import graph as graph_of
 from model.translator import Task, Translator
 from pages.ui import session
-from pages.ui.changes_bar import is_full
+from pages.ui.changes_bar import edit_in_words, is_full
 from pages.ui.choice import Choice
 from pages.ui.drawing import sketch
 from pages.ui.link_values import MOST_EDITS, edit_code
-from pages.ui.text import catalogue
+from pages.ui.text import LANGUAGES, catalogue
+from tests.networks import CONFIGS
 from tests.pages.opening import charts, figure, open_page, texts
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
@@ -201,3 +206,15 @@ def test_another_sentence_that_cannot_be_read_is_called_by_its_name_and_hides_as
 @pytest.mark.parametrize(("sentence", "told"), [(SENTENCE, True), ("dog", False), ("[MASK]", False)])
 def test_a_head_is_said_to_read_what_is_far_only_where_something_is(sentence: str, told: bool) -> None:
     assert (catalogue("en")["home.which_head"] in texts(open_page("home", s=sentence, depth="numbers"))) == told
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_change_that_can_be_made_has_words(monkeypatch: pytest.MonkeyPatch, name: str, lang: str) -> None:
+    monkeypatch.setattr(st, "session_state", {"lang": lang})
+    for graph in (graph_of(CONFIGS[name]), graph_of(PRESETS["text"], DECODER)):
+        for quantity in graph:
+            for operation in operations_at(graph, quantity.key) if quantity.layer in (0, None) else ():
+                edit = Edit(quantity.key, operation, from_token=1, source="i love you .")
+                said = edit_in_words(edit, graph, ["[CLS]", "[SEP]"])
+                assert quantity.key == "answer" or "." not in quantity.key or quantity.key not in said
