@@ -71,7 +71,8 @@ class Runs:
         Those of a decoder wait for the page on which there is one. Those that do not fit are `waiting`, and no longer
         in this page's choice.
         """
-        self.given, self.typed = session.read(self.choice)
+        self.given, self.typed, unread = session.read(self.choice)
+        session.explain_input(self.choice.pipeline, unread, self.typed)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
         hidden = self.reads(self.choice, self.typed)
         #: Whether words are hidden in the run that the page was opened with.

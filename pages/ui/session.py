@@ -131,30 +131,36 @@ def _bytes(network: Pipeline, subject: Hashable) -> int:
     return recorded_bytes(network.config, network.graph.decoder, tokens)
 
 
-def read(choice: Choice) -> tuple[Hashable, Reading]:
-    """The reader's input, and what it is read as; for one that cannot be read, says why and keeps the last good one."""
-    subject, reading = read_by(choice.pipeline, choice.subject)
-    for note in reading.notes:
-        values = {name: _quoted(v) if isinstance(v, list) else v for name, v in note.values.items()}
-        st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
-    return subject, reading
+def read(choice: Choice) -> tuple[Any, Reading, InputError | None]:
+    """The reader's input, as `read_by` reads it."""
+    return read_by(choice.pipeline, choice.subject)
 
 
-def read_by(name: str, subject: Hashable) -> tuple[Any, Reading]:
-    """An input, or, and it says why, the last one that this pipeline could read; and what it is read as.
+def read_by(name: str, subject: Hashable) -> tuple[Any, Reading, InputError | None]:
+    """An input, or the last one that this pipeline could read; what it is read as; and why it is not the input itself.
 
     Who reads the sentence and who translates it may have different tokenizers.
     """
     reader, last_good = pipeline(name).reader, st.session_state.setdefault("last_good", {})
+    unread = None
     try:
         reading = _reading(name, subject) if isinstance(subject, str) else reader.read(subject)
     except InputError as error:
-        theirs = "_theirs" if error.reason == "unknown_only" and name in offered() else ""
-        st.warning(t(f"error.input_{error.reason}{theirs}"), icon=":material/edit_off:")
+        unread = error
         subject = last_good.get(name) or next(filter(partial(_reads, reader), (FIRST_SENTENCE, *reader.vocabulary)))
         reading = reader.read(subject)
     last_good[name] = subject
-    return subject, reading
+    return subject, reading, unread
+
+
+def explain_input(name: str, unread: InputError | None, reading: Reading | None = None) -> None:
+    """Say why this pipeline could not read an input, if so; and what it left out or could not tell in what it reads."""
+    if unread:
+        theirs = "_theirs" if unread.reason == "unknown_only" and name in offered() else ""
+        st.warning(t(f"error.input_{unread.reason}{theirs}"), icon=":material/edit_off:")
+    for note in reading.notes if reading else ():
+        values = {name: _quoted(v) if isinstance(v, list) else v for name, v in note.values.items()}
+        st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
 
 
 def _quoted(symbols: Iterable[str]) -> str:

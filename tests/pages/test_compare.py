@@ -146,3 +146,11 @@ def test_the_other_drawing_is_prepared_in_every_step() -> None:
     for step in range(3):  # as drawn, made smaller, centred
         z = [numbers(figure(app, step)["data"][0]["z"]) for app in (there, alone)]
         np.testing.assert_array_equal(*z)
+
+
+def test_what_is_said_of_the_own_input_is_said_once() -> None:
+    for typed in ("the cat 😀", ""):
+        app = open_page("attention", s="i love you .", other=CAT)
+        app.text_input(key="s").set_value(typed or "👍").run()
+        said = [note.value for note in (*app.info, *app.warning)]
+        assert said and len(said) == len(set(said))

@@ -29,7 +29,8 @@ def whole(view: View, place: int) -> None:
     """The network as a drawing; a box that is clicked opens its page. A sentence may have the decoder beside it."""
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
-        sentence, _ = session.read_by("translation", view.given)
+        sentence, _, unread = session.read_by("translation", view.given)
+        session.explain_input("translation", unread)
         edits = () if view.shows in ("original", "other") else view.choice.edits
         translated = session.changed("translation", Task(sentence, view.choice.into), edits)
         trace, guess = translated, translated.translation
@@ -136,7 +137,8 @@ def side_by_side(view: View) -> None:
     if kind in ("digits", "flat"):
         ink = view.given
     try:
-        sentence, _ = session.read_by("text", sentence)
+        sentence, _, unread = session.read_by("text", sentence)
+        session.explain_input("text", unread)
         words = session.run("text", sentence)
         digit = view.trace if kind == "digits" else session.run("digits", ink)
     except WeightsError as error:

@@ -63,7 +63,8 @@ class Writing(Page):
     @cached_property
     def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
-        sentence, _ = session.read_by("translation", self.given)
+        sentence, _, unread = session.read_by("translation", self.given)
+        session.explain_input("translation", unread)
         vocabulary = session.pipeline("translation").config.vocab_size
         forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
         return Task(sentence, self.choice.into, forced)
