@@ -27,8 +27,8 @@ class CrowdedError(OverdueError):
 
 
 @dataclass(eq=False)
-class Page:
-    """One page in flight: the rooms that it is in, and what is to be done when it ends."""
+class Drawing:
+    """A page that is being drawn: the rooms that it is in, and what is to be done when it ends."""
 
     rooms: list["Room"] = field(default_factory=list)
     at_end: list[Callable[[], None]] = field(default_factory=list)
@@ -39,11 +39,11 @@ class Room:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._line: deque[Page] = deque()
-        self._inside: dict[Page, int] = {}  # with their bytes
+        self._line: deque[Drawing] = deque()
+        self._inside: dict[Drawing, int] = {}  # with their bytes
         self._changed = Condition()
 
-    def enter(self, page: Page, needed: int) -> None:
+    def enter(self, page: Drawing, needed: int) -> None:
         """Wait until it is this page's turn and so many bytes fit, to the end of the page; alone, it always fits.
 
         Raises CrowdedError after LONGEST_WAIT.
@@ -63,7 +63,7 @@ class Room:
                 self._line.remove(page)
                 self._changed.notify_all()
 
-    def leave(self, page: Page) -> None:
+    def leave(self, page: Drawing) -> None:
         """Make room for others."""
         with self._changed:
             del self._inside[page]
@@ -71,7 +71,7 @@ class Room:
 
 
 small, large = Room(48_000_000), Room(96_000_000)
-_page: ContextVar[Page | None] = ContextVar("page", default=None)
+_page: ContextVar[Drawing | None] = ContextVar("page", default=None)
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def page() -> Iterator[None]:
     if _page.get():
         yield
         return
-    this = Page()
+    this = Drawing()
     token = _page.set(this)
     try:
         with deadline.within(MOST_SECONDS):

@@ -42,7 +42,7 @@ def test_a_page_that_takes_too_long_says_so_and_can_be_asked_again(
 def test_a_page_that_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_flight, "LONGEST_WAIT", 0.0)
     monkeypatch.setattr(in_flight, "small", busy := in_flight.Room(0))
-    busy.enter(in_flight.Page(), 1)
+    busy.enter(in_flight.Drawing(), 1)
     app = open_page("attention", s="one that nobody has asked for .")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.crowded"]]
 
