@@ -18,7 +18,7 @@ CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WOR
 # MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
 FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face.hub $$MODELS)
 
-.PHONY: run serve test train bench class soak lint
+.PHONY: run serve test newest train bench class soak lint
 
 run: $(VENV)/run
 	$(FETCH)
@@ -33,6 +33,15 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+# The newest Streamlit and Plotly with all that they need, before ours on the path: is there what we use of them that
+# they promise nobody, and do pages open?
+newest: $(VENV)/test
+	rm -rf .newest
+	$(BIN)/pip install --quiet --disable-pip-version-check --target .newest streamlit plotly
+	$(BIN)/pip list --disable-pip-version-check --path .newest
+	PYTHONPATH=.newest $(BIN)/python -m pytest tests/ui/test_streamlit_private.py tests/ui/test_server.py \
+		tests/ui/test_memory.py tests/pages/test_attention.py tests/pages/test_home.py
 
 train: $(VENV)/train
 	$(BIN)/python -m model.training $(if $(RECIPE),"$$RECIPE") $(if $(DATA),--data "$$DATA") $(if $(MODEL),--model "$$MODEL")

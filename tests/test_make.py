@@ -81,6 +81,13 @@ def test_what_is_not_said_is_left_to_the_program(tmp_path: Path) -> None:
     assert make(tmp_path, "class", "VISITORS=10 30")[0][1][2:] == ["class", "--visitors", "10", "30"]
 
 
+def test_the_newest_release_is_tried_beside_the_pinned_one(tmp_path: Path) -> None:
+    (_, fetched, _), *_, (_, run, _) = make(tmp_path, "newest")
+    assert fetched[-4:] == ["--target", ".newest", "streamlit", "plotly"]
+    assert run[:2] == ["-m", "pytest"] and "tests/ui/test_streamlit_private.py" in run
+    assert all((ROOT / file).is_file() for file in run[2:])
+
+
 @pytest.mark.parametrize("name", ["PYTHON", "PORT", "WORKERS", "ADDRESS"])
 def test_what_no_server_can_have_is_named_and_not_run(tmp_path: Path, name: str) -> None:
     (tmp_path / "nginx").write_text("#!/bin/sh")
