@@ -124,7 +124,9 @@ def read_drawing(code: str) -> bytes:
 TEXT = Kind(str, read_sentence)
 NAME = Kind(str, read_name)
 AMOUNT = Kind(str, read_amount)
-FLAG = Kind(lambda value: str(value).lower(), lambda text: one_of("true", "false").read(text) == "true")
+FLAG = Kind(  # 1 and 0 are what people type by hand
+    lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")
+)
 PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
 PLACES = several(PLACE, ".")
 HIDDEN = Kind(

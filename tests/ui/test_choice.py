@@ -250,3 +250,9 @@ def test_a_digit_is_given_as_ink_and_a_blank_pad_as_none() -> None:
 def test_a_name_that_no_choice_has_is_not_chosen_silently(name: str) -> None:
     with pytest.raises(TypeError, match=name):
         select(**{name: 1})
+
+
+@pytest.mark.parametrize(("written", "big"), [("1", True), ("true", True), ("0", False), ("false", False)])
+def test_a_switch_in_a_link_may_be_a_number(written: str, big: bool) -> None:
+    found, problems = Choice.from_link({"big": written})
+    assert found.big is big and not problems
