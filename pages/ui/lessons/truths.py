@@ -1,0 +1,371 @@
+"""What the questions of a lesson ask about, worked out for one run: the true answer, the figures told with it, and
+how clear it is. Nothing here knows Streamlit; guesses and truths are plain values that JSON can carry.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model import Edit, EditError, Pipeline, Trace
+from model.analysis import softmax
+from model.cost import multiply_adds, total
+from model.pipeline import SPECIAL_TOKENS
+from model.sweep import sweep
+
+MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
+MOST_BEANS = 24  # tokens among which beans can be shared by hand
+CANDIDATES = 6  # tokens of which two change places
+SEEN = 0.01  # the least share that a bar shows
+UNEVEN = 1.5  # times an even step: what is much for one layer
+ROUNDING = 1e-3  # what single precision may leave where nothing should change
+MOST_TOGETHER = 12  # heads that are switched off together
+#: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.
+SHARE = 0.4, 0.95
+Guess = str | float | list[int]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true in one run.
+
+    answer: a word, an option, a number, or the beans (in hundredths) for each token. margin: how clear it is, in the
+    measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets beans. span:
+    the least and the largest number that can be given. near: how far a right number may be from the true one. bars:
+    the figures of its picture; their names are tokens or words of the vocabulary where `literal`. place: of a Choice.
+    """
+
+    answer: Any
+    margin: float
+    said: dict[str, object]
+    bars: tuple[tuple[str, float], ...]
+    place: dict[str, int]
+    options: tuple[str, ...] = ()
+    span: tuple[float, float] = (0.0, 1.0)
+    near: float = 0.0
+    literal: bool = False
+
+
+class Pair(NamedTuple):
+    """A token and the one that it takes most from, in one head."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+
+    @property
+    def place(self) -> dict[str, int]:
+        """As a Choice has it."""
+        return {"layer": self.layer, "head": self.head, "token": self.query, "key": self.key}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One unchanged run, and the token that its questions are about."""
+
+    pipeline: Pipeline
+    trace: Trace
+    token: int
+    names: Sequence[str] = ()  # of the outputs: words of the vocabulary, or classes
+
+    @property
+    def tokens(self) -> list[str]:
+        return self.trace.tokens
+
+    @property
+    def layers(self) -> range:
+        return range(self.trace.graph.layers())
+
+    @property
+    def answers(self) -> bool:
+        """Whether the network answers something that can be told: the hidden word, or the class of the whole input."""
+        if "logits" not in self.trace:
+            return False
+        return "word" not in self.trace.axes("logits") or self.tokens[self.token] == "[MASK]"
+
+    def shares(self, logits: np.ndarray) -> np.ndarray:
+        """The probabilities at the token: (word,) or (class,)."""
+        return softmax(logits.astype(np.float64)[self.token] if logits.ndim == 2 else logits.astype(np.float64))
+
+    @property
+    def visible(self) -> list[int]:
+        """The other words, or patches, that are there to be read."""
+        return [i for i, name in enumerate(self.tokens) if i != self.token and name not in SPECIAL_TOKENS]
+
+    def affords(self, runs: int) -> bool:
+        """Whether so many runs of this input are soon done."""
+        return runs * total(multiply_adds(self.trace.config, len(self.tokens))).number <= MOST_PRODUCTS
+
+    def changed(self, edits: list[list[Edit]]) -> np.ndarray:
+        """The probabilities with each of these sets of changes: (row, word) or (row, class)."""
+        logits = sweep(self.pipeline, self.trace, edits, token=self.token)["logits"]
+        return softmax(logits.astype(np.float64))
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """Of all heads in which the token takes most from another word, the one in which it is clearest that this is
+        the largest share, that it is not taken back, and that it hangs on √d_k.
+        """
+        if not self.visible:
+            return None
+        found, best = None, 0.0
+        for layer in self.layers:
+            weights = self.trace[f"layers.{layer}.attention.weights"]
+            for head, row in enumerate(weights[:, self.token]):
+                key = int(row.argmax())
+                share, second = float(row[key]), float(np.partition(row, -2)[-2])
+                if key not in self.visible or not SHARE[0] <= share <= SHARE[1]:
+                    continue
+                unscaled = _unscaled(self.trace, layer, head, self.token)[key]
+                clear = min(share - second, share - float(weights[head, key, self.token]), float(unscaled) - share)
+                if clear > best:
+                    found, best = Pair(layer, head, self.token, key), clear
+        return found
+
+    def of_pair(self, pair: Pair) -> dict[str, object]:
+        """What texts call a pair."""
+        named = {"layer": pair.layer + 1, "head": pair.head + 1}
+        return named | {"query": self.tokens[pair.query], "key": self.tokens[pair.key]}
+
+
+def _unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
+    """A row of weights as it would be without ÷ √d_k; what the mask hides stays hidden."""
+    name = f"layers.{layer}.attention."
+    scores, masked = trace[name + "scores"][head, query], trace[name + "masked"]
+    masked = np.broadcast_to(masked, trace[name + "weights"].shape)[head, query]
+    return softmax(np.where(np.isneginf(masked), -np.inf, scores.astype(np.float64)))
+
+
+def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
+    """Whether a guess is as good as can be asked: beans by the word that gets most."""
+    if gesture == "beans":
+        beans = np.asarray(guess)
+        return bool((beans == beans.max()).sum() == 1 and beans.argmax() == np.argmax(truth.answer))
+    if gesture in ("slide", "number"):
+        return abs(float(guess) - truth.answer) <= truth.near  # type: ignore[arg-type]
+    return guess == truth.answer
+
+
+# -- one for each question ----------------------------------------------------------------------------------------
+
+
+def hidden_word(case: Case) -> Truth | None:
+    """The word that the network would put there. margin: by how much its probability leads the next; nothing where that
+    cannot be seen.
+    """
+    if not case.answers or "word" not in case.trace.axes("logits"):
+        return None
+    shares = case.shares(case.trace["logits"])
+    first, second, third, *others = (int(i) for i in np.argsort(-shares)[:5])
+    if case.names[first].startswith("##"):
+        return None
+    said: dict[str, object] = {"best": case.names[first], "second": case.names[second], "third": case.names[third]}
+    said |= {"first": float(shares[first]), "then": float(shares[second]), "last": float(shares[third])}
+    said |= {"size": len(shares)}
+    bars = tuple((case.names[i], float(shares[i])) for i in (first, second, third, *others))
+    margin = float(shares[first] - shares[second]) if shares[second] >= SEEN else 0.0
+    return Truth(case.names[first], margin, said, bars, {"token": case.token}, literal=True)
+
+
+def swapped(case: Case) -> Truth | None:
+    """Without positions, two words change places: the answer stays the same. Taken are those whose swap moves the
+    first answer most with positions. margin: by how much; nothing where anything moves without positions, too.
+    """
+    tokens, trace = case.tokens, case.trace
+    near = sorted(case.visible, key=lambda i: abs(i - case.token))
+    if (patches := trace.patches) is not None:  # those with most ink
+        ink = np.zeros(len(tokens))
+        ink[len(tokens) - len(patches) :] = patches.sum(axis=-1)
+        near = sorted((i for i in case.visible if ink[i] > 0), key=lambda i: -ink[i])
+    pairs = [pair for pair in combinations(sorted(near[:CANDIDATES]), 2) if tokens[pair[0]] != tokens[pair[1]]]
+    if not case.answers or not pairs or not case.affords(len(pairs) + 4):
+        return None
+    none = Edit("embedding.positions", "zero")
+    swaps = [Edit("embedding.tokens", "swap", token=one, from_token=other) for one, other in pairs]
+    now, *moved = case.changed([[], *([swap] for swap in swaps)])
+    output = int(now.argmax())
+    strongest = int(np.argmax([abs(there[output] - now[output]) for there in moved]))
+    there, (one, other) = moved[strongest], pairs[strongest]
+    bare, bare_there = case.changed([[none], [none, swaps[strongest]]])
+    still = float(np.abs(bare_there - bare).max())
+    figures = {"before": now, "after": there, "bare_before": bare, "bare_after": bare_there}
+    found = {name: float(shares[output]) for name, shares in figures.items()}
+    said = {"one": tokens[one], "other": tokens[other], "answer": case.names[output], **found}
+    margin = float(abs(there[output] - now[output])) if still <= ROUNDING else 0.0
+    place = {"token": one, "key": other}
+    return Truth("same", margin, said, tuple(found.items()), place, options=("same", "different"))
+
+
+def shared_out(case: Case) -> Truth | None:
+    """How much the token takes from each in the head of its pair. margin: by how much the largest share leads."""
+    pair = case.pair
+    if pair is None or case.trace.picture is not None or len(case.tokens) > MOST_BEANS:
+        return None
+    row = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head, pair.query]
+    said = {**case.of_pair(pair), "beans": round(100 * float(row[pair.key])), "even": 100 / len(row)}
+    names = tuple(case.tokens)
+    bars = tuple((name, 100 * float(value)) for name, value in zip(names, row, strict=True))
+    margin = float(row[pair.key] - np.partition(row, -2)[-2])
+    answer = [100 * float(value) for value in row]
+    return Truth(answer, margin, said, bars, pair.place, options=names, literal=True)
+
+
+def without_root(case: Case) -> Truth | None:
+    """What the weight of the pair would be without ÷ √d_k. margin: by how much it grows."""
+    if (pair := case.pair) is None:
+        return None
+    name = f"layers.{pair.layer}.attention."
+    share = float(case.trace[name + "weights"][pair.head, pair.query, pair.key])
+    score = float(case.trace[name + "scores"][pair.head, pair.query, pair.key])
+    answer = float(_unscaled(case.trace, pair.layer, pair.head, pair.query)[pair.key])
+    d_k = case.trace.config.d_k
+    said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share, "answer": answer}
+    bars = (("with", share), ("without", answer))
+    return Truth(answer, answer - share, said, bars, pair.place, near=0.1)
+
+
+def way_back(case: Case) -> Truth | None:
+    """The weight from the other end of the pair. margin: how far the two are apart."""
+    if (pair := case.pair) is None:
+        return None
+    weights = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head]
+    share, answer = float(weights[pair.query, pair.key]), float(weights[pair.key, pair.query])
+    said = {**case.of_pair(pair), "share": share, "answer": answer}
+    bars = (("there", share), ("back", answer))
+    return Truth(answer, abs(share - answer), said, bars, pair.place, near=0.1)
+
+
+def heads_off(case: Case) -> Truth | None:
+    """How many heads, each switched off alone, change the first answer. margin: the narrowest lead of a first answer
+    in all those runs; nothing where more than half of the heads do.
+    """
+    heads = [(layer, head) for layer in case.layers for head in range(case.trace.config.heads)]
+    if not case.answers or len(heads) < 2 or not case.affords(len(heads) + MOST_TOGETHER + 1):
+        return None
+    off = [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for layer, head in heads]
+    now, *single = case.changed([[], *([edit] for edit in off)])
+    best, alone = int(now.argmax()), np.array(single)
+    two = np.sort(np.stack([now, *single]), axis=1)[:, -2:]
+    order = [int(i) for i in np.argsort(alone[:, best])]
+    most = min(MOST_TOGETHER, len(off) - 1)
+    together = case.changed([[off[i] for i in order[:count]] for count in range(2, most + 1)])
+    fallen = [(count, row) for count, row in enumerate(together, 2) if row.argmax() != best]
+    worst = order[0]
+    said: dict[str, object] = {"best": case.names[best], "value": float(now[best]), "heads": len(heads)}
+    said |= {"layer": heads[worst][0] + 1, "head": heads[worst][1] + 1, "left": float(alone[worst, best])}
+    count = int((alone.argmax(axis=1) != best).sum())
+    said |= {"count": count, "rest": len(heads) - count}
+    if fallen:
+        said |= {"together": fallen[0][0], "instead": case.names[int(fallen[0][1].argmax())]}
+    bars = tuple((f"{heads[i][0] + 1}·{heads[i][1] + 1}", float(alone[i, best])) for i in order[:5])
+    place = {"layer": heads[worst][0], "head": heads[worst][1], "token": case.token}
+    margin = float((two[:, 1] - two[:, 0]).min()) if 2 * count <= len(heads) else 0.0
+    return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=max(1.0, count / 5), literal=True)
+
+
+def sum_of_two(case: Case) -> Truth | None:
+    """How long X + O is at the token. margin: how much of the two lengths added up is missing, as a share of them."""
+    layer = case.pair.layer if case.pair else 0
+    attention = case.trace.graph.sublayers(layer)[0]
+    keys = attention.before, attention.output, attention.sum
+    before, found, added = (case.trace[key][case.token].astype(np.float64) for key in keys)
+    x, o, answer = (float(np.linalg.norm(vector)) for vector in (before, found, added))
+    if not x * o:
+        return None
+    angle = float(np.degrees(np.arccos(np.clip(before @ found / (x * o), -1, 1))))
+    said = {
+        "layer": layer + 1,
+        "token": case.tokens[case.token],
+        "x": x,
+        "o": o,
+        "answer": answer,
+        "angle": round(angle),
+    }
+    span = (0.0, float(np.ceil(x + o + 1)))
+    bars = (("x", x), ("o", o), ("sum", answer))
+    place = {"layer": layer, "token": case.token}
+    return Truth(answer, 1 - answer / (x + o), said, bars, place, span=span, near=0.05 * (x + o))
+
+
+def spread_after_norm(case: Case) -> Truth | None:
+    """The deviation of the token's numbers after LayerNorm, in the layer where it is furthest from 1. margin: how far,
+    and how far from 0.
+    """
+    found = [(layer, one) for layer in case.layers for one in case.trace.graph.sublayers(layer)]
+    spread = [float(case.trace[one.norm][case.token].std()) for _, one in found]
+    furthest = int(np.abs(np.array(spread) - 1).argmax())
+    (layer, norm), after = found[furthest], spread[furthest]
+    before = float(case.trace[norm.norm_reads][case.token].std())
+    said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after}
+    bars = (("before", before), ("normed", 1.0), ("after", after))
+    place = {"layer": layer, "token": case.token}
+    return Truth("other", min(abs(after - 1), after), said, bars, place, options=("0", "1", "other"))
+
+
+def first_known(case: Case) -> Truth | None:
+    """From which layer on the final answer is the first. margin: by how much it leads there, and is behind before;
+    nothing where it grows evenly.
+    """
+    if not case.answers:
+        return None
+    shares = case.pipeline.read_layers(case.trace, case.token).astype(np.float64)
+    best = shares.argmax(axis=1)
+    known = len(best) - 1
+    while known and best[known - 1] == best[-1]:
+        known -= 1
+    if not known:
+        return None
+    final, before = int(best[-1]), int(best[known - 1])
+    lead = shares[known, final] - np.partition(shares[known], -2)[-2]
+    behind = shares[known - 1, before] - shares[known - 1, final]
+    said = {"answer": case.names[final], "layer": known, "before": case.names[before], "layers": len(best) - 1}
+    steps = np.diff(shares[:, final])
+    said |= {"then": float(shares[known - 1, before]), "value": float(shares[-1, final])}
+    said |= {"most": 1 + int(steps.argmax()), "gain": float(steps.max()), "even": float(steps.mean())}
+    uneven = steps.max() >= UNEVEN * steps.mean() > 0
+    bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
+    options = tuple(str(layer) for layer in range(len(best)))
+    place = {"layer": known - 1, "token": case.token}
+    return Truth(
+        str(known), float(min(lead, behind)) if uneven else 0.0, said, bars, place, options=options, literal=True
+    )
+
+
+def alone(case: Case) -> Truth | None:
+    """The weight of the token where each may look at itself only, in the head with the lowest score. margin: how far
+    that is below 0; nothing where the weight is not 1.
+    """
+    window = Edit("layers.{l}.attention.masked", "window", 0)
+    if not case.affords(1):
+        return None
+    i, names = case.token, ("scaled", "weights")
+    keys = [[f"layers.{layer}.attention.{name}" for layer in case.layers] for name in names]
+    run = sweep(case.pipeline, case.trace, [[window]], [*keys[0], *keys[1]], token=i)
+    scores, weights = (np.stack([run[key][0, :, i, i] for key in of_layers]) for of_layers in keys)
+    layer, head = (int(at) for at in np.unravel_index(scores.argmin(), scores.shape))
+    score, answer = float(scores[layer, head]), float(weights[layer, head])
+    said = {"layer": layer + 1, "head": head + 1, "token": case.tokens[i], "score": score}
+    place = {"layer": layer, "head": head, "token": i}
+    return Truth(answer, -score if answer == 1 else 0.0, said, (("alone", answer),), place, near=0.02)
+
+
+#: The measures that a question can name.
+TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
+    truth.__name__: truth
+    for truth in (
+        hidden_word, swapped, shared_out, without_root, way_back, heads_off, sum_of_two, spread_after_norm,
+        first_known, alone,
+    )
+}  # fmt: skip
+
+
+def truth_of(measure: str, case: Case) -> Truth | None:
+    """What is true of this run; None where the question has no sense there, or is too much work."""
+    try:
+        return TRUTHS[measure](case)
+    except EditError:  # this network has no such place to change
+        return None
