@@ -9,6 +9,7 @@ from model.pipeline import Reading
 from model.telling import near_and_far
 from pages.ui.choice import Choice
 from pages.ui.masks import with_words_hidden
+from pages.ui.navigation import page_link
 from pages.ui.page import Page
 from pages.ui.sections.answers import guesses
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
@@ -91,6 +92,8 @@ class Home(Page):
         for column, who in zip(st.columns(2), ("student", "teacher"), strict=True):
             with column, st.container(border=True, height="stretch"):
                 st.markdown(f"**{plain(f'home.{who}')}**\n\n{t(f'home.{who}_start')}")
+                if who == "student":
+                    page_link("lesson", plain("lesson.start"), ":material/school:")
 
     def code(self) -> Sequence[object]:
         return Encoder, EncoderLayer

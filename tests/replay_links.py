@@ -9,7 +9,7 @@ from itertools import product
 
 PAGES = (
     "home", "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer",
-    "translation", "what_if", "flat", "shapes_and_cost",
+    "translation", "what_if", "flat", "shapes_and_cost", "lesson",
 )  # fmt: skip
 DEPTHS = ("story", "numbers", "formula", "code")
 PANELS = {
@@ -25,6 +25,7 @@ PANELS = {
     "translation": ("writing", "search", "alignment", "inside", "changes"),
     "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
     "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
+    "lesson": ("",),
     "shapes_and_cost": ("walk", "parameters", "cost", "note", "properties", "claims"),
 }
 TIRED, WEATHER = "the animal did not cross the street because it was too tired .", "今天天气很好，我们去公园玩吧。"

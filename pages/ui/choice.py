@@ -175,6 +175,7 @@ class Choice:
     measure: str | None = linked(one_of(*MEASURES))
     amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
     walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
+    question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
     cost: CostSettings = CostSettings()
 
     def with_(self, **changes: object) -> Self:

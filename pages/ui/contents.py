@@ -44,4 +44,5 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("what_if", ":material/science:", "try"),
     PageRow("flat", ":material/horizontal_rule:", "try", attention=True),
     PageRow("shapes_and_cost", ":material/straighten:", "learn"),
+    PageRow("lesson", ":material/school:", "learn"),
 )

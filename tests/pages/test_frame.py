@@ -93,7 +93,8 @@ def test_the_story_of_a_picture_speaks_of_no_word_and_no_sentence(name: str, inp
         ("answer", {"input": "digit"}, "what_if"),
         ("what_if", {}, "flat"),
         ("flat", {}, "shapes_and_cost"),
-        ("shapes_and_cost", {}, None),
+        ("shapes_and_cost", {}, "lesson"),
+        ("lesson", {"question": "end"}, None),
     ],
 )
 def test_the_story_leads_on_through_all_pages_and_begins_again(
