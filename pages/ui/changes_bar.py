@@ -113,8 +113,13 @@ def other_input(choice: Choice, name: str) -> None:
         label, words = plain("compare.digit"), {sketch.example(digit): str(digit) for digit in range(10)}
     now = getattr(choice, field)
     st.session_state[widget] = now if now in words else None
-    look = {"key": widget, "on_change": lambda: select(**{field: st.session_state[widget]})}
-    st.pills(label, list(words), format_func=words.__getitem__, **look)
+    st.pills(
+        label,
+        list(words),
+        format_func=words.__getitem__,
+        key=widget,
+        on_change=lambda: select(**{field: st.session_state[widget]}),
+    )
 
 
 def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:

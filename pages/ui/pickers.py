@@ -93,7 +93,7 @@ def either(
     chosen: object,
     *,
     key: str = "",
-    **look: object,
+    **look: Any,
 ) -> Option:
     """Buttons, one of which is always down; they take two rows where one is too long for a phone.
 

@@ -1,6 +1,7 @@
 """Tables whose columns have room for what stands in them: left to itself, one is as wide as its first rows need."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +21,7 @@ def column_widths(table: pd.DataFrame) -> dict[str, object]:
     return looks
 
 
-def draw_table(table: pd.DataFrame, key: str, **look: object) -> None:
+def draw_table(table: pd.DataFrame, key: str, **look: Any) -> None:
     """A table; `look` is what st.dataframe takes. Its letters are as large as those round it were when it was first
     drawn: so in a presentation it is another table.
     """

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import ArrayLike
 
 from model.analysis import cosine_similarity, likeliest
 from model.config import EncoderConfig
@@ -119,7 +120,7 @@ def _side_by_side(
                 )
 
 
-def in_a_row(values: object) -> str:
+def in_a_row(values: ArrayLike) -> str:
     """A number for each channel: "0.485, 0.456, 0.406"."""
     return ", ".join(f"{value:.3g}" for value in np.atleast_1d(values))
 
