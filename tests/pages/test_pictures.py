@@ -223,7 +223,7 @@ def test_what_takes_long_waits_to_be_asked_for(kind: str, monkeypatch: pytest.Mo
 
 def test_the_effects_of_patches_are_those_of_the_runs_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(DEIT))
-    app = open_page("what_if", model=name, picture="card", depth="numbers", panel="tokens", token="8")
+    app = open_page("what_if", model=name, picture="card", depth="numbers", panel="tokens", token="8", measure="lead")
     run = load(str(folder(DEIT)))
     of, against = (int(i) for i in np.argsort(run(pictures.ready("card"))["logits"])[::-1][:2])
     rows = [[Edit("embedding.sum", "remove", token=token)] for token in range(1, 18)]
