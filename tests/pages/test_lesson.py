@@ -66,7 +66,7 @@ def test_a_right_guess_is_shown_beside_the_networks_numbers(lang: str) -> None:
 
 def test_wrong_twice_gives_things_to_try_and_the_question_comes_back_after_two_others() -> None:
     app, words = open_page("lesson", depth="story", s=SENTENCE, question="back"), catalogue("en")
-    wrong = 0.99  # it is taken back little: see `told`
+    wrong = 0.99  # far too much
     for times in range(1, 5):
         guess(app, "back", wrong)
         hints = [info.value for info in app.info]
@@ -133,7 +133,8 @@ def test_a_drawing_is_asked_what_has_sense_for_it(lang: str) -> None:
 
 
 def test_the_network_is_asked_about_as_it_is_whatever_was_changed() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE, question="back", edits="layers.{l}.attention.weights~even")
+    fresh = "he [MASK] to the shop to buy some milk ."  # of which nothing was worked out before
+    app = open_page("lesson", depth="story", s=fresh, question="back", edits="layers.{l}.attention.weights~even")
     assert catalogue("en")["lesson.as_it_is"] in texts(app) and asked(app, "back")
     assert app.query_params["edits"]  # still there for the other pages
 
