@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from pages.ui import assets
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit
 
@@ -160,6 +161,20 @@ def test_thousands_of_requests_that_are_never_finished_keep_nobody_out(server: S
         for _ in range(20):
             with urlopen(f"http://{server.address}/attention", timeout=10) as answer:
                 assert answer.status == 200
+
+
+def test_for_a_client_that_asks_and_does_not_read_little_is_held(server: Server) -> None:
+    sockets = Path("/proc/net/tcp")  # a line for each: local and remote address, state, and what waits to be sent
+    if not sockets.exists():
+        pytest.skip("only Linux tells what waits to be sent")
+    head = f"GET /{assets.address(assets.PLOTLY)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n"
+    with ask(server, head) as connection:
+        here, there = connection.getsockname()[1], connection.getpeername()[1]
+        ends = f":{there:04X} 0100007F:{here:04X} "
+        time.sleep(0.5)
+        (line,) = [line for line in sockets.read_text().splitlines() if ends in line]
+        waiting = int(line.split()[4].split(":")[0], 16)
+    assert 0 < waiting < 300_000
 
 
 @pytest.mark.parametrize(
