@@ -155,8 +155,6 @@ class Page(View):
     def _close(self) -> None:
         """Draw the end of the page: the source of what made it, and downloads."""
         if not self.story:
-            if not self.choice.big:
-                self._way_on(lambda page: plain(f"{page}.title"))
             if code := self.code():
                 open_first = self.choice.at_least("code")
                 modules = {"key": f"{self.name}.code.{open_first}", "expanded": open_first, "on_change": "rerun"}
@@ -245,24 +243,21 @@ class Page(View):
     def _title(self) -> None:
         """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.
 
-        In a presentation one row holds name, equation and the way on, since a picture that fills the screen leaves no
-        room for them below; the purpose is left to the speaker.
+        In a presentation the strip says where one is, and the picture comes at once; the way on stands at the question,
+        since a picture that fills the screen leaves no room for it below.
         """
         if self.story:
             with st.container(horizontal=self.choice.big, vertical_alignment="center"):
                 st.subheader(self._question(self.name), anchor=False)
                 if self.choice.big:
                     self._way_on(lambda page: plain(f"{page}.short"))
-        else:
+        elif not self.choice.big:
             with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
                 with st.container(width="stretch"):
                     st.subheader(plain(f"{self.name}.title"), anchor=False)
-                    if not self.choice.big:
-                        st.markdown(t(f"{self.name}.purpose"))
+                    st.markdown(t(f"{self.name}.purpose"))
                 if self._equation and self.choice.at_least("formula"):
                     self.equation(self._equation, width="content")
-                if self.choice.big:
-                    self._way_on(lambda page: plain(f"{page}.short"))
 
     # -- what one takes along ----------------------------------------------------------------------
 

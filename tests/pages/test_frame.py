@@ -77,26 +77,6 @@ def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_o
     assert way > picture and label == words["common.next"].format(question=words["heads.question"])
 
 
-@pytest.mark.parametrize("depth", ["formula", "code"])
-@pytest.mark.parametrize("name", ["attention", "feed_forward"])
-def test_a_presentation_has_title_equation_and_way_on(name: str, depth: str) -> None:
-    app, words = open_page(name, depth=depth, big="true"), catalogue("en")
-    assert words[f"{name}.title"] in [title.value for title in app.main.subheader]
-    usual = open_page(name, depth=depth).main.latex[0].value
-    assert app.main.latex and app.main.latex[0].value == usual
-    assert len(ways_on(app)) == 1
-
-
-@pytest.mark.parametrize("depth", ["numbers", "formula", "code"])
-@pytest.mark.parametrize("name", ["home", "attention", "answer"])
-def test_there_is_one_way_on_at_every_depth(name: str, depth: str) -> None:
-    assert len(ways_on(open_page(name, depth=depth))) == 1
-
-
-def ways_on(app: AppTest) -> list:
-    return [part for part in _within(app.main) if part.type == "page_link" and "forward" in part.proto.icon]
-
-
 @pytest.mark.parametrize("input_", ["digit", "flat"])
 @pytest.mark.parametrize("name", ["tokens", "heads", "layers"])
 def test_the_story_of_a_picture_speaks_of_no_word_and_no_sentence(name: str, input_: str) -> None:
