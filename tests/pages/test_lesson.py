@@ -145,3 +145,9 @@ def test_no_question_is_asked_of_a_network_of_which_all_claims_would_be_false(mo
     assert words["lesson.end_none"] in texts(app)
     assert all(words[f"lesson.{key}.short"] in texts(app).replace("\\", "") for key in ENCODER.keys)
     assert not any(asked(app, key) for key in ENCODER.keys)
+
+
+def test_a_presentation_leads_on_to_the_lesson() -> None:
+    """Its way on stands at the question, and is called by the next page's short name."""
+    app = open_page("shapes_and_cost", big="true", depth="story")
+    assert any(catalogue("en")["lesson.short"] in link.proto.label for link in app.get("page_link"))
