@@ -3,9 +3,9 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import server, streamlit_private
+from pages.ui.server import entrance, streamlit_private
 
 streamlit_private.ask_no_stranger()
 streamlit_private.send_whole_pages()
 streamlit_private.run_in_turn()
-app = App("pages/every_page.py", middleware=[Middleware(server.Entrance)])
+app = App("pages/every_page.py", middleware=[Middleware(entrance.Entrance)])

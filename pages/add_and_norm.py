@@ -10,16 +10,16 @@ from model import Trace
 from model.analysis import cosine_similarity
 from model.encoder import EncoderLayer
 from model.graph import Sublayer
+from pages.ui.components.tables import draw_table
 from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
-from pages.ui.link import select
-from pages.ui.measure import of_both
-from pages.ui.numbers import written
+from pages.ui.figures.theme import scaled
+from pages.ui.frame.pickers import either
 from pages.ui.page import Page
-from pages.ui.pickers import either
+from pages.ui.runs.measure import of_both
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.tables import draw_table
+from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
-from pages.ui.theme import scaled
+from pages.ui.text.numbers import written
 
 AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)\bigr)"

@@ -8,16 +8,12 @@ import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
 from model.pipeline import Reading
-from pages.ui.changes_bar import toggled
-from pages.ui.choice import Choice
-from pages.ui.drawing.doubt import how_sure
-from pages.ui.drawing.patches import first_to_know
 from pages.ui.figures import Axis, heatmap
-from pages.ui.link import select
-from pages.ui.masks import with_words_hidden
-from pages.ui.numbers import written
+from pages.ui.frame.changes_bar import toggled
+from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
-from pages.ui.pickers import bound, either
+from pages.ui.runs.doubt import how_sure
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import (
     all_probabilities,
     bars_with_numbers,
@@ -27,10 +23,14 @@ from pages.ui.sections.answers import (
     probabilities,
 )
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
+from pages.ui.sections.patches import first_to_know
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
 from pages.ui.sections.working import working
+from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
+from pages.ui.text.numbers import written
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
 MOST_COLUMNS = 30  # words beside each other in the picture of all places

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
+from pages.ui.frame.pickers import either
 from pages.ui.page import Page
-from pages.ui.pickers import either
 from pages.ui.sections.attention import attention_steps, weights_picture
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.text import plain, t

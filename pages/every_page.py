@@ -4,6 +4,6 @@ No folder named pages/ lies beside this file. Beside app.py one does, and Stream
 page of its own until the first visitor of a server has come.
 """
 
-from pages.ui.frame import frame
+from pages.ui.frame.frame import frame
 
 frame()

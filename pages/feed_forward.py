@@ -12,15 +12,15 @@ from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures
 from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on_screen, wide_heatmap
-from pages.ui.link import select
-from pages.ui.measure import Measure, of_both
+from pages.ui.figures.theme import SMALL, font_size, scaled
+from pages.ui.frame.pickers import either, pick_number
 from pages.ui.page import Page
-from pages.ui.pickers import either, pick_number
+from pages.ui.runs.measure import Measure, of_both
+from pages.ui.runs.worked_out import proof, pushed
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.neuron import answered_most, show_contexts
+from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
-from pages.ui.theme import SMALL, font_size, scaled
-from pages.ui.worked_out import proof, pushed
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
 SILENT = 0.01  # an activation this small adds next to nothing, whatever its output vector

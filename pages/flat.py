@@ -11,21 +11,21 @@ from model.embedding import FlatEmbedding
 from model.encoder import ScaledDotProductAttention
 from model.graph import Quantity
 from model.heads import ClassifierNetwork
-from pages.ui import session
-from pages.ui.choice import Choice
-from pages.ui.drawing import sketch
+from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.figures import Axis, Thumbnail, bars, drawing, over_drawing, role_colours, thumbnails
-from pages.ui.link import select
-from pages.ui.measure import Measure, widest
-from pages.ui.numbers import written
+from pages.ui.figures.equations import in_words, plain_math
+from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
-from pages.ui.pickers import bound
+from pages.ui.runs import pipelines
+from pages.ui.runs.measure import Measure, widest
+from pages.ui.runs.worked_out import disturbed
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.cell_map import cell_map
-from pages.ui.tables import column_widths, draw_table
+from pages.ui.state import sketch
+from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
-from pages.ui.text.formulas import in_words, plain_math
-from pages.ui.worked_out import disturbed
+from pages.ui.text.numbers import written
 
 ATTENTION = "layers.0.attention."
 #: What is disturbed, each with noise of this strength.
@@ -240,7 +240,7 @@ class Flat(Page):
 
     def beside_patches(self) -> None:
         """The same drawing cut into patches: what attention can do with fifty tokens."""
-        cut = session.run("digits", self.ink)
+        cut = pipelines.run("digits", self.ink)
         patch_answer = np.array(cut.answer[0].probabilities)
         probabilities = np.array(self.trace.answer[0].probabilities)
         even, best = float(patch_answer[::2].sum()), class_label(self.trace.answer[0].best)
@@ -253,7 +253,7 @@ class Flat(Page):
             "sizes": tuple(f"{c.layers} · {c.heads} · {c.d_model}" for c in (self.trace.config, cut.config)),
             "weights": tuple(f"{len(run.tokens)} × {len(run.tokens)}" for run in (self.trace, cut)),
             "learned": tuple(
-                f"{sum(weight.numel() for weight in session.pipeline(name).network.parameters()):,}"
+                f"{sum(weight.numel() for weight in pipelines.pipeline(name).network.parameters()):,}"
                 for name in ("flat", "digits")
             ),
             "answer": (best, cut.answer[0].best),
@@ -308,5 +308,5 @@ def in_the_note(key: str) -> str:
 
 def measured(name: str) -> str:
     """How often the network is right on MNIST's test set, as measured after its training."""
-    value = session.pipeline(name).measured.get("test_accuracy")
+    value = pipelines.pipeline(name).measured.get("test_accuracy")
     return "–" if value is None else f"{value:.1%}"

@@ -10,20 +10,20 @@ import streamlit as st
 from model import Trace
 from model.analysis import HeadPattern, head_pattern
 from model.encoder import MultiHeadAttention
+from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
-from pages.ui.link import select
-from pages.ui.measure import of_both
+from pages.ui.figures.theme import scaled
+from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
-from pages.ui.pickers import bound
+from pages.ui.runs.measure import of_both
 from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.head_patterns import head_patterns
 from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
-from pages.ui.tables import draw_table
+from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
-from pages.ui.theme import scaled
 
 EQUATION = (
     r"\begin{gathered} \text{MultiHead} = \text{Concat}\, W_O + b_O \\"

@@ -13,21 +13,21 @@ from model.by_hand import terms_table
 from model.encoder import EncoderLayer
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.drawing.patches import MOST_CLASSES, classes_to_show
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
-from pages.ui.formula import formula
-from pages.ui.link import select
-from pages.ui.measure import of_both
+from pages.ui.figures.equations import COSINE, MEAN_WEIGHTS, ROLLOUT
+from pages.ui.figures.latex import formula
+from pages.ui.figures.theme import scaled
+from pages.ui.frame.pickers import pick, placed
 from pages.ui.page import Page
-from pages.ui.pickers import pick, placed
+from pages.ui.runs.measure import of_both
+from pages.ui.runs.worked_out import BEST, best_words, plane
 from pages.ui.sections.answers import decimal
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.patches import MOST_CLASSES, classes_to_show
 from pages.ui.sections.sentence_vector import of_input
 from pages.ui.sections.working import FEW, MOST, terms
+from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
-from pages.ui.text.formulas import COSINE, MEAN_WEIGHTS, ROLLOUT
-from pages.ui.theme import scaled
-from pages.ui.worked_out import BEST, best_words, plane
 
 STATES = ("", "token", "d_model")  # the axes of all states
 text, word = texts_of("layers")

@@ -9,18 +9,18 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model.pipeline import SPECIAL_TOKENS, Reading
-from pages.ui.cache import digest, of_networks
-from pages.ui.choice import OTHER, Choice
 from pages.ui.figures import Figure
+from pages.ui.frame.navigation import open_with
 from pages.ui.lessons import truths
 from pages.ui.lessons.gestures import GESTURES
 from pages.ui.lessons.rows import ENCODER, END, Hint, Question, following
 from pages.ui.lessons.truths import Case, Guess, Truth, is_right, truth_of
-from pages.ui.link import select
-from pages.ui.masks import with_words_hidden
-from pages.ui.navigation import open_with
 from pages.ui.page import Page
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import BLUE, ORANGE, bars_with_numbers, decimal
+from pages.ui.server.cache import digest, of_networks
+from pages.ui.state.choice import OTHER, Choice
+from pages.ui.state.link import select
 from pages.ui.text import class_label, language, literal, plain, t, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.

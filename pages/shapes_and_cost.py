@@ -24,19 +24,19 @@ from model.cost import (
 )
 from model.measure import LayerTimes, layer_properties, measurable_lengths, real_parameters
 from model.note_claims import NOTE_CLAIMS
+from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
 from pages.ui.cost.settings import either_setting, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, text, word, works
 from pages.ui.figures import heatmap
-from pages.ui.link import select
-from pages.ui.numbers import written
+from pages.ui.figures.equations import plain_math
+from pages.ui.figures.theme import font_size, letters
+from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
-from pages.ui.pickers import pick
-from pages.ui.tables import column_widths, draw_table
+from pages.ui.state.link import select
 from pages.ui.text import literal
-from pages.ui.text.formulas import plain_math
-from pages.ui.theme import font_size, letters
+from pages.ui.text.numbers import written
 
 #: The columns of the shape walk: as many as fit beside the diagram.
 WALK = {

@@ -11,19 +11,19 @@ from model import WeightsError
 from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
 from model.config import PRESETS
 from model.pipeline import TextReader
-from pages.ui.drawing.patches import how_it_is_prepared, position_maps
+from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, tiles, waves
-from pages.ui.link import select
+from pages.ui.figures.equations import COSINE
+from pages.ui.figures.theme import scaled
+from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
-from pages.ui.pickers import bound
+from pages.ui.runs.worked_out import neighbours, sinusoids, whole_table
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
-from pages.ui.tables import draw_table
+from pages.ui.sections.patches import how_it_is_prepared, position_maps
+from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
-from pages.ui.text.formulas import COSINE
-from pages.ui.theme import scaled
-from pages.ui.worked_out import neighbours, sinusoids, whole_table
 
 SINES = (
     r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"

@@ -8,12 +8,12 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import language_after
-from pages.ui.link import select
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
 from pages.ui.sections.search import search
 from pages.ui.sections.tampering import tampering
 from pages.ui.sections.writing import Writing, best_aligned, lines, one_step, sentences, step_slider, which
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside, "changes": tampering}

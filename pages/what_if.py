@@ -10,19 +10,19 @@ from model import Edit
 from model.changes import bind
 from model.pipeline import Reading
 from model.sweep import effects
-from pages.ui.changes_bar import edit_in_words
-from pages.ui.choice import MEASURES, Choice
+from pages.ui.frame.changes_bar import edit_in_words
+from pages.ui.frame.pickers import either
 from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, text, word
-from pages.ui.link import select
-from pages.ui.masks import with_words_hidden
-from pages.ui.numbers import signed
 from pages.ui.page import Page
-from pages.ui.pickers import either
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import decimal, guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
+from pages.ui.state.choice import MEASURES, Choice
+from pages.ui.state.link import select
+from pages.ui.text.numbers import signed
 
 PARTS = {
     "heads": changes.heads,

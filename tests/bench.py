@@ -25,7 +25,7 @@ from model.heads import network_for
 from model.pipeline import MOST_INSIDE
 from model.sweep import sweep
 from model.trace import record
-from pages.ui.contents import PAGES
+from pages.ui.frame.contents import PAGES
 from tests.model.test_checkpoints import MINILM
 from tests.pages.opening import charts, open_page
 

@@ -21,13 +21,12 @@ from model import Edit
 from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS, operations_at
 from model.graph import graph
-from pages.ui import choice
-from pages.ui.choice import FIELDS, Choice, Field
-from pages.ui.drawing import pictures, sketch
-from pages.ui.frame import PAGES
-from pages.ui.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PAIRS, PLACE, TEXT
-from pages.ui.offered import offered
-from pages.ui.sidebar import EXAMPLES
+from pages.ui.frame.frame import PAGES
+from pages.ui.frame.sidebar import EXAMPLES
+from pages.ui.state import choice, pictures, sketch
+from pages.ui.state.choice import FIELDS, Choice, Field
+from pages.ui.state.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PAIRS, PLACE, TEXT
+from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import at_page, turn_to
 

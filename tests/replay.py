@@ -49,7 +49,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from pages.ui.drawing import pictures, sketch
+from pages.ui.state import pictures, sketch
 from pages.ui.text import catalogue
 from tests.pages.opening import at_page, numbers
 from tests.replay_links import links

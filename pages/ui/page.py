@@ -11,23 +11,25 @@ import streamlit as st
 from model import Trace, WeightsError
 from model.deadline import OverdueError
 from model.pipeline import Reading
-from pages.ui import exports, in_flight, session
-from pages.ui.cache import once_a_run
-from pages.ui.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
-from pages.ui.choice import Choice
 from pages.ui.components.keys import listen
 from pages.ui.components.strip import Stop, strip
-from pages.ui.contents import PAGES
-from pages.ui.glossary import open_glossary
-from pages.ui.link import select
-from pages.ui.masks import as_the_reader_hid
-from pages.ui.memory import give_back
-from pages.ui.navigation import go_to, page_link
-from pages.ui.pickers import bound, told_apart
-from pages.ui.share import open_share
-from pages.ui.sidebar import OVER, SHARE_ICON, opener
+from pages.ui.figures.theme import mode
+from pages.ui.frame import exports
+from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.glossary import open_glossary
+from pages.ui.frame.navigation import go_to, page_link
+from pages.ui.frame.pickers import bound, told_apart
+from pages.ui.frame.share import open_share
+from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
+from pages.ui.runs import pipelines
+from pages.ui.runs.masks import as_the_reader_hid
+from pages.ui.server import in_flight
+from pages.ui.server.cache import once_a_run
+from pages.ui.server.memory import give_back
+from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
-from pages.ui.theme import mode
 from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
@@ -122,8 +124,8 @@ class Page(View):
                 with strip_place:
                     self._strip(shapes=False)
                 raise
-            session.explain_weights(error)
-            self.choice = session.readable(self.choice)
+            pipelines.explain_weights(error)
+            self.choice = pipelines.readable(self.choice)
             own, made, rival = self._open_runs()
         with strip_place:
             self._strip()
@@ -145,7 +147,7 @@ class Page(View):
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 changes_bar(self.choice, made, self.waiting)
                 if rival:
-                    compare_bar(own, rival, session.read(self.choice)[1].tokens)
+                    compare_bar(own, rival, pipelines.read(self.choice)[1].tokens)
                 if made.edits or rival:
                     shown_switch(self.ways, self.shows, compared=rival is not None)
         equations = [self.trace.graph[self.key(row)].equation for row in self.rows]
@@ -169,7 +171,7 @@ class Page(View):
 
     def _let_go(self) -> None:
         """When the page has ended, however it ended: what a click will call may keep this object alive in the visitor's
-        session, but needs nothing of it.
+        pipelines, but needs nothing of it.
         """
         large = "trace" in vars(self) and self.trace.large
         vars(self).clear()
@@ -283,7 +285,7 @@ class Page(View):
         run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
         with npz:
             file = f"{self.file_name('trace')}.npz"
-            st.download_button(plain("common.npz"), lambda: exports.npz(session.run(*run, edits)), file, **look)
+            st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run, edits)), file, **look)
         st.caption(t("common.downloads_help"))
 
 

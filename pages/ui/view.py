@@ -11,19 +11,20 @@ from streamlit.delta_generator import DeltaGenerator
 from model.config import EncoderConfig
 from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
-from pages.ui import exports, figures
-from pages.ui.choice import Choice
+from pages.ui import figures
 from pages.ui.components.chart import chart
 from pages.ui.figures import Figure
-from pages.ui.first_sight import first_place
-from pages.ui.link import chosen, select
-from pages.ui.measure import Measure
-from pages.ui.navigation import open_with
-from pages.ui.pickers import bound
-from pages.ui.runs import DIFFERENCES, Runs
+from pages.ui.figures.equations import in_words
+from pages.ui.figures.theme import draw_on
+from pages.ui.frame import exports
+from pages.ui.frame.navigation import open_with
+from pages.ui.frame.pickers import bound
+from pages.ui.runs.measure import Measure
+from pages.ui.runs.runs import DIFFERENCES, Runs
+from pages.ui.state.choice import Choice
+from pages.ui.state.first_sight import first_place
+from pages.ui.state.link import chosen, select
 from pages.ui.text import class_label, joined, literal, plain, t, unmarked
-from pages.ui.text.formulas import in_words
-from pages.ui.theme import draw_on
 
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}

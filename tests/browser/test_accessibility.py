@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from pages.ui.contents import PAGES
+from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.browser.test_journeys import link_to, title
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui import assets
+from pages.ui.server import assets
 from tests.browser.test_journeys import MIDDLE, settle
 from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 

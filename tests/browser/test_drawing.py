@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pages.ui.contents import PAGES
-from pages.ui.drawing import sketch
+from pages.ui.frame.contents import PAGES
+from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.browser.conftest import PATIENCE, watch
 

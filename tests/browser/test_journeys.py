@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, WebSocketRoute, expect
 
-from pages.ui.contents import PAGES
+from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from model import Edit
-from pages.ui.link_values import EDITS, MOST_EDITS
+from pages.ui.state.link_values import EDITS, MOST_EDITS
 from pages.ui.text import catalogue
 from tests.classroom.server import Server
 from tests.classroom.visitor import Visitor

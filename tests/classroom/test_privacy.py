@@ -7,7 +7,7 @@ import numpy as np
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from model.loading import load_tokenizer
-from pages.ui.drawing import sketch
+from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor, visit

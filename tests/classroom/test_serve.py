@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from pages.ui import assets
+from pages.ui.server import assets
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit
 

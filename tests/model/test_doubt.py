@@ -11,7 +11,7 @@ from model import examples, load
 from model.digits import DigitError, prepare, stand_apart
 from model.doubt import FILE, MADE_FROM, Doubt, doubt, margin
 from model.files import WEIGHTS, WeightsError, intact, seal_of
-from pages.ui.drawing.sketch import example_digits
+from pages.ui.state.sketch import example_digits
 
 SIDE = 224
 DIGITS_ALIKE = "OISZ"  # capitals that are drawn like a digit

@@ -12,7 +12,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundEr
 
 from model import load
 from model.hugging_face import CheckpointError, hub
-from pages.ui import offered
+from pages.ui.state import offered
 from tests.model.test_checkpoints import as_pickle, rewritten, theirs
 
 

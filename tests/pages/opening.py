@@ -21,7 +21,7 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
-from pages.ui import session
+from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
 
@@ -62,8 +62,8 @@ def pre_norm(kind: str) -> Pipeline:
 
 def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
     """Let the pages run this pipeline, whatever the reader chooses."""
-    monkeypatch.setattr(session, "pipeline", lambda name: pipeline)
-    monkeypatch.setattr(session, "run", cache(lambda name, subject, edits=(): pipeline(subject, edits)))
+    monkeypatch.setattr(pipelines, "pipeline", lambda name: pipeline)
+    monkeypatch.setattr(pipelines, "run", cache(lambda name, subject, edits=(): pipeline(subject, edits)))
 
 
 def steps(app: AppTest) -> list[str]:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pages.ui import session
-from pages.ui.link_values import edit_from_code
+from pages.ui.runs import pipelines
+from pages.ui.state.link_values import edit_from_code
 from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, result, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -18,7 +18,7 @@ def open_part(panel: str, **link: str):
 @pytest.mark.parametrize(("sublayer", "layer"), [(1, 1), (1, 4), (2, 1), (2, 6)])
 def test_the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(sublayer: int, layer: int) -> None:
     app = open_part("maps", layer=str(layer), sublayer=str(sublayer))
-    trace = session.run("text", SENTENCE)
+    trace = pipelines.run("text", SENTENCE)
     part = trace.graph.sublayers(layer - 1)[sublayer - 1]
     shown = [numbers(figure(app, which)["data"][0]["z"]) for which in range(4)]
     for values, key in zip(shown, (part.before, part.output, part.sum, part.norm), strict=True):
@@ -39,7 +39,7 @@ def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> N
 @pytest.mark.parametrize(("stage", "token", "component"), [("add_1", 1, 1), ("norm_1", 5, 18), ("output", 8, 256)])
 def test_the_arithmetic_of_a_cell_ends_with_what_was_recorded(stage: str, token: int, component: int) -> None:
     app = open_part("maps", layer="3", stage=stage, token=str(token), component=str(component))
-    trace = session.run("text", SENTENCE)
+    trace = pipelines.run("text", SENTENCE)
     key = "layers.2.attention.output" if stage == "output" else f"layers.2.{stage}"
     value = trace[key][token - 1, component - 1]
     assert result(app) == pytest.approx(value, abs=2e-5)
@@ -47,7 +47,7 @@ def test_the_arithmetic_of_a_cell_ends_with_what_was_recorded(stage: str, token:
 
 
 def test_lengths_and_cosines_are_those_of_the_vectors() -> None:
-    app, trace = open_part("ways"), session.run("text", SENTENCE)
+    app, trace = open_part("ways"), pipelines.run("text", SENTENCE)
     part = trace.graph.sublayers(1)[0]
     vectors = [trace[key] for key in (part.before, part.output, part.sum)]
     for bar, wanted in zip(figure(app)["data"], vectors, strict=True):
@@ -102,7 +102,7 @@ def test_the_story_has_one_picture_and_no_symbols(lang: str) -> None:
 
 def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
     edit = "embedding.sum~remove~token.3"
-    app, trace = open_part("maps", layer="1", edits=edit), session.run("text", SENTENCE, (edit_from_code(edit),))
+    app, trace = open_part("maps", layer="1", edits=edit), pipelines.run("text", SENTENCE, (edit_from_code(edit),))
     before, found = (np.linalg.norm(trace[key], axis=1) for key in ("embedding.sum", "layers.0.attention.output"))
     assert before[2] == 0
     push = np.delete(found, 2) / np.delete(before, 2)

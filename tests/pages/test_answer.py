@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, load
 from model.analysis import softmax, whole_words
-from pages.ui import session
-from pages.ui.drawing import sketch
-from pages.ui.link_values import edit_code
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
     assert_fine,
@@ -123,7 +123,7 @@ def test_several_words_can_be_hidden_at_once_and_a_link_holds_them() -> None:
 
 
 def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> None:
-    tokens = session.run("text", PIECES).tokens
+    tokens = pipelines.run("text", PIECES).tokens
     places = whole_words(tokens)[1]
     assert len(places) > 1
     app = open_page("answer", s=PIECES, hidden=".".join(str(place + 1) for place in places))
@@ -141,7 +141,7 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     app = open_page("answer", s=sentence, hidden="none", token="4")
     drawn = figure(app, 1)
     assert "[MASK]" not in drawn["layout"]["yaxis"]["ticktext"]
-    trace = session.run("text", sentence)
+    trace = pipelines.run("text", sentence)
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
     easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
@@ -184,7 +184,7 @@ def test_short_and_long_sentences_have_an_answer(sentence: str) -> None:
 def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None:
     app = open_page("answer", input=kind, lang=language, stage="logits")
     choice = app.session_state["choice"]
-    trace = session.run(choice.pipeline, choice.subject)
+    trace = pipelines.run(choice.pipeline, choice.subject)
     np.testing.assert_allclose(chart(app)[1], softmax(trace["logits"].astype(np.float64)), rtol=1e-4)
     np.testing.assert_array_equal(chart(app, 1)[1], trace["logits"])
     assert arithmetic(app, "logits") == pytest.approx(float(trace["logits"].max()), abs=6e-5)
@@ -211,7 +211,7 @@ def test_the_arithmetic_of_pre_norm_networks_adds_up(kind: str, line: str, monke
 def test_equations_are_those_of_the_graph(kind: str) -> None:
     app = open_page("answer", input=kind, s=SENTENCE, depth="formula")
     choice = app.session_state["choice"]
-    graph = session.pipeline(choice.pipeline).graph
+    graph = pipelines.pipeline(choice.pipeline).graph
     shown = [element.value.strip("$\n") for element in app.latex]  # one each, so that a phone has room for it
     for key in ("logits", "answer"):
         assert graph[key].equation in shown

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import session
+from pages.ui.runs import pipelines
 from pages.ui.sections.attention import STEPS
 from tests.pages.opening import (
     assert_fine,
@@ -31,7 +31,7 @@ INPUTS = [{"s": SENTENCE}, {"input": "digit"}, {"input": "flat"}, {"model": "pap
 
 def trace_of(app: AppTest):
     choice = app.session_state["choice"]
-    return session.run(choice.pipeline, choice.subject)
+    return pipelines.run(choice.pipeline, choice.subject)
 
 
 def calculated(line: str) -> float:
@@ -134,7 +134,7 @@ def test_weights_can_be_a_row_or_lines(way: str) -> None:
 
 def test_lines_begin_where_the_reader_says() -> None:
     few, many = (len(open_lines(least)) for least in ("40", "1"))
-    weights = session.run("text", SENTENCE)["layers.1.attention.weights"][0]
+    weights = pipelines.run("text", SENTENCE)["layers.1.attention.weights"][0]
     assert (few, many) == ((weights >= 0.4).sum(), (weights >= 0.01).sum())
 
 
@@ -145,7 +145,7 @@ def open_lines(least: str) -> list:
 
 
 def test_the_colour_range_covers_head_layer_or_all() -> None:
-    trace = session.run("text", SENTENCE)
+    trace = pipelines.run("text", SENTENCE)
     scores = [np.abs(trace[f"layers.{layer}.attention.scores"]) for layer in range(6)]
     wanted = {"head": scores[1][2].max(), "layer": scores[1].max(), "all": max(s.max() for s in scores)}
     for scope, limit in wanted.items():
@@ -175,7 +175,7 @@ def test_of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(betw
     """Of two sentences, only what one takes from one is shown: the rest of the row is somewhere else."""
     pair, token = "the cat sat [SEP] the dog ran", 2
     app = open_page("attention", s=pair, depth="numbers", layer="3", head="2", token="3", between=between)
-    row = session.run("text", pair)["layers.2.attention.weights"][1, token]
+    row = pipelines.run("text", pair)["layers.2.attention.weights"][1, token]
     value, rest = re.search(
         r": ([\d.]+) \(.*?\)\. (\d+)% of its row goes to tokens", texts(app).replace("\\", "")
     ).groups()

@@ -10,11 +10,11 @@ from model.config import DECODER, PRESETS
 from model.edits import operations_at
 from model.graph import graph as graph_of
 from model.translator import Task, Translator
-from pages.ui import session
-from pages.ui.changes_bar import edit_in_words, is_full
-from pages.ui.choice import Choice
-from pages.ui.drawing import sketch
-from pages.ui.link_values import MOST_EDITS, edit_code
+from pages.ui.frame.changes_bar import edit_in_words, is_full
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.state.choice import Choice
+from pages.ui.state.link_values import MOST_EDITS, edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
 from tests.pages.opening import charts, figure, open_page, texts
@@ -113,7 +113,7 @@ def test_of_many_changes_that_do_not_fit_the_run_is_not_tried_with_each(monkeypa
     monkeypatch.setattr(Translator, "_search", lambda *told: searched.append(1) or original(*told))
     beyond = [Edit("decoder.layers.0.ffn.output", "scale", 2, token=token) for token in range(30, 38)]
     heads = [Edit("decoder.layers.0.cross.heads", "zero", head=head) for head in (2, 97, 98, 99)]
-    trace = session.changed("translation", Task("the dog chased the old cat ."), (*beyond, *heads))
+    trace = pipelines.changed("translation", Task("the dog chased the old cat ."), (*beyond, *heads))
     assert trace.edits == (heads[0],)
     assert len(searched) <= 7  # greedy and in beams: twice whole; three times until a head is missing
 
@@ -180,8 +180,8 @@ def test_of_a_run_without_changes_none_are_told(link: dict[str, str]) -> None:
 
 def test_home_draws_what_the_changed_network_writes() -> None:
     sentence = "she put the money in the old bank ."
-    changed = session.run("translation", Task(sentence), (Edit("embedding.positions", "zero"),)).translation
-    plain = session.run("translation", Task(sentence)).translation
+    changed = pipelines.run("translation", Task(sentence), (Edit("embedding.positions", "zero"),)).translation
+    plain = pipelines.run("translation", Task(sentence)).translation
     for link, shows, not_this in (({}, changed, plain), ({"shown": "original"}, plain, changed)):
         app = open_page("home", s=sentence, depth="numbers", decoder="true", edits=OFF, **link)
         drawn = "".join(str(json.loads(part.proto.json or "null")) for part in app.get("bidi_component"))
@@ -193,7 +193,7 @@ def test_words_and_patches_are_those_on_the_screen() -> None:
     assert "A sentence: 15 tokens" in texts(open_page("home", **two))
     three, changed = sketch.to_code(sketch.example(3)), Edit("embedding.positions", "zero")
     app = open_page("home", input="digit", ink=three, edits=OFF, panel="shapes", depth="numbers")
-    answer = session.run("digits", sketch.ink(sketch.example(3)), (changed,)).answer[0]
+    answer = pipelines.run("digits", sketch.ink(sketch.example(3)), (changed,)).answer[0]
     assert f"the whole as {answer.best}" in texts(app).replace("*", "")
 
 

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.hugging_face.errors import SENTENCES
-from pages.ui import session, worked_out
-from pages.ui.contents import PAGES
-from pages.ui.offered import offered
+from pages.ui.frame.contents import PAGES
+from pages.ui.runs import pipelines, worked_out
+from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
@@ -124,16 +124,16 @@ def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
         return any(found.shape == weights.shape and np.allclose(found, weights, atol=1e-6) for found in maps(app))
 
     assert shown()
-    neighbours, best = worked_out.neighbours(name, 5), worked_out.best_words(name, session.run(name, sentence), 6)
+    neighbours, best = worked_out.neighbours(name, 5), worked_out.best_words(name, pipelines.run(name, sentence), 6)
     save_again(tmp_path / "bert", 2)
     assert not shown()
     if whole:
         app.run()
         assert shown() and not app.error
     else:  # as a click on the page does, which draws no frame
-        assert session.follow_files() and not session.follow_files()
+        assert pipelines.follow_files() and not pipelines.follow_files()
     assert worked_out.neighbours(name, 5)[1].tolist() != neighbours[1].tolist()
-    assert worked_out.best_words(name, session.run(name, sentence), 6)[1].tolist() != best[1].tolist()
+    assert worked_out.best_words(name, pipelines.run(name, sentence), 6)[1].tolist() != best[1].tolist()
 
 
 def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
@@ -146,7 +146,7 @@ def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
     app.query_params.update({"lang": "en", "model": names[1]})
     (said,) = [error.value for error in app.run().error]
     assert "hollow" in said and "index out of bounds" in said
-    reader = session.pipeline(names[0]).reader
+    reader = pipelines.pipeline(names[0]).reader
     monkeypatch.setattr(reader, "tokenizer", Failing(reader.tokenizer, type("PanicException", (BaseException,), {})()))
     app = open_page("attention", model=names[0], s="the zebra sat")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_not_cut"]]

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from pages.ui import session
-from pages.ui.contents import PAGES
-from pages.ui.drawing import sketch
-from pages.ui.link_values import DRAWING
+from pages.ui.frame.contents import PAGES
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.state.link_values import DRAWING
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
 
@@ -21,7 +21,7 @@ SCORES = "layers.2.attention.scores"
 
 
 def scores_of(sentence: str) -> np.ndarray:
-    return session.run("text", sentence)[SCORES][0]
+    return pipelines.run("text", sentence)[SCORES][0]
 
 
 def attention(**link: str):
@@ -30,8 +30,8 @@ def attention(**link: str):
 
 def test_the_difference_is_this_run_less_the_other() -> None:
     app = attention(s=DOG, other=CAT, shown="against")
-    tokens = session.run("text", DOG).tokens
-    assert len(tokens) == len(session.run("text", CAT).tokens)
+    tokens = pipelines.run("text", DOG).tokens
+    assert len(tokens) == len(pipelines.run("text", CAT).tokens)
     z = numbers(figure(app)["data"][0]["z"])
     same = [place for place, token in enumerate(tokens) if token in ("[CLS]", "the", "chased", ".", "[SEP]")]
     wanted = scores_of(DOG) - scores_of(CAT)
@@ -40,7 +40,7 @@ def test_the_difference_is_this_run_less_the_other() -> None:
 
 def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     app = attention(s="she sat by the big river .", other="she sat by the river .", shown="against")
-    tokens = session.run("text", "she sat by the big river .").tokens
+    tokens = pipelines.run("text", "she sat by the big river .").tokens
     extra = tokens.index("big")
     z = numbers(figure(app)["data"][0]["z"])
     blank = np.isnan(z)
@@ -121,7 +121,7 @@ def test_two_digits_differ_by_their_numbers() -> None:
     five, three = sketch.example(5), sketch.example(3)
     link = {"ink": sketch.to_code(five), "other_ink": sketch.to_code(three), "as": "map", "shown": "against"}
     app = attention(input="digit", **link)
-    one, other = (session.run("digits", sketch.ink(drawing))[SCORES][0] for drawing in (five, three))
+    one, other = (pipelines.run("digits", sketch.ink(drawing))[SCORES][0] for drawing in (five, three))
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), one - other, atol=1e-5)
 
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import doubt as model_doubt
 from model import examples, loading, tables
-from pages.ui import session
+from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.pages.opening import APP, charts, stops, turn_to
 
@@ -30,8 +30,8 @@ def weights(tmp_path: Path, monkeypatch) -> Iterator[Path]:
 def forget() -> None:
     for reader in (*READERS, tables.fingerprint):
         reader.cache_clear()
-    session.pipeline.cache_clear()
-    session.run.cache_clear()
+    pipelines.pipeline.cache_clear()
+    pipelines.run.cache_clear()
 
 
 def damage(path: Path) -> None:

@@ -12,11 +12,12 @@ from model import Edit, Trace
 from model.analysis import cosine_similarity, head_table, pca, rollout, softmax
 from model.comparison import align
 from model.translator import Task
-from pages.ui import exports, session
-from pages.ui.drawing import sketch
 from pages.ui.figures.base import LESS, MORE
-from pages.ui.link_values import edit_code
+from pages.ui.frame import exports
 from pages.ui.page import Page
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.pages.opening import charts, numbers, open_page, texts
 
@@ -123,9 +124,9 @@ def two_runs(which: str) -> tuple[dict[str, str], Trace, Trace]:
     own = {"s": CAT} if words else {"input": "digit", "ink": sketch.to_code(FIVE)}
     if changed:
         link = {"edits": edit_code(OFF), "shown": "difference"}
-        return PLACE | own | link, session.run(name, one, (OFF,)), session.run(name, one)
+        return PLACE | own | link, pipelines.run(name, one, (OFF,)), pipelines.run(name, one)
     link = {"other": DOG} if words else {"other_ink": sketch.to_code(THREE)}
-    return PLACE | own | link | {"shown": "against"}, session.run(name, one), session.run(name, other)
+    return PLACE | own | link | {"shown": "against"}, pipelines.run(name, one), pipelines.run(name, other)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_what_is_drawn_is_one_run_less_the_other(law: Law, which: str) -> None:
 
 
 def test_both_sentences_have_their_words_place_by_place() -> None:
-    pairs = align(*(session.run("text", sentence).tokens for sentence in (CAT, DOG)))
+    pairs = align(*(pipelines.run("text", sentence).tokens for sentence in (CAT, DOG)))
     assert all(pair.one == pair.other for pair in pairs)
 
 
@@ -152,7 +153,7 @@ def test_the_bars_of_an_answer_are_differences_of_probabilities_and_of_logits(wh
     place = here.tokens.index("[MASK]") if here.ids else 0
     app = open_page("answer", **link | {"token": str(place + 1)})
     drawn = chart(app, f"guesses_{place}")
-    outputs = session.pipeline("text").reader.vocabulary if here.ids else here.answer[0].labels
+    outputs = pipelines.pipeline("text").reader.vocabulary if here.ids else here.answer[0].labels
     chosen = [outputs.index(name) for name in names(drawn)]
     p = [softmax(np.atleast_2d(run["logits"]).astype(np.float64)[place if run.ids else 0]) for run in (here, there)]
     np.testing.assert_allclose(lengths(drawn), (p[0] - p[1])[chosen], atol=1e-6)
@@ -165,7 +166,7 @@ def test_the_bars_of_an_answer_are_differences_of_probabilities_and_of_logits(wh
         ]
         np.testing.assert_allclose(z(chart(app, "every_place")), (at[0] - at[1])[:, words], atol=1e-6)
     else:
-        read = session.pipeline("digits").read_layers
+        read = pipelines.pipeline("digits").read_layers
         np.testing.assert_allclose(lengths(chart(app, "logits")), here["logits"] - there["logits"], atol=2e-5)
         np.testing.assert_allclose(z(chart(app, "first_to_know")), read(here) - read(there), atol=1e-6)
 
@@ -174,7 +175,7 @@ def test_the_bars_of_an_answer_are_differences_of_probabilities_and_of_logits(wh
 def test_the_lens_shows_where_the_guesses_part(which: str) -> None:
     link, here, there = two_runs(which)
     app = open_page("layers", **link, panel="lens")
-    drawn, owner = chart(app, "guess"), session.pipeline("text" if here.ids else "digits")
+    drawn, owner = chart(app, "guess"), pipelines.pipeline("text" if here.ids else "digits")
     outputs = owner.reader.vocabulary if here.ids else [str(label) for label in owner.reader.labels]
     chosen = [outputs.index(html.unescape(name)) for name in drawn["layout"]["xaxis"]["ticktext"]]
     gap = owner.read_layers(here, TOKEN) - owner.read_layers(there, TOKEN)
@@ -265,17 +266,17 @@ def test_a_translation_and_the_flat_answer_show_their_differences() -> None:
     off = Edit("decoder.layers.1.cross.heads", "zero", head=HEAD)
     app = open_page("translation", s="i love you .", edits=edit_code(off), shown="difference", layer="2", head="2",
                     step="2", depth="numbers")  # fmt: skip
-    written_ids = session.run("translation", Task("i love you .", "zh"), (off,)).beams[0].ids
+    written_ids = pipelines.run("translation", Task("i love you .", "zh"), (off,)).beams[0].ids
     runs = [
-        session.run("translation", Task("i love you .", "zh", written=written_ids), edits) for edits in ((off,), ())
+        pipelines.run("translation", Task("i love you .", "zh", written=written_ids), edits) for edits in ((off,), ())
     ]
-    drawn, words = chart(app, "next"), session.pipeline("translation").reader.vocabulary
+    drawn, words = chart(app, "next"), pipelines.pipeline("translation").reader.vocabulary
     gap = np.subtract(*(softmax(run["logits"][1]) for run in runs))
     np.testing.assert_allclose(lengths(drawn), gap[[words.index(name) for name in names(drawn)]], atol=1e-6)
     zero = Edit("layers.0.attention.V", "zero", head=0)
     link = {"input": "flat", "ink": sketch.to_code(FIVE), "edits": edit_code(zero), "shown": "difference"}
     app = open_page("flat", **link, panel="answer", depth="numbers")
-    runs = [session.run("flat", sketch.ink(FIVE), edits)["logits"] for edits in ((zero,), ())]
+    runs = [pipelines.run("flat", sketch.ink(FIVE), edits)["logits"] for edits in ((zero,), ())]
     np.testing.assert_allclose(lengths(chart(app, "logits")), runs[0] - runs[1], atol=1e-5)
     gap = softmax(runs[0].astype(np.float64)) - softmax(runs[1].astype(np.float64))
     np.testing.assert_allclose(lengths(chart(app, "softmax")), gap, atol=1e-6)
@@ -290,10 +291,10 @@ def test_what_cannot_be_subtracted_says_which_run_it_shows() -> None:
 
 def test_where_a_word_is_hidden_so_is_the_one_in_its_place() -> None:
     one, other = "the cat chased the dog .", "the dog chased the cat ."
-    place = session.run("text", one).tokens.index("cat")
+    place = pipelines.run("text", one).tokens.index("cat")
     app = open_page("answer", s=one, other=other, shown="against", hidden=str(place + 1), depth="numbers")
-    reader, drawn = session.pipeline("text").reader, chart(app, f"guesses_{place}")
-    runs = [session.run("text", reader.hide(session.run("text", said).ids, [place])) for said in (one, other)]
+    reader, drawn = pipelines.pipeline("text").reader, chart(app, f"guesses_{place}")
+    runs = [pipelines.run("text", reader.hide(pipelines.run("text", said).ids, [place])) for said in (one, other)]
     gap = np.subtract(*(softmax(run["logits"][place].astype(np.float64)) for run in runs))
     np.testing.assert_allclose(lengths(drawn), gap[[reader.vocabulary.index(name) for name in names(drawn)]], atol=1e-6)
 
@@ -305,7 +306,7 @@ def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> Non
         "shown": "against",
         "depth": "numbers",
     }
-    place = session.run("text", link["s"]).tokens.index("big")
+    place = pipelines.run("text", link["s"]).tokens.index("big")
     app = open_page("answer", **link, hidden=str(place + 1))
     assert (lengths(chart(app, f"guesses_{place}")) > 0).all()
     assert catalogue("en")["change.only_against"] in texts(app)
@@ -371,7 +372,7 @@ def test_the_flat_page_shows_the_other_drawing_too() -> None:
     link = {"input": "flat", "ink": sketch.to_code(FIVE), "other_ink": sketch.to_code(THREE), "depth": "numbers"}
     for shown, wanted in (("other", THREE), ("changed", FIVE)):
         app = open_page("flat", **link, panel="answer", shown=shown)
-        logits = session.run("flat", sketch.ink(wanted))["logits"]
+        logits = pipelines.run("flat", sketch.ink(wanted))["logits"]
         np.testing.assert_allclose(lengths(chart(app, "logits")), logits, atol=1e-6)
     app = open_page("flat", **link | {"input": "digit"}, shown="against")
     assert catalogue("en")["change.no_other"] in texts(app)
@@ -382,7 +383,7 @@ def test_pairs_that_one_run_hides_leave_the_colours_to_the_others() -> None:
     early = Edit("layers.0.attention.heads", "zero", head=0)
     edits = "~~".join(edit_code(edit) for edit in (early, causal))
     app = open_page("attention", s=CAT, edits=edits, shown="difference", stage="masked", **PLACE)
-    runs = [session.run("text", CAT, edits)[A + "masked"][HEAD] for edits in ((early, causal), ())]
+    runs = [pipelines.run("text", CAT, edits)[A + "masked"][HEAD] for edits in ((early, causal), ())]
     gap = np.subtract(*runs)
     drawn = chart(app, "masked")["data"][0]
     assert drawn["zmax"] == pytest.approx(np.abs(gap[np.isfinite(gap)]).max(), rel=1e-5)

@@ -5,7 +5,7 @@ import pytest
 
 from model.pipeline import SPECIAL_TOKENS
 from model.tables import neuron_contexts
-from pages.ui import session
+from pages.ui.runs import pipelines
 from pages.ui.text import catalogue, literal
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
@@ -20,7 +20,7 @@ def open_part(panel: str, **link: str):
 
 @pytest.mark.parametrize("order", ["most", "all", "sorted"])
 def test_the_maps_are_the_recorded_values_in_the_order_asked_for(order: str) -> None:
-    app, trace = open_part("maps", order=order), session.run("text", SENTENCE)
+    app, trace = open_part("maps", order=order), pipelines.run("text", SENTENCE)
     busiest = np.argsort(-trace["layers.1.ffn.activation"].mean(0), kind="stable")
     neurons = {"most": busiest[:128], "all": np.arange(1024), "sorted": busiest}[order]
     for which, key in enumerate(("hidden", "activation")):
@@ -32,7 +32,7 @@ def test_the_maps_are_the_recorded_values_in_the_order_asked_for(order: str) -> 
 
 @pytest.mark.parametrize(("stage", "key"), [("hidden", "hidden"), ("activation", "activation")])
 def test_the_arithmetic_of_the_chosen_neuron_ends_with_what_was_recorded(stage: str, key: str) -> None:
-    app, trace = open_part("maps", token="5", neuron="700", stage=stage), session.run("text", SENTENCE)
+    app, trace = open_part("maps", token="5", neuron="700", stage=stage), pipelines.run("text", SENTENCE)
     value = trace[f"layers.1.ffn.{key}"][4, 699]
     assert f"{value:.4f}".replace("-", "−") in texts(app).replace("\\", "")
     assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-5)
@@ -44,7 +44,7 @@ def test_relu_is_worked_out_as_relu() -> None:
 
 
 def test_the_curve_holds_every_neuron_of_the_selected_token() -> None:
-    app, trace = open_part("curve", token="4", neuron="3"), session.run("text", SENTENCE)
+    app, trace = open_part("curve", token="4", neuron="3"), pipelines.run("text", SENTENCE)
     curve, points, chosen, bars = figure(app)["data"]
     np.testing.assert_array_equal(numbers(points["x"]), trace["layers.1.ffn.hidden"][3])
     np.testing.assert_array_equal(numbers(points["y"]), trace["layers.1.ffn.activation"][3])
@@ -61,7 +61,7 @@ def test_the_shares_of_open_leaking_and_silent_neurons_add_up_to_1() -> None:
 
 
 def test_the_most_active_neurons_lead_and_the_first_of_them_is_chosen() -> None:
-    app, activation = open_part("neuron"), session.run("text", SENTENCE)["layers.1.ffn.activation"]
+    app, activation = open_part("neuron"), pipelines.run("text", SENTENCE)["layers.1.ffn.activation"]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["x"]), -np.sort(-activation[1])[:15])
     best = int(activation[1].argmax())
     np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["x"]), activation[:, best])
@@ -78,7 +78,7 @@ def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength_with_what_it_w
         assert f":blue[**{literal(context.tokens[context.place])}**]" in said
         assert f" | {context.activation:.2f} |" in said
     assert f"{contexts.active:.1%}" in said.replace("\\", "")
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     scores = text.network.embedding.E.weight.numpy() @ text.network.layers[1].ffn.W_2.weight.numpy()[:, 99]
     ranked = [text.reader.vocabulary[i] for i in np.argsort(-scores)]
     best = [word for word in ranked if word not in SPECIAL_TOKENS][:5]
@@ -101,7 +101,7 @@ def test_two_pictures_side_by_side_stand_level(panel: str) -> None:
 
 
 def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() -> None:
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     vocabulary = text.reader.vocabulary
     specials = [vocabulary.index(token) for token in SPECIAL_TOKENS]
     pushed = text.network.embedding.E.weight.numpy() @ text.network.layers[1].ffn.W_2.weight.numpy()
@@ -123,7 +123,7 @@ def test_a_picture_s_neurons_push_classes(link: dict[str, str], classes: int) ->
 
 def test_shuffled_tokens_come_out_shuffled_and_again_makes_another_order() -> None:
     sentence = "the old dog chased one small cat ."
-    app, trace = open_part("alone", s=sentence), session.run("text", sentence)
+    app, trace = open_part("alone", s=sentence), pipelines.run("text", sentence)
     orders = []
     for _ in range(2):
         picture = figure(app)

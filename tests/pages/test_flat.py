@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model.edits import Edit
-from pages.ui import session
-from pages.ui.drawing import sketch
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, steps, texts
 
@@ -21,7 +21,7 @@ def open_part(panel: str, **link: str):
 
 @pytest.mark.parametrize("which", range(10))
 def test_the_weight_of_the_only_token_is_exactly_1_and_V_passes_as_it_is(which: int) -> None:
-    trace = session.pipeline("flat")(INK[which])
+    trace = pipelines.pipeline("flat")(INK[which])
     assert (trace[ATTENTION + "weights"] == 1).all()
     np.testing.assert_array_equal(trace[ATTENTION + "heads"], trace[ATTENTION + "V"])
     np.testing.assert_array_equal(trace[ATTENTION + "concat"].ravel(), trace[ATTENTION + "V"].ravel())
@@ -30,7 +30,7 @@ def test_the_weight_of_the_only_token_is_exactly_1_and_V_passes_as_it_is(which: 
 @pytest.mark.parametrize("place", ["Q", "K", "scores", "scaled"])
 @pytest.mark.parametrize("strength", [0.1, 100.0])
 def test_noise_on_what_makes_the_scores_changes_nothing_at_all(place: str, strength: float) -> None:
-    pipeline = session.pipeline("flat")
+    pipeline = pipelines.pipeline("flat")
     plain = pipeline(INK[4])
     noisy = pipeline(INK[4], [Edit(ATTENTION + place, "noise", strength)])
     assert not np.array_equal(noisy[ATTENTION + place], plain[ATTENTION + place])
@@ -38,13 +38,13 @@ def test_noise_on_what_makes_the_scores_changes_nothing_at_all(place: str, stren
 
 
 def test_noise_on_V_does_change_the_answer() -> None:
-    pipeline = session.pipeline("flat")
+    pipeline = pipelines.pipeline("flat")
     noisy = pipeline(INK[4], [Edit(ATTENTION + "V", "noise", 1.0)])
     assert np.abs(noisy["logits"] - pipeline(INK[4])["logits"]).max() > 1e-4
 
 
 def test_the_table_names_every_quantity_of_the_graph_with_its_shape() -> None:
-    table, trace = open_part("stages").dataframe[0].value, session.pipeline("flat")(INK[7])
+    table, trace = open_part("stages").dataframe[0].value, pipelines.pipeline("flat")(INK[7])
     assert len(table) == len(list(trace.graph))
     for row, quantity in zip(table.itertuples(index=False), trace.graph, strict=True):
         if quantity.traced:
@@ -89,7 +89,7 @@ def test_the_table_goes_through_the_notes_sections_in_order() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_where_the_note_differs_is_named(language: str) -> None:
     table = open_part("stages", lang=language).dataframe[0].value
-    notes = dict(zip([quantity.key for quantity in session.pipeline("flat").graph], table.iloc[:, -1], strict=True))
+    notes = dict(zip([quantity.key for quantity in pipelines.pipeline("flat").graph], table.iloc[:, -1], strict=True))
     assert "x + x" in notes["layers.0.add_1"] and "norm1" in notes["layers.0.norm_1"]
     assert notes["layers.0.add_2"] == notes["layers.0.norm_2"] and not notes["layers.0.add_2"][0].isdigit()
     assert "[1, 5000, 64]" in notes["embedding.positions"]
@@ -123,13 +123,13 @@ def test_with_a_change_the_test_compares_runs_that_both_have_it() -> None:
     table = open_part("why", edits="layers.0.ffn.output~zero").dataframe[0].value
     np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)
     assert table.iloc[4, 2] > 0
-    calm = session.pipeline("flat")(INK[7], [Edit("layers.0.ffn.output", "zero")]).answer[0].probabilities
+    calm = pipelines.pipeline("flat")(INK[7], [Edit("layers.0.ffn.output", "zero")]).answer[0].probabilities
     np.testing.assert_allclose(table.iloc[0, :2], calm, atol=1e-6)
 
 
 @pytest.mark.parametrize("stage", ["tokens", "scores", "weights", "add_1", "norm_2", "hidden"])
 def test_any_quantity_is_worked_out_by_hand(stage: str) -> None:
-    app, trace = open_part("hand", stage=stage), session.pipeline("flat")(INK[7])
+    app, trace = open_part("hand", stage=stage), pipelines.pipeline("flat")(INK[7])
     key = next(quantity.key for quantity in trace.graph if quantity.key.rsplit(".", 1)[-1] == stage)
     values = trace[key].reshape(-1, trace[key].shape[-1])[:1]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), values)
@@ -138,7 +138,7 @@ def test_any_quantity_is_worked_out_by_hand(stage: str) -> None:
 
 @pytest.mark.parametrize("key", ["layers.0.attention.output", "layers.0.ffn.output", "logits", ATTENTION + "scores"])
 def test_a_quantity_can_be_chosen_in_the_box(key: str) -> None:
-    app, trace = open_part("hand"), session.pipeline("flat")(INK[7])
+    app, trace = open_part("hand"), pipelines.pipeline("flat")(INK[7])
     names = [quantity.key for quantity in trace.graph if quantity.traced]
     app.selectbox(key="flat.quantity").select_index(names.index(key)).run()
     assert_fine(app)
@@ -148,7 +148,7 @@ def test_a_quantity_can_be_chosen_in_the_box(key: str) -> None:
 
 
 def test_the_answer_and_the_patch_version_beside_it_are_those_of_their_runs() -> None:
-    flat, patches = session.pipeline("flat")(INK[7]), session.pipeline("digits")(INK[7])
+    flat, patches = pipelines.pipeline("flat")(INK[7]), pipelines.pipeline("digits")(INK[7])
     app = open_part("answer")
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), flat["logits"], atol=1e-6)
     np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), flat.answer[0].probabilities, atol=1e-6)

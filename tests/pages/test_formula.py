@@ -6,7 +6,7 @@ import re
 import pytest
 
 from model.by_hand import by_hand, number, strongest_cell
-from pages.ui.formula import formula
+from pages.ui.figures.latex import formula
 from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
 
 

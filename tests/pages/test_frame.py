@@ -14,11 +14,12 @@ from model import pipeline as model_pipeline
 from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
-from pages.ui import assets, session
-from pages.ui.choice import Choice
-from pages.ui.contents import PAGES
-from pages.ui.link_values import MOST_CHARACTERS
-from pages.ui.sidebar import EXAMPLES
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.sidebar import EXAMPLES
+from pages.ui.runs import pipelines
+from pages.ui.server import assets
+from pages.ui.state.choice import Choice
+from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts, turn_to
 
@@ -141,7 +142,7 @@ def test_a_visitor_begins_with_the_story_of_a_head_that_was_measured_to_do_somet
     assert (choice.depth, choice.sentence) == ("story", first.text)
     assert (choice.layer, choice.head) == (first.layer, first.head)
     assert first.language == language and first.role.clear and first.role.relation
-    tokens = session.run("text", first.text).tokens
+    tokens = pipelines.run("text", first.text).tokens
     assert f"{tokens[first.query]}" in texts(app) and f"{tokens[first.key]}" in texts(app)
     app.sidebar.text_input(key="s").set_value("i love you .").run()
     assert "“i”" in texts(app)  # of any other sentence the first word looks
@@ -324,8 +325,8 @@ def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypa
 
 def _forget() -> None:
     loading.trained.cache_clear()
-    session.pipeline.cache_clear()
-    session.run.cache_clear()
+    pipelines.pipeline.cache_clear()
+    pipelines.run.cache_clear()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -351,7 +352,7 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
         app.pills(key="input").set_value(kind).run()
         assert_fine(app)
         seen.append((app.session_state["choice"].layer + 1, app.session_state["choice"].head + 1))
-    flat, digits = (session.config(name) for name in ("flat", "digits"))
+    flat, digits = (pipelines.config(name) for name in ("flat", "digits"))
     assert seen == [(flat.layers, flat.heads), (digits.layers, digits.heads), (6, 7)]
     app.pills(key="input").set_value("digit").run()
     app.sidebar.slider(key="head").set_value(2).run()
@@ -410,7 +411,7 @@ def test_a_page_that_is_drawn_keeps_no_run_in_the_visitors_session(name: str) ->
     """Sixty visitors share one cache of runs; what their clicks will call must not hold sixty more."""
     before = traces_alive()
     app = open_page(name, s=f"nobody else sees {name} .")
-    session.run.cache_clear()
+    pipelines.run.cache_clear()
     assert traces_alive() - before == set()
     assert app.sidebar.text_input(key="s").value
 

@@ -5,8 +5,8 @@ import pytest
 
 from model import Edit
 from model.analysis import head_table
-from pages.ui import session
-from pages.ui.link_values import edit_code
+from pages.ui.runs import pipelines
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
@@ -30,7 +30,7 @@ def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
 
 
 def test_every_tile_is_a_head_of_the_trace() -> None:
-    app, trace = open_part("all"), session.run("text", SENTENCE)
+    app, trace = open_part("all"), pipelines.run("text", SENTENCE)
     drawn = cells(figure(app), 6, 8, len(trace.tokens))
     np.testing.assert_allclose(drawn, trace.over_layers("attention.weights"), atol=1 / 254)
 
@@ -39,7 +39,7 @@ def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> No
     off = Edit("layers.1.attention.heads", "zero", head=2)
     app = open_part("all", edits=edit_code(off), shown="difference")
     changed, original = (
-        session.run("text", SENTENCE, edits).over_layers("attention.weights") for edits in ((off,), ())
+        pipelines.run("text", SENTENCE, edits).over_layers("attention.weights") for edits in ((off,), ())
     )
     apart = np.abs(changed - original).max(axis=(2, 3))
     drawn = 2 * cells(figure(app), 6, 8, changed.shape[-1]) - 1
@@ -70,7 +70,7 @@ def test_below_every_tile_stands_what_its_head_does() -> None:
 
 
 def test_hidden_special_tokens_leave_the_tiles_too() -> None:
-    app, trace = open_part("all", hide_special="true"), session.run("text", SENTENCE)
+    app, trace = open_part("all", hide_special="true"), pipelines.run("text", SENTENCE)
     inner = trace.over_layers("attention.weights")[..., 1:-1, 1:-1]
     np.testing.assert_allclose(cells(figure(app), 6, 8, len(trace.tokens) - 2), inner, atol=1 / 254)
     assert f"{len(trace.tokens) - 2} × {len(trace.tokens) - 2}" in texts(app).replace("\\", "")
@@ -79,7 +79,7 @@ def test_hidden_special_tokens_leave_the_tiles_too() -> None:
 @pytest.mark.parametrize(("subset", "heads"), [("", [(1, i) for i in range(8)]), ("1.2_5.8", [(0, 1), (4, 7)])])
 def test_the_average_is_that_of_the_heads_asked_for(subset: str, heads: list[tuple[int, int]]) -> None:
     app = open_part("average", **({"subset": subset} if subset else {}))
-    weights = session.run("text", SENTENCE).over_layers("attention.weights")
+    weights = pipelines.run("text", SENTENCE).over_layers("attention.weights")
     mean = np.mean([weights[place] for place in heads], axis=0)
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), mean, atol=1e-6)
     app.multiselect(key="heads.subset").set_value(["3·1"]).run()
@@ -88,7 +88,7 @@ def test_the_average_is_that_of_the_heads_asked_for(subset: str, heads: list[tup
 
 
 def test_the_figures_are_those_of_the_analysis() -> None:
-    app, trace = open_part("figures"), session.run("text", SENTENCE)
+    app, trace = open_part("figures"), pipelines.run("text", SENTENCE)
     table = app.dataframe[0].value
     measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
     for column, name in zip(table, ("entropy", "distance", "self", "previous", "next"), strict=False):
@@ -101,8 +101,8 @@ def test_the_figures_are_those_of_the_analysis() -> None:
 
 
 def test_what_the_heads_write_adds_up_to_the_output() -> None:
-    app, trace = open_part("written", token="4"), session.run("text", SENTENCE)
-    attention = session.pipeline("text").network.layers[1].attention
+    app, trace = open_part("written", token="4"), pipelines.run("text", SENTENCE)
+    attention = pipelines.pipeline("text").network.layers[1].attention
     parts = trace["layers.1.attention.contributions"]
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), np.linalg.norm(parts, axis=-1).T, atol=1e-5)
     total = parts.sum(0) + attention.W_O.bias.numpy()
@@ -117,7 +117,7 @@ def test_of_heads_that_are_all_off_none_writes_most() -> None:
 
 @pytest.mark.parametrize("stage", ["concat", "output"])
 def test_concat_and_output_are_recorded_and_worked_out(stage: str) -> None:
-    app, trace = open_part("mixed", stage=stage, token="3", component="40"), session.run("text", SENTENCE)
+    app, trace = open_part("mixed", stage=stage, token="3", component="40"), pipelines.run("text", SENTENCE)
     for which, key in enumerate(("concat", "output")):
         np.testing.assert_array_equal(numbers(figure(app, which)["data"][0]["z"]), trace[f"layers.1.attention.{key}"])
     value = trace[f"layers.1.attention.{stage}"][2, 39]

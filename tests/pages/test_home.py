@@ -8,10 +8,10 @@ import pytest
 
 from model import Edit, WeightsError, load
 from model.analysis import softmax, whole_words
-from pages.ui import session
 from pages.ui.components.diagram import diagram
-from pages.ui.link_values import edit_code
+from pages.ui.runs import pipelines
 from pages.ui.sections import overview
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
 
@@ -119,9 +119,9 @@ def test_a_link_restores_the_hidden_word_and_another_sentence_forgets_it() -> No
 @pytest.mark.parametrize("name", ["home", "answer", "what_if"])
 def test_where_a_word_is_hidden_only_that_is_run(name: str) -> None:
     sentence = f"nobody else reads it on {name} ."
-    session.run.cache_clear()
+    pipelines.run.cache_clear()
     open_page(name, s=sentence, hidden="2", depth="numbers")
-    read = [subject for _, subject, *_ in session.run.cache]
+    read = [subject for _, subject, *_ in pipelines.run.cache]
     assert read == [load("text").reader.hide(load("text")(sentence).ids, [1])]
 
 
@@ -378,14 +378,14 @@ def test_the_sentence_on_screen_stands_beside_the_digit() -> None:
 
 
 def test_without_the_digit_weights_the_rest_of_the_page_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = session.run
+    run = pipelines.run
 
     def broken(name: str, *rest):
         if name == "digits":
             raise WeightsError("missing", "digits.safetensors")
         return run(name, *rest)
 
-    monkeypatch.setattr(session, "run", broken)
+    monkeypatch.setattr(pipelines, "run", broken)
     app = open_page("home", s=MASKED, panel="shapes")
     assert bars(app)
     assert "digits.safetensors" in app.warning[0].value.replace("\\", "")

@@ -7,9 +7,9 @@ import pytest
 
 from model import pipeline
 from model.analysis import cosine_similarity, rollout
-from pages.ui import session
-from pages.ui.contents import PAGES
-from pages.ui.drawing import sketch
+from pages.ui.frame.contents import PAGES
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import APP, AppTest, assert_fine, charts, figure, numbers, open_page, texts, turn_to
 
@@ -59,7 +59,7 @@ def test_a_story_of_a_drawing_speaks_of_no_words(name: str, kind: str) -> None:
 @pytest.mark.parametrize("query", [0, 1, 25, 49])
 def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, query: int) -> None:
     app = attention("steps", layer=str(layer), head="3", token=str(query + 1))
-    row = session.run("digits", INK)[f"layers.{layer - 1}.attention.weights"][2, query]
+    row = pipelines.run("digits", INK)[f"layers.{layer - 1}.attention.weights"][2, query]
     ink, veil, marks = over(app)["data"]
     sheet = numbers(veil["z"])
     np.testing.assert_array_equal(sheet[:, 2:].ravel(), row[1:])
@@ -90,7 +90,7 @@ def copies(spec: dict, rows: int, columns: int) -> np.ndarray:
 
 
 def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
-    weights = session.run("digits", INK).over_layers("attention.weights")
+    weights = pipelines.run("digits", INK).over_layers("attention.weights")
     heads = over(attention("heads"))
     np.testing.assert_array_equal(copies(heads, 5, 4), weights[:, :, 0, 1:])
     app = attention("layers")
@@ -133,17 +133,17 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
     for place in (0, 10, 24, 48):
         top, left = 4 * (place // 7), 4 * (place % 7)
         np.testing.assert_allclose(patches[place], pixels[top : top + 4, left : left + 4].ravel(), rtol=1e-6)
-    embedding = session.pipeline("digits").network.embedding
+    embedding = pipelines.pipeline("digits").network.embedding
     made = patches @ embedding.W_E.weight.numpy().T + embedding.W_E.bias.numpy()
     np.testing.assert_allclose(numbers(projected["z"])[1:], made, atol=1e-5)
     np.testing.assert_array_equal(numbers(projected["z"])[0], embedding.cls.numpy())
 
 
 def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
-    patches = session.run("digits", INK).patches
+    patches = pipelines.run("digits", INK).patches
     count, strongly = (int((patches.max(axis=1) >= least).sum()) for least in (0.05, 0.5))
     assert count > strongly  # in this drawing it matters
-    row = session.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
+    row = pipelines.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
     prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), depth="numbers", panel="prepared"))
     assert f"{count} of the 49 hold ink (a pixel of 0.05 or more)." in prepared.replace("\\", "")
     said = texts(attention("attention", layer="5", token="1", **{"as": "row", "stage": "weights"})).replace("\\", "")
@@ -153,7 +153,7 @@ def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
 
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
     app = open_page("tokens", input="digit", depth="numbers", panel="maps")
-    alike = cosine_similarity(session.pipeline("digits").network.embedding.positions.table.numpy()[1:])
+    alike = cosine_similarity(pipelines.pipeline("digits").network.embedding.positions.table.numpy()[1:])
     specs = [figure(app, i) for i in range(len(charts(app)))]
     maps = [spec["data"][0] for spec in specs if len(spec["data"]) == 2 and spec["data"][0]["z"]["dtype"] == "u1"]
     shown = cells(maps[-1], 49, 49).reshape(7, 7, 7, 7).transpose(0, 2, 1, 3).reshape(49, 49)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis import cosine_similarity, rollout
-from pages.ui import session
+from pages.ui.runs import pipelines
 from pages.ui.text import literal
 from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
@@ -17,7 +17,7 @@ def open_part(panel: str, **link: str):
 
 
 def test_the_path_ends_where_the_last_layer_ends() -> None:
-    app, trace = open_part("path", token="3"), session.run("text", SENTENCE)
+    app, trace = open_part("path", token="3"), pipelines.run("text", SENTENCE)
     _, chosen, dots, every, *_ = (numbers(drawn["x"]) for drawn in figure(app)["data"])
     x = every.reshape(7, len(trace.tokens))
     assert (chosen == x[:, 2]).all() and (dots == [*x[0], *x[-1], *chosen]).all()
@@ -29,7 +29,7 @@ def test_the_path_ends_where_the_last_layer_ends() -> None:
 
 def test_the_lens_ends_with_the_network_s_own_answer() -> None:
     sentence = "the cat sat on the [MASK] ."
-    app, trace = open_part("lens", s=sentence), session.run("text", sentence)
+    app, trace = open_part("lens", s=sentence), pipelines.run("text", sentence)
     table = figure(app)["data"][0]
     (guess,) = trace.answer
     assert table["text"][-1][0] == guess.best
@@ -37,7 +37,7 @@ def test_the_lens_ends_with_the_network_s_own_answer() -> None:
 
 
 def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worked_out() -> None:
-    app, trace = open_part("alike", token="3", key="6"), session.run("text", SENTENCE)
+    app, trace = open_part("alike", token="3", key="6"), pipelines.run("text", SENTENCE)
     alike = cosine_similarity(trace.states())
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), alike[2], atol=1e-6)
     dot, a, b, cosine = (float(line.rsplit("= ", 1)[1]) for line in steps(app))
@@ -46,7 +46,7 @@ def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worke
 
 
 def test_lengths_are_those_of_the_stream_and_of_what_was_written() -> None:
-    app, trace = open_part("lengths", token="4"), session.run("text", SENTENCE)
+    app, trace = open_part("lengths", token="4"), pipelines.run("text", SENTENCE)
     state, attention, ffn = (numbers(line["y"]) for line in figure(app)["data"])
     np.testing.assert_allclose(state, np.linalg.norm(trace.states()[:, 3], axis=-1), rtol=1e-5)
     for line, key in ((attention, "attention.output"), (ffn, "ffn.output")):
@@ -62,7 +62,7 @@ def test_of_a_sublayer_that_adds_nothing_no_layer_adds_most(part: str, name: str
 @pytest.mark.parametrize("layer", [1, 2])
 def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer(layer: int) -> None:
     app = open_part("origin", layer=str(layer), token="3", key="5")
-    weights = session.run("text", SENTENCE).over_layers("attention.weights")
+    weights = pipelines.run("text", SENTENCE).over_layers("attention.weights")
     assert literal(f"{rollout(weights)[layer - 1, 2, 4]:.4f}") in texts(app), "by hand as in the picture"
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), rollout(weights)[layer - 1], atol=1e-6)
     np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[layer - 1].mean(0), atol=1e-6)
@@ -70,7 +70,7 @@ def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer(layer: int
 
 
 def test_what_is_handed_on_is_what_the_next_layer_reads() -> None:
-    app, trace = open_part("out"), session.run("text", SENTENCE)
+    app, trace = open_part("out"), pipelines.run("text", SENTENCE)
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), trace.stream(2)[0])
 
 

@@ -5,10 +5,10 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import session
-from pages.ui.drawing import sketch
 from pages.ui.lessons.rows import ENCODER, END
 from pages.ui.lessons.truths import Case, Truth, truth_of
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, with_network
 from tests.ui.test_lessons import (
@@ -32,8 +32,8 @@ def asked(app: AppTest, key: str, lang: str = "en") -> bool:
 def true(app: AppTest, key: str) -> Truth:
     """The true answer for the run on the page."""
     choice = app.session_state["choice"]
-    pipeline = session.pipeline(choice.pipeline)
-    trace = session.run(choice.pipeline, choice.subject)
+    pipeline = pipelines.pipeline(choice.pipeline)
+    trace = pipelines.run(choice.pipeline, choice.subject)
     token = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 0
     truth = truth_of(ENCODER[key].measure, Case(pipeline, trace, token, pipeline.reader.vocabulary))
     assert truth is not None

@@ -7,10 +7,11 @@ import pytest
 from model import Edit
 from model.config import PRESETS
 from model.cost import multiply_adds, total
-from pages.ui import in_flight, session
-from pages.ui.laboratory import patience
 from pages.ui.laboratory.experiment import Experiment
-from pages.ui.link_values import EDITS
+from pages.ui.runs import pipelines
+from pages.ui.sections import patience
+from pages.ui.server import in_flight
+from pages.ui.state.link_values import EDITS
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import open_page
 
@@ -19,9 +20,9 @@ LONG = "the cat sat on the big red box and then the dog ran to the sea with the 
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
-    session.run.cache_clear()
+    pipelines.run.cache_clear()
     yield
-    session.run.cache_clear()
+    pipelines.run.cache_clear()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, load
 from model.sweep import effects
-from pages.ui import link, session
-from pages.ui.contents import PAGES
-from pages.ui.drawing import pictures, sketch
 from pages.ui.figures import block_of, tiles
 from pages.ui.figures.base import Axis
-from pages.ui.laboratory import patience
+from pages.ui.frame.contents import PAGES
+from pages.ui.runs import pipelines
+from pages.ui.sections import patience
+from pages.ui.state import link, pictures, sketch
 from tests.model.test_checkpoints import theirs
 from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, steps, turn_to
 from tests.pages.test_checkpoints import maps, offer, said_on
@@ -249,7 +249,7 @@ def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: 
     for row in PAGES:
         open_page(row.name, lang="zh", depth="code", **where)
     app = open_page("answer", stage="logits", output="4", **where)
-    run = session.run(name, app.session_state["choice"].subject)
+    run = pipelines.run(name, app.session_state["choice"].subject)
     lines = [re.fullmatch(r"(y\S+) = .*= (-?[\d.]+)", step) for step in steps(app)]
     found = {line[1]: float(line[2]) for line in lines if line}
     for symbol, key in (

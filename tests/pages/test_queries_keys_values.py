@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import head_slice, largest_terms
-from pages.ui import session
+from pages.ui.runs import pipelines
 from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
@@ -17,7 +17,7 @@ ROLES = ["Q", "K", "V"]
 
 def run_of(app: AppTest):
     choice = app.session_state["choice"]
-    return choice, session.run(choice.pipeline, choice.subject), session.pipeline(choice.pipeline)
+    return choice, pipelines.run(choice.pipeline, choice.subject), pipelines.pipeline(choice.pipeline)
 
 
 def last_table(app: AppTest) -> dict[str, list[str]]:

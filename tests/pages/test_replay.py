@@ -3,8 +3,8 @@
 import json
 
 from model.edits import OPERATIONS
-from pages.ui.choice import DEPTHS, LANGUAGES, PIPELINES, SHOWN, Choice
-from pages.ui.contents import PAGES
+from pages.ui.frame.contents import PAGES
+from pages.ui.state.choice import DEPTHS, LANGUAGES, PIPELINES, SHOWN, Choice
 from tests.replay import differences, record
 from tests.replay_links import links
 

@@ -25,15 +25,15 @@ from model.cost import (
 from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
-from pages.ui import session
-from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
-from pages.ui.contents import PAGES
+from pages.ui.components.tables import MOST, column_widths
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import short, walk_diagram
 from pages.ui.cost.settings import settings_of
-from pages.ui.tables import MOST, column_widths
+from pages.ui.figures.equations import html_math, plain_math
+from pages.ui.frame.contents import PAGES
+from pages.ui.runs import pipelines
+from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.text import LANGUAGES, catalogue
-from pages.ui.text.formulas import html_math, plain_math
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to
 
 SENTENCE = "the dog chased the cat ."
@@ -266,7 +266,7 @@ def test_measured_times_lie_on_one_scale(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> None:
     app = open_part("properties", **link)
     choice = app.session_state["choice"]
-    trace = session.run(choice.pipeline, choice.subject)
+    trace = pipelines.run(choice.pipeline, choice.subject)
     A = trace["layers.0.attention.weights"]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), A[0] - A[0].T)
     rows = table(app, "A_ij", "A_ji")
@@ -351,7 +351,7 @@ def test_every_page_opens_with_the_papers_base_size_and_says_that_it_is_untraine
     assert (banner in [warning.value for warning in app.warning]) != ours
     choice = app.session_state["choice"]
     assert choice.pipeline == "untrained"
-    assert session.run(choice.pipeline, choice.subject).config.d_ff == 2048
+    assert pipelines.run(choice.pipeline, choice.subject).config.d_ff == 2048
     assert catalogue(language)["untrained.honest"] in [caption.value for caption in app.caption]
     assert catalogue(language)["sidebar.honest"] not in [caption.value for caption in app.caption]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.choice import Choice
-from pages.ui.share import address
+from pages.ui.frame.share import address
+from pages.ui.state.choice import Choice
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, open_page
 from tests.ui.test_choice import choices
@@ -17,7 +17,7 @@ SCHOOL = "http://encoder.school.example/attention?lang=en"
 
 def shared(address: str, own_picture: bool = False) -> AppTest:
     def page(address: str, own_picture: bool) -> None:
-        from pages.ui import share
+        from pages.ui.frame import share
 
         share._share(address, own_picture)
 

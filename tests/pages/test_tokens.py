@@ -5,9 +5,9 @@ import pytest
 
 from model.analysis import cosine_similarity, nearest_rows
 from model.order import likeness, same_words
-from pages.ui import session
-from pages.ui.drawing import sketch
+from pages.ui.runs import pipelines
 from pages.ui.sections.order import PAIRS
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, result, texts, with_network
@@ -22,7 +22,7 @@ def open_part(panel: str, **link: str):
 
 
 def test_vectors_places_and_sum_are_the_recorded_ones() -> None:
-    app, trace = open_part("vectors"), session.run("text", SENTENCE)
+    app, trace = open_part("vectors"), pipelines.run("text", SENTENCE)
     for which, name in enumerate(ROWS):
         np.testing.assert_array_equal(numbers(figure(app, which)["data"][0]["z"]), trace[f"embedding.{name}"])
 
@@ -31,7 +31,7 @@ def test_vectors_places_and_sum_are_the_recorded_ones() -> None:
 @pytest.mark.parametrize(("token", "component"), [(1, 1), (3, 18), (8, 256)])
 def test_the_arithmetic_of_a_cell_ends_with_what_was_recorded(stage: str, token: int, component: int) -> None:
     app = open_part("vectors", stage=stage, token=str(token), component=str(component))
-    value = session.run("text", SENTENCE)[f"embedding.{stage}"][token - 1, component - 1]
+    value = pipelines.run("text", SENTENCE)[f"embedding.{stage}"][token - 1, component - 1]
     assert result(app) == pytest.approx(value, abs=2e-5)
 
 
@@ -44,14 +44,14 @@ def test_a_drawing_s_cell_is_worked_out_from_its_pixels(link: dict[str, str], st
 
 def test_every_piece_stands_on_the_page_with_its_id() -> None:
     sentence = "unbelievable dogs 狗 ."
-    app, trace = open_part("pieces", s=sentence), session.run("text", sentence)
+    app, trace = open_part("pieces", s=sentence), pipelines.run("text", sentence)
     table = app.dataframe[0].value
     assert table.iloc[:, 0].tolist() == trace.tokens
     assert table.iloc[:, 1].tolist() == trace.ids
 
 
 def test_a_word_that_stands_twice_has_one_row_and_two_sums() -> None:
-    app, trace = open_part("vectors"), session.run("text", SENTENCE)
+    app, trace = open_part("vectors"), pipelines.run("text", SENTENCE)
     first, second = [place for place, token in enumerate(trace.tokens) if token == "the"]
     np.testing.assert_array_equal(trace["embedding.tokens"][first], trace["embedding.tokens"][second])
     cosine = cosine_similarity(trace["embedding.sum"][[first, second]])[0, 1]
@@ -59,14 +59,14 @@ def test_a_word_that_stands_twice_has_one_row_and_two_sums() -> None:
 
 
 def test_the_neighbours_are_the_nearest_rows_of_E() -> None:
-    app, trace = open_part("neighbours", token="3"), session.run("text", SENTENCE)
-    E = session.pipeline("text").network.embedding.E.weight.numpy()
+    app, trace = open_part("neighbours", token="3"), pipelines.run("text", SENTENCE)
+    E = pipelines.pipeline("text").network.embedding.E.weight.numpy()
     _, cosines = nearest_rows(E, trace.ids[2], leave_out=range(5))
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), cosines, atol=1e-6)
 
 
 def test_the_waves_are_columns_of_the_table_of_places() -> None:
-    table = session.pipeline("text").network.embedding.positions.table.numpy()
+    table = pipelines.pipeline("text").network.embedding.positions.table.numpy()
     app = open_part("waves")
     assert "component 1 repeats after about 6.3 places" in texts(app).replace("\\", "")  # 2π
     lines = [line for line in figure(app)["data"] if "y" in line and len(numbers(line["y"])) == 64]
@@ -77,14 +77,14 @@ def test_the_waves_are_columns_of_the_table_of_places() -> None:
 
 def test_two_ways_to_make_places_stand_side_by_side() -> None:
     app = open_part("compare")
-    learned = session.pipeline("digits").network.embedding.positions.table.numpy()
+    learned = pipelines.pipeline("digits").network.embedding.positions.table.numpy()
     shown = [numbers(figure(app, which)["data"][0]["z"]) for which in range(4)]
     assert any(values.shape == learned.shape and np.allclose(values, learned, atol=1e-6) for values in shown)
 
 
 def test_a_drawing_shows_its_patches_and_the_selected_one_as_numbers() -> None:
     app = open_part("pieces", input="digit", token="26", ink=sketch.to_code(sketch.example(3)))
-    patches = session.run("digits", sketch.ink(sketch.example(3))).patches
+    patches = pipelines.run("digits", sketch.ink(sketch.example(3))).patches
     np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), patches[24:25])
 
 
@@ -139,7 +139,7 @@ def test_order_shows_what_differs_and_that_without_positions_nothing_does(lang: 
     one, other = PAIRS[lang][0]
     app = open_part("order", lang=lang, s=one, other=other)
     words, bare, *_ = figure(app)["data"]
-    runs = [session.run("text", sentence) for sentence in (one, other)]
+    runs = [pipelines.run("text", sentence) for sentence in (one, other)]
     pairs = same_words(*(run.tokens for run in runs))
     assert numbers(words["y"])[-1] == pytest.approx(likeness(*runs, pairs)[-1, 1:-1].min(), abs=1e-6)
     np.testing.assert_allclose(numbers(bare["y"]), 1, atol=1e-5)

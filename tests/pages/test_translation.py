@@ -15,14 +15,16 @@ from model.analysis import softmax
 from model.search import score
 from model.tables import head_roles
 from model.translator import Task, Translator
-from pages.ui import exports, page, session
-from pages.ui.choice import Choice
-from pages.ui.link_values import edit_code
-from pages.ui.numbers import percent
+from pages.ui import page
+from pages.ui.frame import exports
+from pages.ui.runs import pipelines
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.sections.search import greedy_or_beam
 from pages.ui.sections.writing import likelihood
+from pages.ui.state.choice import Choice
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
@@ -39,7 +41,7 @@ def opened(s: str = ENGLISH, **link: str) -> AppTest:
 
 
 def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
-    return session.run("translation", Task(s, **task), edits)
+    return pipelines.run("translation", Task(s, **task), edits)
 
 
 def said(app: AppTest) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pages.ui.drawing import sketch
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import open_page, texts
 from tests.ui.test_uploads import READ, REFUSED

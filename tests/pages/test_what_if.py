@@ -16,11 +16,11 @@ from model.graph import graph as graph_of
 from model.sweep import moved, sweep
 from model.telling import telling_head, telling_word
 from pages import what_if
-from pages.ui import session
-from pages.ui.changes_bar import edit_in_words
-from pages.ui.link_values import edit_code
-from pages.ui.numbers import signed
+from pages.ui.frame.changes_bar import edit_in_words
+from pages.ui.runs import pipelines
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.text.numbers import signed
 from tests.networks import CONFIGS
 from tests.pages.opening import (
     APP,
@@ -67,7 +67,7 @@ def lead(trace, place: int, first: int, second: int) -> float:
 
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (2, 3), (5, 7)])
 def test_the_effect_of_each_head_is_that_of_the_run_without_it(layer: int, head: int) -> None:
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
@@ -78,7 +78,7 @@ def test_the_effect_of_each_head_is_that_of_the_run_without_it(layer: int, head:
 
 
 def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names_the_one_that_home_watches() -> None:
-    text, sentence = session.pipeline("text"), "the animal did not cross the street because it was too tired ."
+    text, sentence = pipelines.pipeline("text"), "the animal did not cross the street because it was too tired ."
     plain = text(sentence)
     place = telling_word(text, plain)
     subject = text.reader.hide(plain.ids, [place])
@@ -96,7 +96,7 @@ TIRED = "the animal did not cross the street because it was too tired ."
 
 
 def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanwhile() -> None:
-    text, did = session.pipeline("text"), TIRED.split().index("did") + 1
+    text, did = pipelines.pipeline("text"), TIRED.split().index("did") + 1
     subject = text.reader.hide(text.reader.read(TIRED).ids, [did])
     edit = Edit("layers.{l}.attention.output", "zero")
     first, second = np.argsort(-text(subject)["logits"][did])[:2]
@@ -142,7 +142,7 @@ def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for
     clicks, chosen = [], {}
     monkeypatch.setattr(what_if, "guesses", lambda *_, on_pick, **__: clicks.append(on_pick))
     monkeypatch.setattr(what_if, "select", chosen.update)
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     place = text(SENTENCE).tokens.index("[MASK]")
     app = open_page("what_if", s=SENTENCE, depth="numbers", edits=edit_code(OFF))
     assert app.metric[0].value == f"{moved(text, SENTENCE, [[OFF]], place)[0]:.2f}"
@@ -155,13 +155,13 @@ def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for
 
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:
     app = open_part("heads", edits=edit_code(OFF))
-    trace = session.run("text", SENTENCE, (OFF,))
+    trace = pipelines.run("text", SENTENCE, (OFF,))
     turn_to(app, "heads").run()
     assert_fine(app)
     assert app.session_state["choice"].edits == (OFF,)
     app = open_page("attention", s=SENTENCE, depth="numbers", layer="5", stage="scores", edits=edit_code(OFF))
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), trace["layers.4.attention.scores"][0])
-    plain = session.run("text", SENTENCE)
+    plain = pipelines.run("text", SENTENCE)
     assert np.abs(plain["layers.4.attention.scores"] - trace["layers.4.attention.scores"]).max() > 1e-3
     app.button(key="change.0").click().run()
     assert_fine(app)
@@ -178,7 +178,7 @@ def test_each_of_two_equal_changes_is_taken_back_by_itself() -> None:
 
 
 def test_changes_of_equal_words_are_told_apart() -> None:
-    graph, tokens = session.pipeline("text").graph, ["[CLS]", "the", "cat", "the"]
+    graph, tokens = pipelines.pipeline("text").graph, ["[CLS]", "the", "cat", "the"]
     gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
     assert [said.split(" · ")[0] for said in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
     for stage in ("remove", "zero"):
@@ -198,13 +198,13 @@ def test_pictures_show_what_was_asked_for(shown: str) -> None:
     link = {"s": SENTENCE, "depth": "numbers", "layer": "5", "stage": "scores", "shown": shown}
     app = open_page("attention", **link, edits=edit_code(OFF))
     key = "layers.4.attention.scores"
-    changed, plain = session.run("text", SENTENCE, (OFF,))[key][0], session.run("text", SENTENCE)[key][0]
+    changed, plain = pipelines.run("text", SENTENCE, (OFF,))[key][0], pipelines.run("text", SENTENCE)[key][0]
     wanted = {"changed": changed, "original": plain, "difference": changed - plain}[shown]
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), wanted, atol=1e-5)
 
 
 def test_without_positions_the_order_of_words_makes_no_difference() -> None:
-    text, none = session.pipeline("text"), Edit("embedding.positions", "zero")
+    text, none = pipelines.pipeline("text"), Edit("embedding.positions", "zero")
     one, other = (text(sentence, edits=[none]) for sentence in ("我爱你。", "你爱我。"))
     for here, there in ((1, 3), (2, 2), (3, 1)):
         np.testing.assert_allclose(one["logits"][here], other["logits"][there], atol=1e-3)
@@ -222,7 +222,7 @@ def test_the_masked_picture_masks() -> None:
 def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
     other = "the cat sat on the roof ."
     app = open_part("patching", other=other)
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
@@ -254,7 +254,7 @@ CELLS = [
 def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
     panel: str, link: dict[str, str], cell: tuple[int, int], edit: Edit
 ) -> None:
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
@@ -293,7 +293,7 @@ def test_any_place_of_the_other_run_can_be_put_into_any_place() -> None:
     app = open_part("patching", other="a dog ran to the house .", layer="3", stage="V")
     app.toggle(key="what_if.any_place").set_value(True).run()
     assert_fine(app)
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
@@ -303,7 +303,7 @@ def test_any_place_of_the_other_run_can_be_put_into_any_place() -> None:
 
 
 def test_two_clicks_on_bars_choose_the_number() -> None:
-    text = session.pipeline("text")
+    text = pipelines.pipeline("text")
     trace = text(SENTENCE, [OFF])
     place = trace.tokens.index("[MASK]")
     of, against = (text.reader.vocabulary.index(word) for word in ("floor", "bed"))
@@ -342,7 +342,7 @@ def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
 def test_waves_in_place_of_learned_positions() -> None:
     waves = Edit("embedding.positions", "sinusoidal")
     app = open_part("places", input="digit")
-    digits = session.pipeline("digits")
+    digits = pipelines.pipeline("digits")
     subject = app.session_state["choice"].subject
     plain, waved = digits(subject), digits(subject, [waves])
     d_model = digits.config.d_model

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.ui.drawing import sketch
+from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.model.test_checkpoints import MINILM, theirs
 from tests.pages.opening import open_page, pre_norm, texts, with_network

@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 
 from model import InputError, Trace, load
-from pages.ui.cache import digest, once_a_run, traces_up_to
+from pages.ui.server.cache import digest, once_a_run, traces_up_to
 
 SENTENCES = ("the cat sat .", "the dog sat .", "the bird sat .")
 

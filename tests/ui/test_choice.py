@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from model import Edit
 from model.config import PRESETS
 from model.graph import graph
-from pages.ui.choice import (
+from pages.ui.state import pictures, sketch
+from pages.ui.state.choice import (
     DEPTHS,
     FIELDS,
     LANGUAGES,
@@ -22,9 +23,8 @@ from pages.ui.choice import (
     Choice,
     CostSettings,
 )
-from pages.ui.drawing import pictures, sketch
-from pages.ui.link import select
-from pages.ui.link_values import MOST_CHARACTERS, MOST_EDITS, edit_code, edit_from_code, moved
+from pages.ui.state.link import select
+from pages.ui.state.link_values import MOST_CHARACTERS, MOST_EDITS, edit_code, edit_from_code, moved
 
 CONFIG = PRESETS["text"]
 KEYS = [quantity.key for quantity in graph(CONFIG) if quantity.traced]

@@ -7,7 +7,7 @@ import pytest
 
 from model import Edit, load
 from pages.ui.components.diagram import Arrow, Diagram, diagram, kind_of, page_of
-from pages.ui.contents import PAGES
+from pages.ui.frame.contents import PAGES
 from pages.ui.sections.decoder import BLOCKS
 from pages.ui.sections.overview import block_of
 from tests.networks import trace_of

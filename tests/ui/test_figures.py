@@ -9,7 +9,7 @@ import pytest
 from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
 from pages.ui.figures.curves import waves
 from pages.ui.figures.reads import reads
-from pages.ui.theme import LARGE, letters
+from pages.ui.figures.theme import LARGE, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 

@@ -3,10 +3,10 @@
 import pytest
 
 from model.analysis import softmax
-from pages.ui import session
 from pages.ui.components.diagram import page_of
-from pages.ui.contents import PAGES
-from pages.ui.glossary import entries
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.glossary import entries
+from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import ALL, trace_of
 from tests.pages.opening import assert_fine, open_page, texts
@@ -74,8 +74,8 @@ def test_the_button_shows_every_symbol_with_its_value(link: dict[str, str]) -> N
     assert_fine(app)
     rows = [line for line in texts(app).splitlines() if line.startswith("| $") or line.startswith("| `")]
     choice = app.session_state["choice"]
-    assert len(rows) == len(list(entries(session.run(choice.pipeline, choice.subject))))
+    assert len(rows) == len(list(entries(pipelines.run(choice.pipeline, choice.subject))))
     assert all(len(row.split(" | ")) == 3 for row in rows)
-    config = session.pipeline(choice.pipeline).config
+    config = pipelines.pipeline(choice.pipeline).config
     shown = {row.split(" | ")[0].strip("| "): row.split(" | ")[2].strip("| ") for row in rows}
     assert shown["$d_{ff}$"] == str(config.d_ff) and shown["$N$"] == str(config.layers)

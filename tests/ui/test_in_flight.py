@@ -8,8 +8,8 @@ import pytest
 
 from model import deadline
 from model.deadline import OverdueError
-from pages.ui import in_flight
-from pages.ui.in_flight import CrowdedError
+from pages.ui.server import in_flight
+from pages.ui.server.in_flight import CrowdedError
 
 MB = 1_000_000
 

@@ -12,10 +12,10 @@ from torch import nn
 
 from model import Edit, Pipeline
 from model.analysis import softmax
-from pages.ui import session
-from pages.ui.drawing import sketch
 from pages.ui.lessons.rows import BETWEEN, ENCODER, END, MOST_TIMES, following
 from pages.ui.lessons.truths import TRUTHS, Case, Truth, is_right, truth_of
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
@@ -31,7 +31,7 @@ def case(pipeline: Pipeline) -> Case:
 @cache
 def told(key: str, kind: str = "text") -> tuple[Case, Truth]:
     """A question that is asked of the trained network."""
-    here, question = case(session.pipeline(kind)), ENCODER[key]
+    here, question = case(pipelines.pipeline(kind)), ENCODER[key]
     truth = truth_of(question.measure, here)
     assert truth is not None and truth.margin >= question.least
     return here, truth
@@ -163,7 +163,7 @@ def _no_answer(network: nn.Module) -> None:
 
 @torch.no_grad()
 def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
-    whole = session.pipeline("text")
+    whole = pipelines.pipeline("text")
     network = deepcopy(whole.network)
     for change in changes:
         change(network)

@@ -5,7 +5,7 @@ import weakref
 import pytest
 
 from model import Trace
-from pages.ui import session
+from pages.ui.runs import pipelines
 from tests.pages.opening import charts, open_page
 
 
@@ -57,9 +57,9 @@ def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
         return call
 
     monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
-    session.run.cache_clear()
+    pipelines.run.cache_clear()
     for method in ("over_layers", "states", "__getitem__"):
         monkeypatch.setattr(Trace, method, watched(getattr(Trace, method)))
     app = open_page(name, s="the cat sat .", panel=panel, depth="numbers")
-    session.run.cache_clear()
+    pipelines.run.cache_clear()
     assert len(charts(app)) and made and not any(array() is not None for array in made)

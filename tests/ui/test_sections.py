@@ -7,9 +7,9 @@ import pytest
 
 from model.by_hand import by_hand, strongest_cell
 from model.comparison import align
-from pages.ui.choice import Choice
-from pages.ui.measure import Measure
+from pages.ui.runs.measure import Measure
 from pages.ui.sections import attention, cell_map, order, working
+from pages.ui.state.choice import Choice
 from tests.networks import pipeline, trace_of
 from tests.pages.opening import cells
 

@@ -22,8 +22,8 @@ from streamlit.web.server.server_util import is_url_from_allowed_origins
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
-from pages.ui import assets, server
-from pages.ui import streamlit_private as private
+from pages.ui.server import assets, entrance
+from pages.ui.server import streamlit_private as private
 from tests.classroom.visitor import visit
 
 
@@ -287,17 +287,17 @@ def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.Mon
 
 def test_what_pages_say_is_sent_without_delay() -> None:
     assert visit(_waits_to_send(_says_hello)), "else there is nothing to mend any more"
-    assert not visit(_waits_to_send(server.Entrance(_says_hello)))
+    assert not visit(_waits_to_send(entrance.Entrance(_says_hello)))
 
 
 @cache
-def _entrance() -> server.Entrance:
+def _entrance() -> entrance.Entrance:
     """That of an app that says "app:" and the path that it was asked for."""
 
     async def app(scope: dict, receive: object, send: object) -> None:
         await PlainTextResponse(f"app:{scope['path']}", headers={"X-Content-Type-Options": "?"})(scope, receive, send)
 
-    return server.Entrance(app)
+    return entrance.Entrance(app)
 
 
 async def _ask(path: str, client: str = "127.0.0.1", headers: dict[str, str] | None = None) -> tuple[int, dict, str]:
@@ -330,7 +330,7 @@ def test_every_answer_forbids_guesses_at_what_a_file_is_and_frames_of_other_site
 def test_health_is_the_runtimes_until_the_disk_of_temporary_files_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     assert visit(_ask("/health"))[::2] == (200, "app:/_stcore/health")
     real = shutil.disk_usage(tempfile.gettempdir())
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: real._replace(free=server.LEAST_ROOM - 1))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: real._replace(free=entrance.LEAST_ROOM - 1))
     status, _, said = visit(_ask("/health"))
     assert status == 503 and "app:" not in said
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from model.digits import DigitError
 from pages.ui.components import digit_pad
-from pages.ui.drawing import sketch
+from pages.ui.state import sketch
 
 DRAWINGS = [sketch.from_picture(digit / 255) for digit in sketch.example_digits()]
 

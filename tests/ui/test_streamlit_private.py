@@ -17,8 +17,8 @@ from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.session_state import WStates
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from pages.ui import assets, streamlit_private
-from pages.ui.streamlit_private import IN_PLOTLY, IN_STREAMLIT
+from pages.ui.server import assets, streamlit_private
+from pages.ui.server.streamlit_private import IN_PLOTLY, IN_STREAMLIT
 from pages.ui.text import catalogue
 
 HOUSE = Path(__file__).parents[2]
@@ -141,7 +141,8 @@ def test_all_that_our_scripts_and_style_look_for_is_ours_or_on_the_list() -> Non
 
 
 def test_nothing_on_the_list_is_left_from_earlier() -> None:
-    text = "\n".join(source.read_text("utf-8") for source in OURS) + (HOUSE / "pages/ui/server.py").read_text("utf-8")
+    entrance = HOUSE / "pages/ui/server/entrance.py"
+    text = "\n".join(source.read_text("utf-8") for source in (*OURS, entrance))
     assert not [name for name in map("".join, (*IN_STREAMLIT, *IN_PLOTLY)) if name not in text]
 
 

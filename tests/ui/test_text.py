@@ -5,8 +5,8 @@ import re
 import pytest
 import streamlit as st
 
-from pages.ui.numbers import percent, written
 from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, plain, t, unmarked
+from pages.ui.text.numbers import percent, written
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
 NOT_CHINESE = {

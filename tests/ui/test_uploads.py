@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageOps
 from model import load
 from model.digits import DigitError
 from model.unpacking import MOST_UNPACKED, TAKES, comes_in_several_scans
-from pages.ui.drawing import sketch
+from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
 ORIENTATION = 0x0112  # of EXIF

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.ui import exports, view
-from pages.ui.choice import Choice
-from pages.ui.drawing import sketch
+from pages.ui import view
 from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
 from pages.ui.figures.base import MOST_NAMED
+from pages.ui.frame import exports
+from pages.ui.state import sketch
+from pages.ui.state.choice import Choice
 from tests.networks import trace_of
 from tests.pages.opening import assert_fine, charts, open_page
 

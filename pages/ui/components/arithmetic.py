@@ -6,7 +6,7 @@ shows what it is given as it is. So every name in it must be escaped.
 
 import streamlit as st
 
-from pages.ui.assets import script
+from pages.ui.server.assets import script
 
 _arithmetic = st.components.v2.component(
     "arithmetic", html='<div class="arithmetic"></div>', js=script("arithmetic"), isolate_styles=False

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui.assets import script
 from pages.ui.components.told import told
 from pages.ui.figures import Figure
+from pages.ui.server.assets import script
 from pages.ui.text import plain
 
 _chart = st.components.v2.component("chart", html='<div class="chart"></div>', js=script("chart"), isolate_styles=False)

@@ -13,9 +13,9 @@ import streamlit as st
 from model import Trace
 from model.graph import SIDES, Graph, Quantity, Sublayer
 from model.translator import TranslationTrace
-from pages.ui.assets import script
+from pages.ui.figures.equations import plain_math
+from pages.ui.server.assets import script
 from pages.ui.text import plain
-from pages.ui.text.formulas import plain_math
 
 WIDTH, BETWEEN = 400, 40  # of one side, and between encoder and decoder
 STREAM = 200  # the residual stream runs straight down here …

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui.assets import script
+from pages.ui.server.assets import script
 
 HTML = """<div class="pad"><canvas width="336" height="336" tabindex="0"></canvas></div>"""
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.ui.assets import script
 from pages.ui.components.told import told
-from pages.ui.link import chosen, select
+from pages.ui.server.assets import script
+from pages.ui.state.link import chosen, select
 
 _keys = st.components.v2.component("page_keys", js=script("keys"))
 DONE, LED_TO = "keys.done", "keys.led_to"  # in the session: the number of the last press, and where it led to

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.ui.assets import script
+from pages.ui.server.assets import script
 
 _strip = st.components.v2.component("strip", html='<nav class="strip"></nav>', js=script("strip"), isolate_styles=False)
 

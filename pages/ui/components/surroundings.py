@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.ui.assets import script
+from pages.ui.server.assets import script
 
 _surroundings = st.components.v2.component("surroundings", js=script("surroundings"))
 

@@ -14,8 +14,8 @@ from model.cost import Shape, Step
 from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
 from pages.ui.figures.base import BREAK, at, scale, stroke, tint, words_at
 from pages.ui.figures.base import look as figure_look
-from pages.ui.text.formulas import html_math
-from pages.ui.theme import font_size, mode, scaled
+from pages.ui.figures.equations import html_math
+from pages.ui.figures.theme import font_size, mode, scaled
 
 PREFIXES = {"Z": 10**21, "E": 10**18, "P": 10**15, "T": 10**12, "G": 10**9, "M": 10**6, "k": 10**3}
 

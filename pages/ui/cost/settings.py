@@ -7,9 +7,9 @@ import streamlit as st
 
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.cost import shape_walk
-from pages.ui.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
-from pages.ui.link import select
-from pages.ui.pickers import bound
+from pages.ui.frame.pickers import bound
+from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
+from pages.ui.state.link import select
 from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 

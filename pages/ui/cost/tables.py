@@ -25,10 +25,10 @@ from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui.cost import figures as cost_figures
 from pages.ui.cost.figures import shape_text, short, with_prefix
 from pages.ui.figures import AFTER, Axis, Figure, bars
+from pages.ui.figures.equations import html_math, in_words, plain_math
+from pages.ui.figures.theme import scaled
+from pages.ui.runs.worked_out import once_a_look
 from pages.ui.text import catalogue, texts_of
-from pages.ui.text.formulas import html_math, in_words, plain_math
-from pages.ui.theme import scaled
-from pages.ui.worked_out import once_a_look
 
 POINTS = 72  # of a curve
 text, word = texts_of("shapes_and_cost")

@@ -13,8 +13,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import get_colorscale, hex_to_rgb
 
-from pages.ui.numbers import written
-from pages.ui.theme import SMALL, font_size, mode
+from pages.ui.figures.theme import SMALL, font_size, mode
+from pages.ui.text.numbers import written
 
 #: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
 SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]

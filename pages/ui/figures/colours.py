@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from pages.ui.figures.base import Axis, Figure, figure_of, look, patch_sides, rules, tile_layout, tile_markers
-from pages.ui.theme import font_size, scaled
+from pages.ui.figures.theme import font_size, scaled
 
 SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
 SMALL = 448  # pixels: a picture narrower than this is

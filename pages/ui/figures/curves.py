@@ -23,8 +23,8 @@ from pages.ui.figures.base import (
     stroke,
     tint,
 )
-from pages.ui.numbers import signed, written
-from pages.ui.theme import font_size, scaled
+from pages.ui.figures.theme import font_size, scaled
+from pages.ui.text.numbers import signed, written
 
 #: The line at 0, which differences start from.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}

@@ -28,7 +28,7 @@ from pages.ui.figures.base import (
     with_gap,
 )
 from pages.ui.figures.colours import dimmed, stitched, under
-from pages.ui.theme import font_size, scaled
+from pages.ui.figures.theme import font_size, scaled
 
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]

@@ -31,7 +31,7 @@ from pages.ui.figures.base import (
     with_gap,
     words_at,
 )
-from pages.ui.theme import font_size, scaled
+from pages.ui.figures.theme import font_size, scaled
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 WORDS = 1.2  # times the size of a word below a tile: the room for it

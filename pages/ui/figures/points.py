@@ -27,8 +27,8 @@ from pages.ui.figures.base import (
     unseen,
     words_at,
 )
-from pages.ui.numbers import written
-from pages.ui.theme import font_size, scaled
+from pages.ui.figures.theme import font_size, scaled
+from pages.ui.text.numbers import written
 
 USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.

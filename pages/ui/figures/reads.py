@@ -19,8 +19,8 @@ from pages.ui.figures.base import (
     text_width,
     words_at,
 )
-from pages.ui.numbers import signed
-from pages.ui.theme import font_size, mode, scaled
+from pages.ui.figures.theme import font_size, mode, scaled
+from pages.ui.text.numbers import signed
 
 FEWEST, MOST = 5, 10  # lines
 WIDEST = 11  # font sizes, so wide a word with its number may be: in a slim picture there must be room for lines

@@ -22,8 +22,8 @@ from pages.ui.figures.base import (
     unseen,
     words_at,
 )
-from pages.ui.numbers import written
-from pages.ui.theme import SMALL, font_size, scaled
+from pages.ui.figures.theme import SMALL, font_size, scaled
+from pages.ui.text.numbers import written
 
 
 def writing(

@@ -4,12 +4,12 @@ import streamlit as st
 
 from model import Edit
 from model.comparison import align
-from pages.ui import session
-from pages.ui.changes_bar import other_input
 from pages.ui.figures import Axis
+from pages.ui.frame.changes_bar import other_input
+from pages.ui.frame.pickers import bound, either, placed
 from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
-from pages.ui.link import select
-from pages.ui.pickers import bound, either, placed
+from pages.ui.runs import pipelines
+from pages.ui.state.link import select
 from pages.ui.text import plain
 
 #: What can be taken from there; "stream" is the vector that goes into a layer.
@@ -37,7 +37,7 @@ def another_input(lab: Experiment) -> None:
     st.toggle(word("any_place"), **bound("what_if.any_place", by_place, lambda on: select(any_place=on)))
     source = view.choice.other_subject
     # Its run as it is: what the page shows of it may have words hidden.
-    here, there = view.trace.tokens, session.run(view.choice.pipeline, source).tokens
+    here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
     if by_place:
         rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]
         key, layer = key_of(lab, what, view.choice.layer), view.choice.layer + 1

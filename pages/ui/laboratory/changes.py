@@ -8,8 +8,9 @@ import streamlit as st
 from model import Edit
 from model.analysis import cosine_similarity
 from model.edits import operations_at
-from pages.ui.changes_bar import toggled
 from pages.ui.figures import Axis, lines, over_drawing
+from pages.ui.frame.changes_bar import toggled
+from pages.ui.frame.pickers import bound, either, placed
 from pages.ui.laboratory.experiment import (
     Experiment,
     Where,
@@ -22,9 +23,8 @@ from pages.ui.laboratory.experiment import (
     titled,
     word,
 )
-from pages.ui.link import select
-from pages.ui.link_values import MOST_AMOUNT
-from pages.ui.pickers import bound, either, placed
+from pages.ui.state.link import select
+from pages.ui.state.link_values import MOST_AMOUNT
 from pages.ui.text import plain
 from pages.ui.view import View
 

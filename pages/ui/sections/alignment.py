@@ -5,11 +5,11 @@ import streamlit as st
 
 from model.tables import Role, head_roles
 from pages.ui.figures import Axis, heatmap
-from pages.ui.link import select
-from pages.ui.pickers import bound, told_apart
+from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.sections.cell_map import chosen_cell, draw_map
 from pages.ui.sections.roles import measured_role, role_in_words
 from pages.ui.sections.writing import CROSS, Writing
+from pages.ui.state.link import select
 from pages.ui.text import literal, plain, t
 
 ALIGNED = ("aligned_next", "aligned")

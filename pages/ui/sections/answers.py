@@ -9,13 +9,13 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import likeliest, rank, softmax
-from pages.ui.drawing.doubt import hedge
 from pages.ui.figures import GREY, INK, Axis, Figure, bars
 from pages.ui.figures.base import words_at
-from pages.ui.numbers import signed, written
+from pages.ui.figures.theme import font_size, letters, mode, scaled
+from pages.ui.runs.doubt import hedge
 from pages.ui.sections.working import names_along
 from pages.ui.text import plain, t
-from pages.ui.theme import font_size, letters, mode, scaled
+from pages.ui.text.numbers import signed, written
 from pages.ui.view import View
 
 BLUE, ORANGE = "#0072B2", "#E69F00"

@@ -7,14 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import softmax
+from pages.ui.components.player import player
 from pages.ui.figures import Axis, attention_lines, bars
-from pages.ui.link import select
-from pages.ui.pickers import bound, either
+from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
-from pages.ui.sections.player import player
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.sections.working import working
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 

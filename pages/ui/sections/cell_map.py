@@ -9,9 +9,9 @@ from model.by_hand import strongest_cell
 from model.edits import PARTS
 from pages.ui import figures
 from pages.ui.figures import Axis
-from pages.ui.link import select
-from pages.ui.measure import place_in_words
+from pages.ui.runs.measure import place_in_words
 from pages.ui.sections.working import working
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 

@@ -4,14 +4,14 @@ import streamlit as st
 
 from model import Edit
 from model.graph import Quantity
-from pages.ui.changes_bar import quantity_in_words
-from pages.ui.glossary import name_of
-from pages.ui.link import select
-from pages.ui.pickers import either
+from pages.ui.frame.changes_bar import quantity_in_words
+from pages.ui.frame.glossary import name_of
+from pages.ui.frame.pickers import either
 from pages.ui.sections.attention import STEPS, attention_step
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.working import working
 from pages.ui.sections.writing import Writing, next_words
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
 
 SIDE = "decoder."

@@ -4,9 +4,9 @@ import streamlit as st
 
 from model.analysis import spelled, whole_words
 from model.comparison import align
-from pages.ui.link import select
-from pages.ui.masks import hidden_places, with_masks
-from pages.ui.pickers import told_apart
+from pages.ui.frame.pickers import told_apart
+from pages.ui.runs.masks import hidden_places, with_masks
+from pages.ui.state.link import select
 from pages.ui.text import plain
 from pages.ui.view import View
 

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from model.tables import Context, neuron_contexts
-from pages.ui.numbers import percent
+from pages.ui.components.tables import markdown_table
 from pages.ui.sections.roles import say_absent, source
-from pages.ui.tables import markdown_table
 from pages.ui.text import literal, plain, quoted, t
+from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
 LEVELS = ("top", "middle", "low")

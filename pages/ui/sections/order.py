@@ -8,14 +8,14 @@ import streamlit as st
 
 from model import InputError, Trace
 from model.order import WITHOUT_POSITIONS, difference, likeness, same_words
-from pages.ui import session
+from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, lines
-from pages.ui.link import select
-from pages.ui.numbers import written
-from pages.ui.sidebar import AFRESH
-from pages.ui.tables import draw_table
+from pages.ui.figures.equations import plain_math
+from pages.ui.frame.sidebar import AFRESH
+from pages.ui.runs import pipelines
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
-from pages.ui.text.formulas import plain_math
+from pages.ui.text.numbers import written
 from pages.ui.view import View
 
 PAIRS = {
@@ -50,8 +50,8 @@ def order_matters(view: View) -> None:
             kind = "primary" if pair == (one, other) else "secondary"
             st.button(" ↔ ".join(pair), key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
     name = view.choice.pipeline
-    here, there = session.run(name, one), session.run(name, other)
-    bare = session.run(name, one, (WITHOUT_POSITIONS,)), session.run(name, other, (WITHOUT_POSITIONS,))
+    here, there = pipelines.run(name, one), pipelines.run(name, other)
+    bare = pipelines.run(name, one, (WITHOUT_POSITIONS,)), pipelines.run(name, other, (WITHOUT_POSITIONS,))
     pairs = same_words(here.tokens, there.tokens)
     assert pairs  # such were chosen
     left, right = st.columns([3, 2], gap="medium")

@@ -11,11 +11,11 @@ from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
 from pages.ui.components.chart import chart
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
-from pages.ui.link import select
-from pages.ui.numbers import written
+from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.sections.telling_head import is_off
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
-from pages.ui.text.formulas import MEAN_WEIGHTS, ROLLOUT
+from pages.ui.text.numbers import written
 from pages.ui.view import View
 
 

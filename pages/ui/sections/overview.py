@@ -6,20 +6,20 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.translator import Task, TranslationTrace
-from pages.ui import session
 from pages.ui.components.diagram import Box, diagram, show
-from pages.ui.drawing import sketch
-from pages.ui.drawing.doubt import hedge
+from pages.ui.components.tables import markdown_table
 from pages.ui.figures import INK, Axis, Thumbnail, drawing, role_colours, thumbnails
-from pages.ui.link import select
-from pages.ui.measure import Measure, widest
-from pages.ui.navigation import go_to
-from pages.ui.pickers import bound
+from pages.ui.figures.equations import html_math, plain_math
+from pages.ui.figures.theme import mode
+from pages.ui.frame.navigation import go_to
+from pages.ui.frame.pickers import bound
+from pages.ui.runs import pipelines
+from pages.ui.runs.doubt import hedge
+from pages.ui.runs.measure import Measure, widest
 from pages.ui.sections.answers import decimal, output_names, probabilities
-from pages.ui.tables import markdown_table
+from pages.ui.state import sketch
+from pages.ui.state.link import select
 from pages.ui.text import class_label, literal, plain, t
-from pages.ui.text.formulas import html_math, plain_math
-from pages.ui.theme import mode
 from pages.ui.view import View, shape
 
 ATTENTION = "layers.{l}.attention."
@@ -29,10 +29,10 @@ def whole(view: View, place: int) -> None:
     """The network as a drawing; a box that is clicked opens its page. A sentence may have the decoder beside it."""
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
-        sentence, _, unread = session.read_by("translation", view.given)
-        session.explain_input("translation", unread)
+        sentence, _, unread = pipelines.read_by("translation", view.given)
+        pipelines.explain_input("translation", unread)
         edits = () if view.shows in ("original", "other") else view.choice.edits
-        translated = session.changed("translation", Task(sentence, view.choice.into), edits)
+        translated = pipelines.changed("translation", Task(sentence, view.choice.into), edits)
         trace, guess = translated, translated.translation
         layer = min(layer, trace.graph.layers() - 1)  # another encoder may have more
     else:
@@ -132,17 +132,17 @@ def side_by_side(view: View) -> None:
     """
     st.markdown(t("home.side_by_side_purpose"))
     earlier, kind = st.session_state["last_good"], view.choice.pipeline
-    sentence = view.given if view.trace.ids else earlier.get("text", session.FIRST_SENTENCE)
+    sentence = view.given if view.trace.ids else earlier.get("text", pipelines.FIRST_SENTENCE)
     ink = earlier.get("digits") or earlier.get("flat") or sketch.ink(sketch.example())
     if kind in ("digits", "flat"):
         ink = view.given
     try:
-        sentence, _, unread = session.read_by("text", sentence)
-        session.explain_input("text", unread)
-        words = session.run("text", sentence)
-        digit = view.trace if kind == "digits" else session.run("digits", ink)
+        sentence, _, unread = pipelines.read_by("text", sentence)
+        pipelines.explain_input("text", unread)
+        words = pipelines.run("text", sentence)
+        digit = view.trace if kind == "digits" else pipelines.run("digits", ink)
     except WeightsError as error:
-        session.explain_weights(error, st.warning)
+        pipelines.explain_weights(error, st.warning)
         return
     n, m = len(words.tokens), len(digit.tokens)
     left, right = st.columns([1, 1], gap="large")

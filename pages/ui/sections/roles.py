@@ -6,11 +6,11 @@ import streamlit as st
 
 from model import WeightsError
 from model.tables import TAUGHT, Example, Role, head_roles
-from pages.ui import session
-from pages.ui.numbers import percent
-from pages.ui.offered import offered
-from pages.ui.tables import markdown_table
+from pages.ui.components.tables import markdown_table
+from pages.ui.runs import pipelines
+from pages.ui.state.offered import offered
 from pages.ui.text import catalogue, literal, plain, t
+from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
 
@@ -53,7 +53,7 @@ def show_role(view: View) -> None:
     try:
         roles = head_roles(source(view.choice.pipeline))
     except WeightsError as error:
-        session.explain_weights(error)
+        pipelines.explain_weights(error)
         return
     if roles is None:
         say_absent("roles", view.choice.pipeline)

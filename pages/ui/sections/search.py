@@ -6,13 +6,13 @@ import streamlit as st
 
 from model.search import LENGTH_PENALTY, Node, score
 from model.translator import Translation
+from pages.ui.components.tables import markdown_table
 from pages.ui.figures import Branch, branches
-from pages.ui.link import select
-from pages.ui.numbers import percent, written
-from pages.ui.pickers import bound, either
+from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.writing import Writing, force
-from pages.ui.tables import markdown_table
+from pages.ui.state.link import select
 from pages.ui.text import literal, texts_of
+from pages.ui.text.numbers import percent, written
 
 WIDE = 10  # steps that stand side by side
 text, word = texts_of("translation")

@@ -9,12 +9,12 @@ from cachetools.keys import hashkey
 
 from model import Edit
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
-from pages.ui.cache import digest, of_networks
-from pages.ui.changes_bar import other_input, toggled
 from pages.ui.figures import Axis, heatmap
-from pages.ui.laboratory.patience import waits
-from pages.ui.link import select
-from pages.ui.pickers import either
+from pages.ui.frame.changes_bar import other_input, toggled
+from pages.ui.frame.pickers import either
+from pages.ui.sections.patience import waits
+from pages.ui.server.cache import digest, of_networks
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 

@@ -1,7 +1,7 @@
 """Two sentences in one input: who looks at whom, within a sentence or across."""
 
-from pages.ui.choice import BETWEEN
-from pages.ui.pickers import either
+from pages.ui.frame.pickers import either
+from pages.ui.state.choice import BETWEEN
 from pages.ui.text import plain
 from pages.ui.view import View
 

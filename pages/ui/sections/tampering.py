@@ -5,15 +5,15 @@ import streamlit as st
 
 from model import Edit, Trace
 from model.translator import Task
-from pages.ui import session
-from pages.ui.changes_bar import toggled
 from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
-from pages.ui.link import select
-from pages.ui.numbers import percent
-from pages.ui.pickers import placed
+from pages.ui.frame.changes_bar import toggled
+from pages.ui.frame.pickers import placed
+from pages.ui.runs import pipelines
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.writing import Writing, likelihood
+from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
+from pages.ui.text.numbers import percent
 
 EVERY = "decoder.layers.{l}."  # layer
 SCALED = "cross.scaled"
@@ -62,7 +62,7 @@ def switches(view: Writing) -> None:
 
 def written_again(view: Writing, edits: tuple[Edit, ...]) -> Trace:
     """The run that writes the unchanged translation once more, with these changes."""
-    return session.run("translation", Task(view.subject, view.choice.into, written=view.before.beams[0].ids), edits)
+    return pipelines.run("translation", Task(view.subject, view.choice.into, written=view.before.beams[0].ids), edits)
 
 
 def of_each(view: Writing, edits: tuple[Edit, ...]) -> np.ndarray:

@@ -7,9 +7,9 @@ import streamlit as st
 
 from model.by_hand import Table, Working, by_hand
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.formula import formula
-from pages.ui.numbers import written
+from pages.ui.figures.latex import formula
 from pages.ui.text import class_label, plain
+from pages.ui.text.numbers import written
 from pages.ui.view import View
 
 TALL = 20  # rows; a longer table scrolls

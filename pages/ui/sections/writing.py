@@ -15,17 +15,17 @@ from model.decoder import TARGET_LANGUAGES
 from model.pipeline import Reading
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
-from pages.ui import session
-from pages.ui.choice import Choice
+from pages.ui.components.player import player
 from pages.ui.figures import ACCENT, Axis, bars, writing
-from pages.ui.link import select
-from pages.ui.numbers import percent
+from pages.ui.figures.theme import scaled
+from pages.ui.frame.pickers import bound
+from pages.ui.frame.sidebar import WRITTEN_AFRESH
 from pages.ui.page import Page
-from pages.ui.pickers import bound
-from pages.ui.sections.player import player
-from pages.ui.sidebar import WRITTEN_AFRESH
+from pages.ui.runs import pipelines
+from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
-from pages.ui.theme import scaled
+from pages.ui.text.numbers import percent
 from pages.ui.view import ARROWS, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
@@ -63,27 +63,27 @@ class Writing(Page):
     @cached_property
     def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
-        sentence, _, unread = session.read_by("translation", self.given)
-        session.explain_input("translation", unread)
-        vocabulary = session.pipeline("translation").config.vocab_size
+        sentence, _, unread = pipelines.read_by("translation", self.given)
+        pipelines.explain_input("translation", unread)
+        vocabulary = pipelines.pipeline("translation").config.vocab_size
         forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
         return Task(sentence, self.choice.into, forced)
 
     def explained(self) -> Trace:
-        return self.trace if self.trace.picture is not None else session.run("translation", self.task)
+        return self.trace if self.trace.picture is not None else pipelines.run("translation", self.task)
 
     def elsewhere(self) -> tuple[str, Task] | None:
         """What is translated, if it is a sentence."""
         return ("translation", self.task) if self.choice.input == "sentence" else None
 
     def _translate(self) -> None:
-        translator = session.pipeline("translation")
+        translator = pipelines.pipeline("translation")
         assert isinstance(translator, Translator)
         self.pipeline, choice = translator, self.choice
         sentence = self.task.sentence
-        self.before = session.run("translation", self.task)
+        self.before = pipelines.run("translation", self.task)
         edits = () if self.shows == "other" else choice.edits  # which nobody changed
-        self.found = session.changed("translation", self.task, edits) if edits else self.before
+        self.found = pipelines.changed("translation", self.task, edits) if edits else self.before
         found = self.found
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)
@@ -93,7 +93,7 @@ class Writing(Page):
         self.shows = choice.shown if choice.shown in ways else "changed"
         best = self.written == found.beams[0] and self.shows != "original"
         edits = () if self.shows == "original" else found.edits
-        self.trace = found if best else session.changed("translation", held, edits)
+        self.trace = found if best else pipelines.changed("translation", held, edits)
         # Original and changed run are compared on the same words, or their rows would not belong together.
         self._run, self._rival, self.subject, self.given = ("translation", held), None, sentence, sentence
         decoder = self.trace.graph.decoder

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui.choice import LANGUAGES as LANGUAGES
-from pages.ui.numbers import written
+from pages.ui.state.choice import LANGUAGES as LANGUAGES
+from pages.ui.text.numbers import written
 
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 STYLE = HERE / "style.css"
 START = HERE / "start.js"  # stands in the start page itself
-SCRIPTS = {path.stem: path for path in sorted((HERE / "components").glob("*.js"))}
+SCRIPTS = {path.stem: path for path in sorted((HERE.parent / "components").glob("*.js"))}
 ALL = (PLOTLY, STYLE, *SCRIPTS.values())
 
 

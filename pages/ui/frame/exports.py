@@ -14,7 +14,7 @@ from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
 from pages.ui.figures import Figure
-from pages.ui.link_values import EDITS
+from pages.ui.state.link_values import EDITS
 from pages.ui.text import plain
 
 #: Under pictures drawn for the two themes: their words are dark on the one and light on the other.

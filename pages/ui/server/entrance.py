@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import get_option
 
-from pages.ui import assets, streamlit_private
+from pages.ui.server import assets, streamlit_private
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 # On every answer: a browser takes a file for what it is called, and no other site shows ours in a frame.

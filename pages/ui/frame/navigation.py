@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import link
-from pages.ui.contents import PAGES
+from pages.ui.frame.contents import PAGES
+from pages.ui.state import link
 
 #: In the session, where a click chose something and another page besides: that page.
 OPEN = "open"

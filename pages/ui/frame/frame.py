@@ -13,16 +13,18 @@ import streamlit as st
 
 from model import CheckpointError, WeightsError
 from model.deadline import OverdueError
-from pages.ui import in_flight, link, session
-from pages.ui.choice import Choice, Problem
+from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
-from pages.ui.contents import PAGES
-from pages.ui.in_flight import CrowdedError
-from pages.ui.link_values import MOST_CHARACTERS
-from pages.ui.navigation import OPEN, go_to, page_link
-from pages.ui.sections.player import stop_elsewhere
-from pages.ui.sidebar import aids, places, sidebar, to_see
-from pages.ui.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.navigation import OPEN, go_to, page_link
+from pages.ui.frame.sidebar import aids, places, sidebar, to_see
+from pages.ui.runs import pipelines
+from pages.ui.server import in_flight
+from pages.ui.server.in_flight import CrowdedError
+from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
+from pages.ui.state import link
+from pages.ui.state.choice import Choice, Problem
+from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -90,7 +92,7 @@ def frame() -> None:
     """Everything that is drawn for a visitor: page set-up, the address, navigation, sidebar, then the page itself."""
     st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
-    session.follow_files()
+    pipelines.follow_files()
     _note_lost()
     wanted = link.clicked()
     problems = link.arrive()
@@ -119,7 +121,7 @@ def _draw(name: str) -> None:
     if is_fragment_run():  # else the frame has done so
         forget_old_widgets()
         speak(st.session_state["lang"])
-        if session.follow_files():
+        if pipelines.follow_files():
             st.rerun()
     stop_elsewhere(name)
     with _excuses(name):
@@ -143,9 +145,9 @@ def _excuses(name: str) -> Iterator[None]:
         with in_flight.page():
             yield
     except WeightsError as error:
-        session.explain_weights(error)
+        pipelines.explain_weights(error)
     except CheckpointError as error:
-        session.explain_checkpoint(error)
+        pipelines.explain_checkpoint(error)
     except OverdueError as error:
         st.warning(
             t("error.crowded" if isinstance(error, CrowdedError) else "error.overdue"), icon=":material/hourglass_top:"

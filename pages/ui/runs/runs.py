@@ -10,9 +10,9 @@ from model import Trace, WeightsError
 from model.comparison import Pair, align, in_place_of
 from model.edits import OPERATIONS, Edit
 from model.pipeline import Reading
-from pages.ui import session
-from pages.ui.choice import WITH_EDITS, WITH_OTHER, Choice
-from pages.ui.measure import Measure
+from pages.ui.runs import pipelines
+from pages.ui.runs.measure import Measure
+from pages.ui.state.choice import WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.text import t
 
 #: Ways to show two runs by how much they differ.
@@ -42,12 +42,12 @@ class Runs:
         own = self.trace
         made = self._made_elsewhere() or own
         self._edits = made.edits
-        self.pipeline = session.pipeline(self.choice.pipeline)
+        self.pipeline = pipelines.pipeline(self.choice.pipeline)
         self.choice = self.choice.fitted(own.config, len(own.tokens))
         #: The input on the screen, as the pipeline is given it.
         self.subject: Hashable = tuple(own.ids) or self.choice.subject
         self._run: tuple[str, Hashable] = self.choice.pipeline, self.subject
-        rival = session.other(self.choice)
+        rival = pipelines.other(self.choice)
         self._rival: tuple[str, Hashable] | None = None
         if rival:
             self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
@@ -58,7 +58,7 @@ class Runs:
         if self.shows in ("original", "other"):
             self._edits = ()
         if self.shows == "original":
-            self.trace = session.run(*self._run)
+            self.trace = pipelines.run(*self._run)
         elif self.shows == "other" and self._rival and rival:
             self.given = self.choice.other_subject
             self.typed = self.pipeline.reader.read(self.given)
@@ -71,13 +71,13 @@ class Runs:
         Those of a decoder wait for the page on which there is one. Those that do not fit are `waiting`, and no longer
         in this page's choice.
         """
-        self.given, self.typed, unread = session.read(self.choice)
-        session.explain_input(self.choice.pipeline, unread, self.typed)
+        self.given, self.typed, unread = pipelines.read(self.choice)
+        pipelines.explain_input(self.choice.pipeline, unread, self.typed)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
         hidden = self.reads(self.choice, self.typed)
         #: Whether words are hidden in the run that the page was opened with.
         self.hides = hidden is not None
-        trace = session.changed(self.choice.pipeline, self.given if hidden is None else hidden, edits)
+        trace = pipelines.changed(self.choice.pipeline, self.given if hidden is None else hidden, edits)
         self.waiting: tuple[Edit, ...] = ()
         self._keep([edit for edit in self.choice.edits if edit not in edits or edit in trace.edits])
         return trace
@@ -86,7 +86,7 @@ class Runs:
         """The run that this page is about, if it is not the reader's own, with those of his changes that fit there."""
         try:
             run = self.elsewhere()
-            made = session.changed(*run, self.choice.edits) if run else None
+            made = pipelines.changed(*run, self.choice.edits) if run else None
         except WeightsError:  # the page says so when it comes to it
             return None
         if made:
@@ -185,12 +185,12 @@ class Runs:
     @property
     def original(self) -> Trace:
         """The run of the same input without any change."""
-        return session.run(*self._run) if self.trace.edits else self.trace
+        return pipelines.run(*self._run) if self.trace.edits else self.trace
 
     @property
     def other(self) -> Trace | None:
         """The run of the other input, to which the reader compares this one."""
-        return session.run(*self._rival) if self._rival else None
+        return pipelines.run(*self._rival) if self._rival else None
 
     @property
     def pairs(self) -> list[Pair]:
@@ -225,11 +225,11 @@ class Runs:
 
     def follow(self, pipeline: str, subject: Hashable) -> Trace:
         """Make the rest of the page, and its downloads, about another run than the reader's input."""
-        self.pipeline = session.pipeline(pipeline)
+        self.pipeline = pipelines.pipeline(pipeline)
         if pipeline != self._run[0]:  # what another network made of the other input is no match
             self._rival = None
             self._one_input()
-        self._show((pipeline, subject), session.changed(pipeline, subject, self._edits))
+        self._show((pipeline, subject), pipelines.changed(pipeline, subject, self._edits))
         return self.trace
 
     def compare_with(self, subject: Hashable) -> None:

@@ -13,7 +13,7 @@ from model import Edit
 from model.changes import check
 from model.config import DECODER, PRESETS
 from model.graph import graph
-from pages.ui.drawing import pictures, sketch
+from pages.ui.state import pictures, sketch
 
 MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16

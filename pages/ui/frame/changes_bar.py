@@ -10,11 +10,11 @@ from model.comparison import align
 from model.config import DECODER, PRESETS
 from model.graph import Graph
 from model.graph import graph as graph_of
-from pages.ui.choice import OTHER, Choice
-from pages.ui.drawing import pictures, sketch
-from pages.ui.link import chosen, select
-from pages.ui.link_values import EDITS, MOST_CODE, MOST_EDITS, edit_code
-from pages.ui.pickers import bound, placed, sentence_box
+from pages.ui.frame.pickers import bound, placed, sentence_box
+from pages.ui.state import pictures, sketch
+from pages.ui.state.choice import OTHER, Choice
+from pages.ui.state.link import chosen, select
+from pages.ui.state.link_values import EDITS, MOST_CODE, MOST_EDITS, edit_code
 from pages.ui.text import class_label, literal, plain, t
 
 

@@ -5,8 +5,8 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
-from pages.ui.choice import PICTURE, Choice
-from pages.ui.drawing import pictures
+from pages.ui.state import pictures
+from pages.ui.state.choice import PICTURE, Choice
 from pages.ui.text import plain, t
 
 #: Names of a computer that mean itself: nobody else comes there by them.

@@ -11,10 +11,10 @@ import streamlit as st
 from model import Trace
 from model.graph import SIDES, Graph, Quantity
 from pages.ui.components.diagram import page_of
-from pages.ui.contents import PAGES
+from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
-from pages.ui.navigation import page_link
-from pages.ui.tables import markdown_table
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.navigation import page_link
 from pages.ui.text import literal, plain, t
 
 

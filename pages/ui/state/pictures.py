@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from pages.ui.drawing import sketch
+from pages.ui.state import sketch
 
 #: Drawn for this project: a landscape with a few things to find, and a card of plain colours and stripes.
 READY = ("scene", "card")

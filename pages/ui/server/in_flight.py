@@ -14,7 +14,7 @@ from threading import Condition
 
 from model import deadline
 from model.deadline import OverdueError
-from pages.ui.memory import trim
+from pages.ui.server.memory import trim
 
 RUNS = 4  # of a page: with changes and without, of another input, of a translation
 LARGE = 32_000_000  # bytes: a page of ours with 40 tokens

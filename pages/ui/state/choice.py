@@ -16,8 +16,8 @@ from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
 from model.translator import Language
-from pages.ui.drawing import pictures, sketch
-from pages.ui.link_values import (
+from pages.ui.state import pictures, sketch
+from pages.ui.state.link_values import (
     AMOUNT,
     DRAWING,
     EDITS,
@@ -35,7 +35,7 @@ from pages.ui.link_values import (
     one_of,
     up_to,
 )
-from pages.ui.offered import of_pictures, offered, reads_pictures, sizes
+from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DEPTHS = ("story", "numbers", "formula", "code")

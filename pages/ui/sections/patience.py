@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.config import EncoderConfig
 from model.cost import multiply_adds, total
-from pages.ui import in_flight
+from pages.ui.server import in_flight
 from pages.ui.text import plain
 
 MOST_PRODUCTS = 60_000_000_000  # multiply-adds that are done without being asked for: a few seconds

@@ -7,15 +7,15 @@ from model import Pipeline
 from model.analysis import whole_words
 from model.pipeline import Reading, TextReader
 from model.telling import telling_word
-from pages.ui import session
-from pages.ui.cache import of_networks
-from pages.ui.choice import LANGUAGES, Choice
-from pages.ui.first_sight import first_picture
+from pages.ui.runs import pipelines
+from pages.ui.server.cache import of_networks
+from pages.ui.state.choice import LANGUAGES, Choice
+from pages.ui.state.first_sight import first_picture
 
 
 def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
     """A sentence as pages that are about a hidden word read it: its ids; None where it stays as it is."""
-    pipeline = session.pipeline(choice.pipeline)
+    pipeline = pipelines.pipeline(choice.pipeline)
     says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
     hidden, typed = hidden_places(choice, read) if read.ids and says_words else (set(), set())
     return with_masks(pipeline, read.ids, hidden) if hidden - typed else None
@@ -23,7 +23,7 @@ def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
 
 def as_the_reader_hid(choice: Choice, read: Reading) -> tuple[int, ...] | None:
     """A sentence as all other pages read it: with what the reader hid himself, but while he compares two inputs."""
-    return with_words_hidden(choice, read) if choice.hidden and not session.compares(choice) else None
+    return with_words_hidden(choice, read) if choice.hidden and not pipelines.compares(choice) else None
 
 
 def with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) -> tuple[int, ...]:
@@ -37,7 +37,7 @@ def hidden_places(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
     typed = {place for place, token in enumerate(read.tokens) if token == "[MASK]"}
     chosen = choice.hidden
     if chosen is None:
-        word = None if typed else _telling_word(session.pipeline(choice.pipeline), tuple(read.ids))
+        word = None if typed else _telling_word(pipelines.pipeline(choice.pipeline), tuple(read.ids))
         chosen = () if word is None else (word,)
     return set(chosen) & {place for places in whole_words(read.tokens) for place in places} | typed, typed
 

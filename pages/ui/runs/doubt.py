@@ -4,7 +4,7 @@ import streamlit as st
 
 from model import WeightsError
 from model.doubt import doubt
-from pages.ui import session
+from pages.ui.runs import pipelines
 from pages.ui.text import class_label, joined, t
 
 
@@ -15,7 +15,7 @@ def doubt_about(ink: bytes) -> str | None:
     """
     try:
         rule = doubt()
-        return rule.about(session.run("digits", ink)) if rule else None
+        return rule.about(pipelines.run("digits", ink)) if rule else None
     except WeightsError:  # what lacks is named by `verdict`; the answer needs it not
         return None
 
@@ -31,10 +31,10 @@ def hedge(pipeline: str, ink: object) -> str:
 def verdict(pipeline: str, ink: bytes) -> None:
     """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %."""
     try:
-        (guess,) = session.run(pipeline, ink).answer
+        (guess,) = pipelines.run(pipeline, ink).answer
         doubt()
     except WeightsError as error:
-        session.explain_weights(error)
+        pipelines.explain_weights(error)
         return
     p = max(guess.probabilities)
     said = {"label": class_label(guess.best), "probability": f"{p:.0%}" if p < 0.995 else f"{p:.2%}"}  # never 100%

@@ -9,8 +9,8 @@ import pandas as pd
 
 from model.analysis import pca
 from pages.ui.figures import Axis
-from pages.ui.numbers import signed
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import signed
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.ui.link import select
-from pages.ui.link_values import MOST_CHARACTERS
-from pages.ui.memory import hold
+from pages.ui.server.memory import hold
+from pages.ui.state.link import select
+from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import literal, t
 
 Option = TypeVar("Option", bound=Hashable)

@@ -5,15 +5,15 @@ from typing import Any
 import streamlit as st
 
 from model.config import DECODER
-from pages.ui import link, session
-from pages.ui.changes_bar import compare_box
-from pages.ui.choice import DEPTHS, MODELS, PICTURE, PIPELINES, Choice
 from pages.ui.components.digit_pad import digit_pad
-from pages.ui.drawing import pictures, sketch
-from pages.ui.drawing.doubt import verdict
-from pages.ui.first_sight import first_picture
-from pages.ui.offered import of_pictures, offered
-from pages.ui.pickers import bound, sentence_box
+from pages.ui.frame.changes_bar import compare_box
+from pages.ui.frame.pickers import bound, sentence_box
+from pages.ui.runs import pipelines
+from pages.ui.runs.doubt import verdict
+from pages.ui.state import link, pictures, sketch
+from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, Choice
+from pages.ui.state.first_sight import first_picture
+from pages.ui.state.offered import of_pictures, offered
 from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
@@ -22,10 +22,10 @@ AFRESH = {"hidden": None, **WRITTEN_AFRESH}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"
-#: In the session, for layer and head: the one that was chosen, and the one that stands in for it while a network has
+#: In the pipelines, for layer and head: the one that was chosen, and the one that stands in for it while a network has
 #: fewer.
 KEPT = "sidebar.kept"
-#: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
+#: In the pipelines, once one was asked for: what the page, which knows what it shows, opens over itself.
 OVER = "sidebar.over"
 SHARE_ICON = ":material/qr_code_2:"
 EXAMPLES = {
@@ -93,7 +93,7 @@ def to_see() -> bytes | None:
 
 def places(page: str) -> None:
     """Layer and head: a page draws them, since its arrow keys move them, too. page: its name."""
-    config = session.config(st.session_state["choice"].pipeline)
+    config = pipelines.config(st.session_state["choice"].pipeline)
     with st.session_state[PLACES]:
         for name in ("layer", "head"):
             most, in_decoder = getattr(config, f"{name}s"), getattr(DECODER, f"{name}s")

@@ -14,13 +14,13 @@ from model.analysis import cosine_similarity, likeliest
 from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
-from pages.ui import session
-from pages.ui.drawing import sketch
 from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
-from pages.ui.link import select
-from pages.ui.measure import Measure
+from pages.ui.figures.theme import scaled
+from pages.ui.runs import pipelines
+from pages.ui.runs.measure import Measure
+from pages.ui.state import sketch
+from pages.ui.state.link import select
 from pages.ui.text import plain, t
-from pages.ui.theme import scaled
 from pages.ui.view import View, shape
 
 MOST_CLASSES = 16  # with a column of their own
@@ -199,7 +199,7 @@ def first_to_know(view: View) -> None:
     """Answer: what the classifier would say after each layer, and from which on the answer stands."""
     if view.kind != "drawing":
         return
-    read_layers = session.pipeline(view.choice.pipeline).read_layers
+    read_layers = pipelines.pipeline(view.choice.pipeline).read_layers
     probabilities, drawn = read_layers(view.trace), view.measure(read_layers, ("", "class"))  # (1 + layer, class)
     best, layers = probabilities.argmax(axis=1), view.trace.config.layers
     two = view.trace.config.distillation_head

@@ -15,11 +15,11 @@ from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
-from pages.ui import session
 from pages.ui.figures import Axis, Figure, heatmap
-from pages.ui.measure import one_plane
+from pages.ui.figures.theme import font_size, mode
+from pages.ui.runs import pipelines
+from pages.ui.runs.measure import one_plane
 from pages.ui.text import language
-from pages.ui.theme import font_size, mode
 
 BEST = 5  # guesses shown for each layer
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def once_a_look(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
 @st.cache_data(max_entries=500, show_spinner=False)
 def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
     """The pieces whose rows of E point most nearly the same way, their cosines, and the mean cosine to all pieces."""
-    owner = session.pipeline(name)
+    owner = pipelines.pipeline(name)
     E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
     special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
     best, cosines = nearest_rows(E, piece, leave_out=special)
@@ -58,7 +58,7 @@ def whole_table(name: str, place: str, dimension: str) -> Drawn:
     as pictures: the same for every input, so drawn once. place, dimension: titles of axes. Raises WeightsError.
     """
     digits = name == "learned"
-    table = session.pipeline("digits").network.embedding.positions.table.numpy() if digits else sinusoids()
+    table = pipelines.pipeline("digits").network.embedding.positions.table.numpy() if digits else sinusoids()
     alike, places = cosine_similarity(table), Axis(place)
     drawn = heatmap(table, places, Axis(dimension), square=False, height=330)
     return table, alike, drawn, heatmap(alike, places, places, limit=1.0, height=400)
@@ -67,13 +67,13 @@ def whole_table(name: str, place: str, dimension: str) -> Drawn:
 @st.cache_data(max_entries=128, show_spinner=False)
 def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int) -> Positionwise:
     """What `model.neurons.positionwise` finds in one layer."""
-    return positionwise(session.pipeline(pipeline).network.layers[layer], X, X_ffn, seed)
+    return positionwise(pipelines.pipeline(pipeline).network.layers[layer], X, X_ffn, seed)
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
     """What `model.neurons.pushes` finds of one neuron."""
-    return pushes(session.pipeline(pipeline).network, layer, neuron)
+    return pushes(pipelines.pipeline(pipeline).network, layer, neuron)
 
 
 def known_by(trace: Trace) -> tuple:
@@ -87,7 +87,7 @@ def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndar
 
     A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
     """
-    probabilities = session.pipeline(name).read_layers(trace, token)
+    probabilities = pipelines.pipeline(name).read_layers(trace, token)
     best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
     order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
     best = np.take_along_axis(best, order, axis=1)
@@ -106,5 +106,5 @@ def disturbed(ink: bytes, keys: tuple[str, ...], noise: float, edits: tuple[Edit
 
     edits: the reader's changes, which the run without noise has, too.
     """
-    runs = [session.pipeline("flat")(ink, [*edits, Edit(key, "noise", noise)]) for key in keys]
+    runs = [pipelines.pipeline("flat")(ink, [*edits, Edit(key, "noise", noise)]) for key in keys]
     return np.array([run.answer[0].probabilities for run in runs], dtype=np.float32)

@@ -17,12 +17,12 @@ from model.cost import recorded_bytes
 from model.loading import untrained
 from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace
-from pages.ui import in_flight
-from pages.ui.cache import forget, of_networks, traces_up_to
-from pages.ui.choice import OTHER, Choice
-from pages.ui.drawing import sketch
-from pages.ui.memory import give_back
-from pages.ui.offered import folder_state, offered
+from pages.ui.server import in_flight
+from pages.ui.server.cache import forget, of_networks, traces_up_to
+from pages.ui.server.memory import give_back
+from pages.ui.state import sketch
+from pages.ui.state.choice import OTHER, Choice
+from pages.ui.state.offered import folder_state, offered
 from pages.ui.text import plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read

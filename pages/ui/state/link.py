@@ -15,10 +15,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.choice import FIELDS, LANGUAGES, OTHER, WITH_EDITS, WITH_OTHER, Choice, Field, Problem, built
-from pages.ui.drawing import pictures
-from pages.ui.link_values import moved
-from pages.ui.streamlit_private import is_history_navigation
+from pages.ui.server.streamlit_private import is_history_navigation
+from pages.ui.state import pictures
+from pages.ui.state.choice import FIELDS, LANGUAGES, OTHER, WITH_EDITS, WITH_OTHER, Choice, Field, Problem, built
+from pages.ui.state.link_values import moved
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold.
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {

@@ -11,7 +11,7 @@ from model.config import EncoderConfig
 from model.hugging_face import config_of
 from model.hugging_face.folder import Folder
 from model.hugging_face.hub import found
-from pages.ui.cache import of_networks
+from pages.ui.server.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 

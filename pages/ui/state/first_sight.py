@@ -2,7 +2,7 @@
 
 from model import WeightsError
 from model.tables import HeadRoles, Striking, head_roles
-from pages.ui.choice import LANGUAGES
+from pages.ui.state.choice import LANGUAGES
 
 
 def first_picture(lang: str) -> Striking | None:
