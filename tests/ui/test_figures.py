@@ -4,6 +4,7 @@ import base64
 import json
 
 import numpy as np
+import plotly.io
 import pytest
 
 from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
@@ -175,3 +176,10 @@ def test_waves_count_places_from_1_and_are_called_by_name() -> None:
     np.testing.assert_array_equal(line.y, table[:, 1].astype(np.float32))
     (band,) = spec(figure)["layout"]["shapes"]
     assert (band["x0"], band["x1"]) == (0.5, 3.5)
+
+
+def test_a_notebook_gets_the_numbers_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plotly.io.renderers, "default", "plotly_mimetype")
+    shown = heatmap(VALUES, Axis("r"), Axis("c"))._repr_mimebundle_()
+    drawn = shown["application/vnd.plotly.v1+json"]["data"][0]
+    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["z"]["bdata"]), "<f4").reshape(2, 2), VALUES)

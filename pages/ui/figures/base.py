@@ -113,6 +113,10 @@ class Figure:
         """Plotly's own figure. Raises ValueError for what Plotly does not know."""
         return go.Figure(self.data, self.layout)
 
+    def _repr_mimebundle_(self, *asked: object, **wanted: object) -> dict:
+        """What a notebook shows of it, where it is the last line of a cell."""
+        return self.checked()._repr_mimebundle_(*asked, **wanted)
+
 
 def _typed(values: np.ndarray | np.generic) -> object:
     """An array by its bytes; whole numbers of 64 bits, which browsers do not have, as doubles."""
