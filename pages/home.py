@@ -71,6 +71,10 @@ class Home(Page):
     def below_story(self) -> None:
         with self.more():
             whole(self, self.answered)
+        start = {"key": "home.start", "on_change": "rerun"}
+        with st.expander(plain("home.panel_start"), icon=":material/signpost:", **start) as box:
+            if box.open:
+                self.where_to_start()
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"whole": self.at_a_glance, "shapes": lambda: side_by_side(self), "start": self.where_to_start}

@@ -57,8 +57,11 @@ class Lesson(Page):
 
     def fill(self) -> None:
         self.walk()
-        if self.story and self.choice.question == END and not self.choice.big:
+        if self.story and not self.choice.big:
             self._way_on(self._question)
+
+    def at_its_end(self) -> bool:
+        return self.choice.question == END
 
     def code(self) -> Sequence[object]:
         return (truths.Case, *truths.TRUTHS.values())

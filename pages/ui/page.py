@@ -18,7 +18,7 @@ from pages.ui.frame import exports
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.glossary import open_glossary
-from pages.ui.frame.navigation import go_to, page_link
+from pages.ui.frame.navigation import go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import open_share
 from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
@@ -137,6 +137,8 @@ class Page(View):
         for arrow, (down, across) in ARROWS.items():
             field, count = ("layer", self.config.layers) if down else ("head", self.config.heads)
             self.on_key(arrow, partial(go_on, field, down or across, count))
+        if self.choice.big:
+            self._turn_by_key()
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if self.chips:
@@ -155,18 +157,20 @@ class Page(View):
         self._title()
 
     def _close(self) -> None:
-        """Draw the end of the page: the source of what made it, and downloads."""
+        """Draw the end of the page: the way on, the source of what made it, and downloads."""
         if not self.story:
+            if not self.choice.big:
+                self._way_on(lambda page: plain(f"{page}.title"))
             if code := self.code():
                 open_first = self.choice.at_least("code")
                 modules = {"key": f"{self.name}.code.{open_first}", "expanded": open_first, "on_change": "rerun"}
                 with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
                     for thing in code if box.open else ():
                         st.code(source(thing), language="python")
-            downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
-            with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
-                if box.open:  # most readers take nothing along: what nobody asked for is not sent
-                    self._downloads()
+        downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
+        with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
+            if box.open:  # most readers take nothing along: what nobody asked for is not sent
+                self._downloads()
         listen(self._keys)
 
     def _let_go(self) -> None:
@@ -184,6 +188,23 @@ class Page(View):
 
     # -- the way on --------------------------------------------------------------------------------
 
+    def at_its_end(self) -> bool:
+        """Whether the page has nothing more to ask before the next one."""
+        return True
+
+    def _way(self) -> list[str]:
+        """The pages that have something to say about this input, in the order of the story."""
+        return [row.name for row in PAGES if row.reads(self.trace)]
+
+    def _turn_by_key(self) -> None:
+        """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back."""
+        way = self._way()
+        if self.name in way:
+            before, after = way[: way.index(self.name)], way[way.index(self.name) + 1 :]
+            for key, nearest in (("PageUp", before[-1:]), ("PageDown", after[:1])):
+                for there in nearest:
+                    self.on_key(key, partial(open_with, there))
+
     def _question(self, page: str) -> str:
         """What a page asks in the story, of the reader's words or of his picture."""
         drawing = "_drawing" if page in ASKING_OTHERWISE and self.trace.picture is not None else ""
@@ -194,8 +215,8 @@ class Page(View):
 
         Whoever has come to the end begins again, with an input of his own.
         """
-        way = [row.name for row in PAGES if row.reads(self.trace)] + ["home"]
-        if self.name in way:
+        way = [*self._way(), "home"]
+        if self.name in way and self.at_its_end():
             following = way[way.index(self.name) + 1]
             label = plain("common.next", question=named(following)) if following != "home" else plain("common.again")
             page_link(following, f"**{label}**", ":material/arrow_forward:")

@@ -132,6 +132,20 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE.replace('numbers', 'story')}&big=true")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    page.keyboard.press("PageDown")
+    opened(page, "heads")
+    wait_for(page, head="4", big="true")
+    page.keyboard.press("PageDown")
+    opened(page, "add_and_norm")
+    page.keyboard.press("PageUp")
+    opened(page, "heads")
+
+
 def test_bars_keep_their_numbers_in_a_presentation(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story&big=true")

@@ -65,7 +65,7 @@ def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None
 def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:
     def order(big: str) -> tuple[int, int, str]:
         shown = [part for part in _within(open_page("attention", depth="story", big=big).main)]
-        components = [getattr(getattr(part, "proto", None), "component_name", "") for part in shown]
+        components = [_component(part) for part in shown]
         picture = components.index("chart")
         ways = [place for place, part in enumerate(shown) if part.type == "page_link" and "arrow" in part.proto.icon]
         (way,) = ways
@@ -76,6 +76,41 @@ def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_o
     assert way < picture and label == words["common.next"].format(question=words["heads.short"])
     way, picture, label = order("false")
     assert way > picture and label == words["common.next"].format(question=words["heads.question"])
+
+
+@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
+@pytest.mark.parametrize("name", ["home", "attention", "answer"])
+def test_one_way_on_stands_at_the_end_of_a_page_at_every_depth(name: str, depth: str) -> None:
+    shown = list(_within(open_page(name, depth=depth).main))
+    (way,) = (place for place, part in enumerate(shown) if _leads_on(part))
+    pictures = [place for place, part in enumerate(shown) if _component(part) == "chart"]
+    assert way > max(pictures)
+
+
+def _component(part: Any) -> str:
+    """The name of one of our components; of another part, nothing."""
+    return getattr(getattr(part, "proto", None), "component_name", "")
+
+
+def _leads_on(part: Any) -> bool:
+    return part.type == "page_link" and "arrow_forward" in part.proto.icon
+
+
+def test_a_teacher_and_who_takes_something_along_are_served_in_the_story_as_well() -> None:
+    app, words = open_page("home", depth="story"), catalogue("en")
+    app.session_state["home.start"] = True  # the box is opened
+    assert words["home.teacher_start"] in texts(app.run())
+    assert words["common.downloads"] in [box.label for box in app.main.expander]
+
+
+def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:
+    def keys(name: str, **link: str) -> set[str]:
+        (part,) = (part for part in _within(open_page(name, **link)._tree) if _component(part) == "page_keys")
+        return {"PageDown", "PageUp"} & set(json.loads(part.proto.json)[0])
+
+    assert keys("heads", big="true") == {"PageDown", "PageUp"}
+    assert keys("heads") == set()  # there it scrolls
+    assert keys("home", big="true") == {"PageDown"} and keys("lesson", big="true") == {"PageUp"}
 
 
 @pytest.mark.parametrize("input_", ["digit", "flat"])
