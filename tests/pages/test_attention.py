@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.scaling import both_ways, random_scores
 from pages.ui.runs import pipelines
 from pages.ui.sections.attention import STEPS
 from tests.pages.opening import (
@@ -73,6 +74,43 @@ def test_the_arithmetic_comes_out_where_norms_come_first(monkeypatch: pytest.Mon
     last = 4 if step == "heads" else 3
     recorded = float(trace_of(app)[f"layers.1.attention.{step}"][1, 2, last])
     assert result(app) == pytest.approx(recorded, rel=1e-4, abs=1e-5)
+
+
+WHY = {"s": SENTENCE, "layer": "3", "head": "4", "stage": "scaled", "as": "why"}
+
+
+def test_why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head() -> None:
+    app = open_page("attention", **WHY, d_k="512", depth="numbers")
+    undivided, divided = both_ways(random_scores(512), 512)
+    said = texts(app).replace("\\", "")
+    for number in (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}"):
+        assert number in said
+    assert "training can hardly move" in said
+    p = trace_of(app)["layers.2.attention.weights"][3].max(axis=-1)
+    assert f"→ {p.mean():.2f}" in said
+    assert f"→ {(p * (1 - p)).mean():.3f}" in said
+    diamonds = [trace for trace in figure(app)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
+    assert len(diamonds) == 6 and {trace["customdata"][0] for trace in diamonds} == {32}
+
+
+def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_link() -> None:
+    app = open_page("attention", **WHY, depth="numbers")
+    app.select_slider(key="scaling.d_k").set_value(4).run()
+    assert_fine(app)
+    assert app.session_state["choice"].to_link()["d_k"] == "4"
+    assert "does not lose its slope" in texts(app)  # what holds of long vectors is not said of short ones
+
+
+def test_the_own_head_is_measured_by_what_it_may_see() -> None:
+    app = open_page("attention", **WHY, edits="layers.2.attention.masked~causal", depth="numbers")
+    choice = app.session_state["choice"]
+    p = pipelines.run(choice.pipeline, choice.subject, choice.edits)["layers.2.attention.weights"][3].max(axis=-1)
+    assert f"→ {p.mean():.2f}" in texts(app).replace("\\", "")
+
+
+def test_one_token_alone_has_no_scores_to_divide() -> None:
+    app = open_page("attention", input="flat", stage="scaled", **{"as": "why"})
+    assert not app.select_slider and steps(app)
 
 
 @pytest.mark.parametrize("link", INPUTS)

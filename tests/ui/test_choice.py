@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from model import Edit
 from model.config import PRESETS
 from model.graph import graph
+from model.scaling import WIDTHS
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import (
     DEPTHS,
@@ -94,7 +95,8 @@ choices = st.builds(
     amount=maybe(st.floats(-100, 100)),
     shown=st.sampled_from(SHOWN),
     range=st.sampled_from(["head", "layer", "all"]),
-    as_=maybe(st.sampled_from(["map", "row", "lines"])),
+    as_=maybe(st.sampled_from(["map", "row", "lines", "why"])),
+    d_k=st.sampled_from(WIDTHS),
     least=places(50),
     sublayer=st.sampled_from([1, 2]),
     order=st.sampled_from(["most", "all", "sorted"]),

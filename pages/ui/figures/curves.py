@@ -18,6 +18,7 @@ from pages.ui.figures.base import (
     ink_on,
     label,
     look,
+    on_screen,
     scale,
     sign_colours,
     stroke,
@@ -260,6 +261,70 @@ def lines(
         **LEGEND,
     }
     return figure_of(traces, layout | look(height))
+
+
+def undivided(
+    shares: np.ndarray,
+    curves: np.ndarray,
+    widths: Sequence[int],
+    chosen: int,
+    names: tuple[str, str],
+    titles: Sequence[str],
+    sides: tuple[str, str],
+    own: tuple[int, np.ndarray, str] | None = None,
+) -> Figure:
+    """What dividing scores by √d_k does: weights at one width as bars, and three measures as lines over all widths.
+
+    shares: (way, key); curves: (measure, way, width), at `widths`, of which one is `chosen`: the ways are undivided and
+    divided, called `names`. titles: of the four pictures, from left to right and down. sides: what keys and widths are
+    counted as. own: a width, the measures of a head (measure, way), and its name.
+    """
+    colours, dashes = (GREY, AFTER), ("dash", "solid")
+    ticks = np.log2(widths)
+    traces: list[dict] = [
+        dict(
+            type="bar",
+            x=np.arange(1, len(row) + 1),
+            y=row,
+            name=label(name),
+            legendgroup=str(way),
+            marker={"color": colours[way]},
+            hovertemplate=f"%{{x}}: %{{y:.3f}}<extra>{label(name)}</extra>",
+        )
+        for way, (name, row) in enumerate(zip(names, shares, strict=True))
+    ]
+    for place, measure in enumerate(curves, 2):
+        on = {"xaxis": f"x{place}", "yaxis": f"y{place}"}
+        for way, row in enumerate(measure):
+            line = {"color": colours[way], "dash": dashes[way], "width": 2.5}
+            hover = f"d_k = %{{customdata}}: %{{y:.3f}}<extra>{label(names[way])}</extra>"
+            points = np.column_stack([ticks, row])
+            look_of = {"customdata": list(widths), "hovertemplate": hover, "showlegend": False}
+            traces.append(at(points, "lines+markers", line=line, **look_of, **on))
+            if own is not None:
+                width, measured, name = own
+                mark = {"symbol": "diamond", "size": 12, "color": colours[way], "line": {"width": 1.5, "color": ACCENT}}
+                of_head: dict = {"customdata": [width], "hovertemplate": hover, "name": label(name)}
+                of_head["showlegend"] = place == 2 and way == 1
+                traces.append(at([(np.log2(width), measured[place - 2, way])], "markers", marker=mark, **of_head, **on))
+    ends = [min(ticks[0], np.log2(own[0]) if own else ticks[0]), max(ticks[-1], np.log2(own[0]) if own else ticks[-1])]
+    layout: dict = {"barmode": "group", "bargap": 0.2, **LEGEND, "annotations": [], "shapes": []}
+    for place, title in enumerate(titles, 1):
+        number, (row, column) = str(place) if place > 1 else "", divmod(place - 1, 2)
+        across, upwards = ([0, 0.46], [0.56, 1])[column], ([0.6, 0.96], [0, 0.36])[row]
+        x = scale(sides[0] if place == 1 else sides[1], domain=across, anchor=f"y{number}", showgrid=False)
+        if place > 1:
+            x |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": [str(width) for width in widths]}
+            x |= {"range": [ends[0] - 0.3, ends[1] + 0.3]}
+            line = {"type": "line", "xref": f"x{number}", "yref": f"y{number} domain", "y0": 0, "y1": 1}
+            layout["shapes"].append(
+                line | {"x0": np.log2(chosen), "x1": np.log2(chosen), "line": {"color": ACCENT, "width": 1.5}}
+            )
+        layout[f"xaxis{number}"] = x
+        layout[f"yaxis{number}"] = scale("", domain=upwards, anchor=f"x{number}", rangemode="tozero", **ZERO)
+        head = {"text": f"<b>{label(title)}</b>", "xref": "paper", "yref": "paper", "showarrow": False}
+        layout["annotations"].append(head | {"x": across[0], "y": upwards[1], "xanchor": "left", "yanchor": "bottom"})
+    return figure_of(traces, layout | look(on_screen(scaled(480))))
 
 
 def waves(

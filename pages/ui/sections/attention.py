@@ -12,6 +12,7 @@ from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
+from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
@@ -37,15 +38,20 @@ def attention_steps(view: View, prefix: str) -> None:
         view.on_key(str(number), partial(select, stage=name))
     with st.container(horizontal=True, vertical_alignment="center"):
         stepper(step)
-        way = _way(view) if step == "weights" else "map"
-        if _has_special(view, prefix):
+        way = _way(view) if step == "weights" else _why(view) if step == "scaled" else "map"
+        if way != "why" and _has_special(view, prefix):
             hide_switch(view)
-        if prefix.startswith("layers."):
+        if way != "why" and prefix.startswith("layers."):
             which_sentences(view)
         if way == "lines":
             _threshold(view)
         elif way == "map":
             _colour_range(view)
+        elif way == "why":
+            choose_width(view)
+    if way == "why":
+        why_scaled(view, prefix)
+        return
     attention_step(view, prefix, step, way)
 
 
@@ -64,6 +70,16 @@ def _way(view: View) -> str:
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
     words = [plain("attention.as_drawing" if len(ways) == 2 and w == "row" else f"attention.as_{w}") for w in ways]
     return either("as_", plain("attention.weights_as"), ways, words, way, label_visibility="collapsed")
+
+
+def _why(view: View) -> str:
+    """Buttons for what is shown of the scaled scores: their map, or why they are scaled at all."""
+    if view.kind == "single":
+        return "map"
+    ways = ("map", "why")
+    words = [plain("attention.as_map"), plain("attention.why")]
+    look = {"key": "scaled_as", "label_visibility": "collapsed"}
+    return either("as_", plain("attention.weights_as"), ways, words, view.choice.as_, **look)
 
 
 def _has_special(view: View, prefix: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
+from model.scaling import WIDTHS
 from model.translator import Language
 from pages.ui.state import pictures, sketch
 from pages.ui.state.link_values import (
@@ -158,7 +159,10 @@ class Choice:
     big: bool = linked(FLAG, False)  # a presentation
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
-    as_: str | None = linked(one_of("map", "row", "lines"), name="as")  # attention
+    as_: str | None = linked(one_of("map", "row", "lines", "why"), name="as")  # attention
+    d_k: int = linked(
+        Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
+    )  # Attention: of random vectors
     least: int = linked(up_to(50, least=0), 2)  # hundredths: as lines, what gets less is not drawn
     between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures

@@ -1,0 +1,64 @@
+"""Why scores are divided by √d_k: how far they spread, and how hard softmax then chooses; undivided, and divided.
+
+Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 with its footnote 4.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from model.analysis import softmax
+
+#: The d_k that are drawn: 4, 8, …, 512.
+WIDTHS = tuple(2**power for power in range(2, 10))
+KEYS, DRAWS = 16, 500
+
+
+class Choosing(NamedTuple):
+    """How hard softmax chooses among the keys, averaged over queries.
+
+    spread: the standard deviation of a query's scores. largest: its largest weight p. slope: p(1 − p), the derivative
+    of that weight by its own score, without which no training moves it.
+    """
+
+    spread: float
+    largest: float
+    slope: float
+
+
+@cache
+def random_scores(d_k: int) -> np.ndarray:
+    """q · k of DRAWS queries with KEYS keys each, (draw, key): every component is normal, of mean 0 and variance 1.
+
+    Always the same draws, of which a smaller d_k takes the first components.
+    """
+    dice = torch.Generator().manual_seed(0)
+    Q = torch.randn(DRAWS, 1, WIDTHS[-1], generator=dice)[..., :d_k]
+    K = torch.randn(DRAWS, KEYS, WIDTHS[-1], generator=dice)[..., :d_k]
+    return (Q @ K.mT)[:, 0].numpy()
+
+
+def choosing(scores: np.ndarray) -> Choosing:
+    """What softmax makes of scores (query, key). A key that is hidden from a query has −∞ there, and does not count."""
+    weights = softmax(scores)
+    p = weights.max(axis=-1)
+    seen = np.isfinite(scores)
+    count = seen.sum(axis=-1)
+    some = count > 1  # of one score nothing spreads
+    own = np.where(seen, scores, 0).astype(np.float64)[some]
+    apart = np.where(seen[some], own - (own.sum(axis=-1) / count[some])[:, None], 0)
+    variance = (apart**2).sum(axis=-1) / (count[some] - 1)
+    spread = float(np.sqrt(variance.mean())) if some.any() else 0.0
+    return Choosing(spread, float(p.mean()), float((p * (1 - p)).mean()))
+
+
+def both_ways(scores: np.ndarray, d_k: int) -> tuple[Choosing, Choosing]:
+    """The same scores undivided, and divided by √d_k."""
+    return choosing(scores), choosing(scores / np.sqrt(d_k))
+
+
+def shares(scores: np.ndarray) -> np.ndarray:
+    """The weights of each query, the largest first, averaged over the queries: (key,)."""
+    return -np.sort(-softmax(scores), axis=-1).mean(axis=0)

@@ -1,0 +1,58 @@
+"""Why ÷ √d_k: what the pages say of scores, weights and slopes holds for the draws, and follows from softmax."""
+
+import numpy as np
+import pytest
+
+from model import load
+from model.analysis import softmax
+from model.scaling import DRAWS, KEYS, WIDTHS, both_ways, choosing, random_scores, shares
+
+
+@pytest.mark.parametrize("d_k", WIDTHS)
+def test_the_scores_of_random_vectors_spread_by_the_root_of_d_k_and_divided_by_one(d_k: int) -> None:
+    undivided, divided = both_ways(random_scores(d_k), d_k)
+    assert undivided.spread == pytest.approx(d_k**0.5, rel=0.04)
+    assert divided.spread == pytest.approx(undivided.spread / d_k**0.5)
+
+
+def test_undivided_the_weights_run_to_extremes_and_divided_they_do_not_depend_on_d_k() -> None:
+    undivided, divided = zip(*(both_ways(random_scores(d_k), d_k) for d_k in WIDTHS), strict=True)
+    assert list(undivided) == sorted(undivided, key=lambda found: found.largest)
+    assert undivided[-1].largest > 0.9 and undivided[-1].slope < undivided[0].slope / 3
+    assert np.ptp([found.largest for found in divided]) < 0.03
+    assert np.ptp([found.slope for found in divided]) < 0.02
+
+
+def test_the_slope_is_how_much_a_weight_moves_with_its_own_score() -> None:
+    scores, step = random_scores(16)[:1].astype(np.float64), 1e-5
+    best = scores[0].argmax()
+    up, down = scores.copy(), scores.copy()
+    up[0, best] += step
+    down[0, best] -= step
+    moved = (softmax(up) - softmax(down))[0, best] / (2 * step)
+    assert choosing(scores).slope == pytest.approx(moved, rel=1e-5)
+
+
+def test_hidden_keys_do_not_count_and_a_key_alone_spreads_nothing() -> None:
+    scores = random_scores(16)
+    hidden = np.concatenate([scores, np.full((DRAWS, 3), -np.inf)], axis=1)
+    assert choosing(hidden) == pytest.approx(choosing(scores))
+    assert choosing(np.array([[3.0, -np.inf]])) == (0.0, 1.0, 0.0)
+    assert choosing(np.array([[3.0, 1.0, -np.inf]])).spread == pytest.approx(np.std([3, 1], ddof=1))
+
+
+def test_the_largest_share_is_the_largest_weight_and_all_sum_to_one() -> None:
+    scores = random_scores(64)
+    found = shares(scores)
+    assert found.shape == (KEYS,) and found.sum() == pytest.approx(1, abs=1e-5)
+    assert list(found) == sorted(found, reverse=True)
+    assert found[0] == pytest.approx(choosing(scores).largest, abs=1e-6)
+
+
+def test_divided_a_head_chooses_as_its_recorded_weights_do() -> None:
+    run = load("text")("the dog chased the cat .")
+    weights = run["layers.1.attention.weights"][2]
+    _, divided = both_ways(run["layers.1.attention.scores"][2], run.config.d_k)
+    p = weights.max(axis=-1)
+    assert divided.largest == pytest.approx(float(p.mean()), abs=1e-5)
+    assert divided.slope == pytest.approx(float((p * (1 - p)).mean()), abs=1e-5)
