@@ -97,7 +97,7 @@ class Recording(Mapping[str, Tensor]):
         check: Callable[[str, Tensor], None] | None,
     ) -> None:
         self.graph = graph_of(network)
-        self._network, self._changes, self._mask, self._most, self._check = network, changes, mask, most, check
+        self.network, self.changes, self._mask, self._most, self._check = network, changes, mask, most, check
         self._values: dict[str, Tensor | None] = {}  # None: computed again when asked for
         self._latest: list[str] = []  # what has passed since the end of a layer
         self._inside = 0  # bytes inside one layer
@@ -107,8 +107,8 @@ class Recording(Mapping[str, Tensor]):
 
     def keep(self, key: str, value: Tensor) -> Tensor:
         """What passes at this key, changed as the edits say and kept; at the end of a layer, what is inside may go."""
-        if key in self._changes:
-            value = self._changed(key, value, self._values)
+        if key in self.changes:
+            value = self.changed(key, value, self._values)
         if self._check:
             self._check(key, value)
         # Nothing in the network works in place, so the value need not be copied.
@@ -118,8 +118,9 @@ class Recording(Mapping[str, Tensor]):
             self._let_go(self._ends[key])
         return value
 
-    def _changed(self, key: str, value: Tensor, so_far: Mapping[str, Tensor]) -> Tensor:
-        for change in self._changes.get(key, ()):
+    def changed(self, key: str, value: Tensor, so_far: Mapping[str, Tensor]) -> Tensor:
+        """What the edits at this key make of a value, where {key: value} was computed before it."""
+        for change in self.changes.get(key, ()):
             shape, value = value.shape, change(value.clone(), so_far)
             if value.shape != shape:
                 raise EditError("result", key=key, before=tuple(shape), after=tuple(value.shape))
@@ -139,7 +140,7 @@ class Recording(Mapping[str, Tensor]):
         if (quantity := self.graph.get(key)) and quantity.aside:
             module, _, method = key.rpartition(".")
             with torch.inference_mode():
-                return getattr(self._network.get_submodule(module), method)(*map(self.__getitem__, quantity.reads))
+                return getattr(self.network.get_submodule(module), method)(*map(self.__getitem__, quantity.reads))
         if (value := self._values[key]) is not None:
             return value
         opened, inside = self._opened
@@ -158,12 +159,12 @@ class Recording(Mapping[str, Tensor]):
         def again(key: str, value: Tensor) -> Tensor:
             if (known := self._values[key]) is not None:
                 return known
-            inside[key] = self._changed(key, value, so_far)
+            inside[key] = self.changed(key, value, so_far)
             return inside[key]
 
         here = [key for key in self._values if self.graph[key].layer == layer]
-        with hooked(self._network, {key: partial(again, key) for key in here}):
-            self._network.get_submodule(f"layers.{layer}")(self._values[self.graph.stream(layer)[0]], self._mask)
+        with hooked(self.network, {key: partial(again, key) for key in here}):
+            self.network.get_submodule(f"layers.{layer}")(self._values[self.graph.stream(layer)[0]], self._mask)
         return inside
 
     def __iter__(self) -> Iterator[str]:
@@ -301,6 +302,21 @@ class Trace:
     def large(self) -> bool:
         """Whether the inside of a layer is computed when it is asked for: see Recording."""
         return self._values.large
+
+    @property
+    def network(self) -> nn.Module:
+        """The network that computed it."""
+        return self._values.network
+
+    @property
+    def edited(self) -> frozenset[str]:
+        """The keys at which edits changed something, or tried to."""
+        return frozenset(self._values.changes)
+
+    def change(self, key: str, value: np.ndarray, read: Mapping[str, np.ndarray]) -> np.ndarray:
+        """What the edits of this run make of another value at a key; `read`: of what the key is computed from."""
+        so_far = {name: torch.from_numpy(part)[None] for name, part in read.items()}
+        return self._values.changed(key, torch.from_numpy(value)[None], so_far)[0].numpy()
 
     def keys(self) -> list[str]:
         """The keys of what passed, in order of computation: no asides."""

@@ -1,0 +1,183 @@
+"""A vector of the residual stream, a score, a logit: each as the sum of what every earlier part put into it.
+
+From the embedding to a query or a key all is sums, matrix products and LayerNorm. LayerNorm divides by the standard
+deviation of the whole vector; each deviation is held as it was in this run. That is the only approximation: what is
+left is linear, and the parts add up. They tell what a number is made of. What it would be without one of them is
+another question: the deviations would be others, and the layers behind would answer to it.
+
+A source is named by its key, "embedding.tokens", "layers.0.ffn.output"; a head by itself "layers.0.attention.heads[2]".
+What all biases bring is called BIAS, and what an edit puts in EDIT.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from model.graph import Quantity, Sublayer
+from model.trace import Trace
+
+#: Where a sum is followed no further, by what the keys end with.
+SOURCES = (
+    "embedding.tokens", "embedding.segments", "embedding.positions",
+    "attention.output", "cross.output", "ffn.output",
+)  # fmt: skip
+BIAS, EDIT = "bias", "edit"
+Sum = dict[Any, np.ndarray]  # name of a source, or of a pair of them -> its part, float64
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one head, before the mask, by pairs of sources: parts (source of query, source of key, query, key).
+
+    In self-attention queries and keys have the same sources; in cross-attention the keys have those of the encoder's Z.
+    """
+
+    of_queries: tuple[str, ...]
+    of_keys: tuple[str, ...]
+    parts: np.ndarray
+
+
+def of_stream(trace: Trace, layer: int, side: str = "", heads: bool = False) -> Sum:
+    """What a layer reads, by source: name -> (token, d_model). They add up to the residual stream there.
+
+    Args:
+        layer: from 0; one more than the last: what the encoder hands on, Z, or the decoder.
+        side: "" or "decoder.".
+        heads: each head by itself. Then b_O is among the biases.
+    """
+    if layer < trace.graph.layers(side):
+        return of_sum(trace, trace.graph.stream(layer, side)[0], heads)
+    return of_sum(trace, trace.graph.stream(layer - 1, side)[-1] if side else trace.graph.Z, heads)
+
+
+def of_scores(
+    trace: Trace, layer: int, head: int, side: str = "", heads: bool = False
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The scores of one head of self-attention, by what its queries and its keys are made of.
+
+    Returns:
+        The names of the sources, and (source of query, source of key, query, key): what the part of each query that
+        comes from one source finds in the part of each key that comes from another. They add up to `scaled`.
+    """
+    scores = of_attention(trace, trace.graph.sublayers(layer, side)[0], head, heads)
+    return scores.of_queries, scores.parts
+
+
+def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = False) -> Scores:
+    """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, multiplied out: each source of x with each of memory.
+
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": the QK circuit. There is no
+    LayerNorm there.
+    """
+    Q, K, S, scaled = (f"{attention.prefix}{name}" for name in ("Q", "K", "scores", "scaled"))
+    queries = _projected(trace, Q, of_sum(trace, attention.reads, heads), head)
+    keys = _projected(trace, K, of_sum(trace, attention.memory or attention.reads, heads), head)
+    scores = {(a, b): q @ k.T for a, q in queries.items() for b, k in keys.items()}
+    scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
+    parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
+    parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
+    of_queries, of_keys = (tuple(dict.fromkeys(names)) for names in zip(*parts, strict=True))
+    if attention.memory is None:
+        of_queries = of_keys = tuple(dict.fromkeys(of_queries + of_keys))
+    nothing = np.zeros(trace[scaled].shape[1:])
+    return Scores(of_queries, of_keys, np.array([[parts.get((a, b), nothing) for b in of_keys] for a in of_queries]))
+
+
+def of_logits(trace: Trace, heads: bool = False) -> Sum:
+    """The logits of a linear head, by source. Raises ValueError for a head that bends its vector on the way."""
+    return of_sum(trace, "logits", heads)
+
+
+def of_sum(trace: Trace, key: str, heads: bool = False) -> Sum:
+    """A quantity of the residual stream, or computed from it, by source. Raises ValueError where it is no such sum."""
+    quantity = trace.graph[key]
+    if key.endswith(SOURCES):
+        attention = quantity.reads[-1:] == (key.removesuffix("output") + "concat",)
+        return _each_head(trace, quantity) if heads and attention else {key: _value(trace, key)}
+    reads = {read: of_sum(trace, read, heads) for read in quantity.reads}
+    match quantity.operation:
+        case "add":
+            parts = _added(reads.values())
+        case "mean":
+            parts = {name: part / len(reads) for name, part in _added(reads.values()).items()}
+        case "norm":
+            parts = _normed(trace, quantity, reads[quantity.reads[0]])
+        case "linear":
+            parts = _linear(trace, quantity.module or "", reads[quantity.reads[0]])
+        case "first" | "second" as row:
+            parts = {name: part[int(row == "second")] for name, part in reads[quantity.reads[0]].items()}
+        case _:
+            raise ValueError(f"{key} is no sum of what earlier parts put in")
+    return _edited(trace, key, parts, reads)
+
+
+# -- the steps ---------------------------------------------------------------------------------------------------
+
+
+def _value(trace: Trace, key: str) -> np.ndarray:
+    return trace[key].astype(np.float64)
+
+
+def _added(sums: Iterable[Sum]) -> Sum:
+    """The sum of sums; what has the same name is one source."""
+    total: Sum = {}
+    for parts in sums:
+        for name, part in parts.items():
+            total[name] = total[name] + part if name in total else part
+    return total
+
+
+def _normed(trace: Trace, quantity: Quantity, parts: Sum) -> Sum:
+    """γ ⊙ (x − μ) / σ + β, where σ is that of the whole vector in this run."""
+    norm, whole = trace.network.get_submodule(quantity.module or ""), _value(trace, quantity.reads[0])
+    factor = norm.weight.double().numpy() / np.sqrt(whole.var(-1, keepdims=True) + norm.eps)
+    normed = {name: factor * (x - x.mean(-1, keepdims=True)) for name, x in parts.items()}
+    return _added([normed, {BIAS: np.broadcast_to(norm.bias.double().numpy(), whole.shape)}])
+
+
+def _linear(trace: Trace, module: str, parts: Sum, outputs: slice = slice(None)) -> Sum:
+    """x W + b."""
+    linear = trace.network.get_submodule(module)
+    W, b = linear.weight[outputs].double().numpy().T, linear.bias[outputs].double().numpy()
+    products = {name: x @ W for name, x in parts.items()}
+    shape = next(iter(products.values())).shape
+    return _added([products, {BIAS: np.broadcast_to(b, shape)}])
+
+
+def _projected(trace: Trace, key: str, parts: Sum, head: int) -> Sum:
+    """x W + b for the queries or the keys of one head: (token, d_k)."""
+    product, d_k = trace.graph[trace.graph[key].reads[0]], trace[key].shape[-1]
+    projected = _linear(trace, product.module or "", parts, slice(head * d_k, (head + 1) * d_k))
+    return _edited(trace, key, projected, {}, head=head)
+
+
+def _each_head(trace: Trace, quantity: Quantity) -> Sum:
+    """The output of an attention: head_i W_Oⁱ for each head, and b_O."""
+    prefix, concat = quantity.key.removesuffix("output"), _value(trace, quantity.reads[0])
+    linear, count = trace.network.get_submodule(quantity.module or ""), len(trace[f"{prefix}heads"])
+    pairs = zip(np.split(concat, count, axis=-1), np.split(linear.weight.double().numpy().T, count), strict=True)
+    parts = {f"{prefix}heads[{head}]": x @ W_O for head, (x, W_O) in enumerate(pairs)}
+    parts[BIAS] = np.broadcast_to(linear.bias.double().numpy(), concat.shape)
+    return _edited(trace, quantity.key, parts, {})
+
+
+def _edited(
+    trace: Trace, key: str, parts: Sum, reads: Mapping[str, Sum], own: Any = EDIT, head: int | None = None
+) -> Sum:
+    """The sum at a key as the edits of the run change it, part by part.
+
+    Edits are affine here: what they make of nothing is a part by itself, called `own`. reads: the sums from which the
+    key was computed, since an edit may hand on one of those instead. head: which one, where the parts are of one head.
+    """
+    if key not in trace.edited:
+        return parts
+
+    def changed(name: Any) -> np.ndarray:
+        read = {of: np.full(trace[of].shape, sources.get(name, 0.0)) for of, sources in reads.items()}
+        value = trace.change(key, np.full(trace[key].shape, parts.get(name, 0.0)), read)
+        return value if head is None else value[head]
+
+    nothing = changed(None)
+    return _added([{name: changed(name) - nothing for name in parts}, {own: nothing}])

@@ -1,0 +1,204 @@
+"""Sums by source: the parts add up to what the run recorded, and each is of the source whose name it bears."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edit, EditError, Trace
+from model.graph import Sublayer
+from model.sources import BIAS, EDIT, SOURCES, of_attention, of_logits, of_scores, of_stream, of_sum
+from model.trace import Recording, record
+from model.translator import Translator
+from tests.model.test_checkpoints import inputs_of, ours
+from tests.model.test_edits import KINDS, brief_translator, every_edit, pair_of
+from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
+
+WORD, POSITION, HEAD = "embedding.tokens", "embedding.positions", "layers.0.attention.heads[1]"
+CHECKPOINTS = [
+    "BertModel", "NarrowElectraForMaskedLM", "ViTForImageClassification", "DeiTForImageClassificationWithTeacher",
+]  # fmt: skip
+
+
+def close(found: np.ndarray, recorded: np.ndarray) -> None:
+    assert found.shape == recorded.shape
+    assert np.abs(found - recorded).max() <= 1e-5 * np.abs(recorded).max()
+
+
+def sides(trace: Trace) -> tuple[str, ...]:
+    return ("", "decoder.") if trace.graph.decoder else ("",)
+
+
+def attentions(trace: Trace) -> list[Sublayer]:
+    graph = trace.graph
+    layers = [graph.sublayers(layer, side) for side in sides(trace) for layer in range(graph.layers(side))]
+    return [sublayer for layer in layers for sublayer in layer if sublayer.name != "ffn"]
+
+
+def streams_add_up(trace: Trace, side: str, layer: int) -> None:
+    is_Z = not side and layer == trace.graph.layers()
+    for heads in (False, True):
+        parts = of_stream(trace, layer, side, heads)
+        close(sum(parts.values()), trace.Z if is_Z else trace.states(side)[layer])
+
+
+def scores_add_up(trace: Trace, attention: Sublayer) -> None:
+    scaled = trace[f"{attention.prefix}scaled"]
+    close(np.array([of_attention(trace, attention, head).parts.sum((0, 1)) for head in range(len(scaled))]), scaled)
+
+
+def all_add_up(trace: Trace) -> None:
+    for side in sides(trace):
+        for layer in range(trace.graph.layers(side) + 1):
+            streams_add_up(trace, side, layer)
+    for attention in attentions(trace):
+        scores_add_up(trace, attention)
+
+
+@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
+def test_streams_and_scores_are_the_sums_of_their_sources(name: str) -> None:
+    all_add_up(trace_of(name))
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+@pytest.mark.parametrize("which", [0, 1])
+def test_so_they_are_in_other_peoples_encoders(name: str, which: int) -> None:
+    all_add_up(ours(name)(inputs_of(name)[which]))
+
+
+def test_of_scores_are_those_of_self_attention_with_one_list_of_names() -> None:
+    for name, side in (("trained text", ""), ("trained translation", "decoder.")):
+        trace = trace_of(name)
+        names, parts = of_scores(trace, 1, 2, side)
+        close(parts.sum((0, 1)), trace[f"{side}layers.1.attention.scaled"][2])
+        assert parts.shape[:2] == (len(names), len(names)) == (len(of_stream(trace, 1, side)),) * 2
+
+
+def test_cross_attention_asks_with_the_decoders_sources_and_finds_the_encoders() -> None:
+    trace = trace_of("trained translation")
+    scores = of_attention(trace, trace.graph.sublayers(1, "decoder.")[1], 0)
+    assert set(scores.of_keys) == {*of_stream(trace, trace.graph.layers()), BIAS}
+    assert all(name == BIAS or name.startswith("decoder.") for name in scores.of_queries)
+
+
+# Each part is of its source.
+
+
+class Held(torch.nn.Module):
+    """LayerNorm with the deviations of one run, whatever it reads."""
+
+    def __init__(self, norm: torch.nn.LayerNorm, read: np.ndarray) -> None:
+        super().__init__()
+        self.norm, self.sigma = norm, torch.from_numpy(np.sqrt(read.var(-1, keepdims=True) + norm.eps))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm.weight * (x - x.mean(-1, keepdim=True)) / self.sigma + self.norm.bias
+
+
+def without(name: str, source: str, missing: np.ndarray) -> Recording:
+    """The run without this of one source, while all other sources, and all deviations, are what they were."""
+    trace, network = trace_of(name), deepcopy(pipeline(name).network)
+    for key in trace:
+        if trace.quantity(key).operation == "norm":
+            parent, _, child = key.rpartition(".")
+            norm = Held(network.get_submodule(key), trace[trace.quantity(key).reads[0]])
+            setattr(network.get_submodule(parent), child, norm)
+    values = {key: trace[key] for key in trace if key.endswith(SOURCES)}
+    values[source] = values[source] - missing
+    edits = [(key, lambda _, __, value=value: torch.tensor(value)[None]) for key, value in values.items()]
+    return record(network, *pipeline(name).inputs(trace)[1], edits=edits)[1]
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words", "narrow words", "translation"])
+@pytest.mark.parametrize("source", [WORD, POSITION, "layers.0.attention.output", "layers.0.ffn.output", HEAD])
+def test_a_part_is_what_is_missing_without_its_source_while_all_deviations_are_held(name: str, source: str) -> None:
+    trace, heads = trace_of(name), source == HEAD
+    if heads:
+        run = without(name, "layers.0.attention.output", trace["layers.0.attention.contributions"][1])
+    else:
+        run = without(name, source, trace[source])
+    part = of_stream(trace, trace.graph.layers(), heads=heads)[source]
+    np.testing.assert_allclose(part, trace.Z - run[trace.graph.Z][0].numpy(), atol=1e-5)
+    for attention in attentions(trace):
+        if attention.memory or attention.prefix == f"layers.{trace.graph.layers() - 1}.attention.":
+            key, scores = f"{attention.prefix}scaled", of_attention(trace, attention, 1, heads)
+            asks, answers = (np.array([source == of for of in names]) for names in (scores.of_queries, scores.of_keys))
+            missing = scores.parts[asks[:, None] | answers].sum(0)
+            np.testing.assert_allclose(missing, (trace[key] - run[key][0].numpy())[1], atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["000", "003", "trained digits", "distilled patches", "two classifiers"])
+def test_logits_of_a_linear_head_are_the_sum_of_their_sources(name: str) -> None:
+    for heads in (False, True):
+        close(sum(of_logits(trace_of(name), heads).values()), trace_of(name)["logits"])
+
+
+@pytest.mark.parametrize("name", ["trained text", "two sentences"])
+def test_behind_an_activation_there_is_no_such_sum(name: str) -> None:
+    with pytest.raises(ValueError, match="no sum"):
+        of_logits(trace_of(name))
+
+
+# Edited runs.
+
+
+@pytest.mark.parametrize("name", [*KINDS, "trained translation"])
+def test_the_parts_add_up_whatever_is_edited(name: str) -> None:
+    if name == "trained translation":
+        whole, one, other = brief_translator(), "i love you .", "you love me ."
+    else:
+        whole, (one, other) = pipeline(name), pair_of(name)
+    beams = {"beams": 1} if isinstance(whole, Translator) else {}
+    side = "decoder." if beams else ""
+    for edit in every_edit(whole, other):
+        try:
+            trace = whole(one, [edit], **beams)
+        except EditError:
+            continue
+        if trace.edited & set(reached(trace)):
+            streams_add_up(trace, side, trace.graph.layers(side))
+            for attention in attentions(trace)[-2:]:
+                scores_add_up(trace, attention)
+
+
+def reached(trace: Trace) -> set[str]:
+    """The keys at which sums are followed: before the weights of attention, and outside FFN."""
+    inside = ("weights", "masked", ".V", "heads", "concat", "hidden", "activation", "logits")
+    return {key for key in trace if not key.endswith(inside)}
+
+
+@pytest.mark.parametrize("name", ["trained text", "pre-norm patches"])
+@pytest.mark.parametrize("source", [WORD, POSITION, "layers.1.attention.output", "layers.0.ffn.output"])
+def test_a_source_that_an_edit_sets_to_zero_is_zero_in_every_sum(name: str, source: str) -> None:
+    trace = pipeline(name)(trace_of(name).subject, [Edit(source, "zero")])
+    for layer in range(2, trace.graph.layers() + 1):
+        assert not of_stream(trace, layer)[source].any()
+    names, parts = of_scores(trace, 2, 1)
+    assert not parts[names.index(source)].any() and not parts[:, names.index(source)].any()
+
+
+@pytest.mark.parametrize("edited", ["layers.0.attention.heads", "layers.0.attention.output"])
+def test_so_is_a_head(edited: str) -> None:
+    trace = pipeline("trained text")("i love you .", [Edit(edited, "zero", head=1 if "heads" in edited else None)])
+    assert not of_stream(trace, 3, heads=True)[HEAD].any()
+
+
+def test_what_a_removed_word_had_is_gone_and_what_noise_adds_is_the_edits_own() -> None:
+    trace = pipeline("trained text")("i love you .", [Edit("embedding.sum", "remove", token=2)])
+    assert not any(part[2].any() for part in of_stream(trace, 0).values())
+    plain, key = trace_of("trained text"), "layers.1.add_1"
+    noisy = pipeline("trained text")(plain.subject, [Edit(key, "noise", 0.5, seed=1)])
+    parts, before = of_sum(noisy, key), of_sum(plain, key)
+    np.testing.assert_allclose(parts.pop(EDIT), noisy[key] - plain[key], atol=1e-6)
+    assert parts.keys() == before.keys()
+    assert all(np.allclose(parts[of], before[of], atol=1e-9) for of in parts)
+
+
+def test_what_an_edit_hands_on_instead_has_its_own_sources() -> None:
+    alone = pipeline("trained text")("i love you .", [Edit("layers.0.add_1", "without")])
+    parts = of_sum(alone, "layers.0.add_1")
+    assert [of for of, part in parts.items() if part.any()] == ["layers.0.attention.output"]
+    passed = pipeline("trained text")("i love you .", [Edit("layers.0.norm_1", "bypass")])
+    for of, part in of_sum(passed, "layers.0.add_1").items():
+        np.testing.assert_allclose(of_sum(passed, "layers.0.norm_1")[of], part, atol=1e-12)
