@@ -15,6 +15,7 @@ from pages.ui import figures
 from pages.ui.components.chart import chart
 from pages.ui.figures import Figure
 from pages.ui.figures.equations import in_words
+from pages.ui.figures.notation import write_as
 from pages.ui.figures.theme import draw_on
 from pages.ui.frame import exports
 from pages.ui.frame.navigation import open_with
@@ -47,6 +48,7 @@ class View(Runs):
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
         draw_on(st.context.theme.type or "light", big=choice.big)
+        write_as(choice.symbols)
         #: Title, figure, what makes the table of its numbers, of which layer and head it is, and of which runs.
         self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame], str, list[str]]] = {}
         self._keys: dict[str, Callable[[], None]] = {}

@@ -13,6 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import get_colorscale, hex_to_rgb
 
+from pages.ui.figures.notation import noted
 from pages.ui.figures.theme import SMALL, font_size, mode
 from pages.ui.text.numbers import written
 
@@ -85,12 +86,12 @@ def role_colours() -> dict[str, str]:
 
 
 def coloured(equation: str) -> str:
-    """An equation with Q, K and V (and their matrices) in their colours."""
+    """An equation in the symbols that were chosen, with Q, K and V (and their matrices) in their colours."""
     colours = role_colours()
     return re.sub(
-        r"(?<![A-Za-z\\{_])((?:W_|b_)?([QKV]))(?![A-Za-z])",
+        r"(?<![A-Za-z\\{_])((?:W[_^]|b_)?([QKV]))(?![A-Za-z])",
         lambda hit: rf"\textcolor{{{colours[hit[2]]}}}{{{hit[1]}}}",
-        equation,
+        noted(equation),
     )
 
 

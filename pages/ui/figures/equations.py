@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from pages.ui.figures import label
+from pages.ui.figures.notation import noted
 from pages.ui.text import plain
 
 #: English words in equations, and the texts that stand for them in the reader's language.
@@ -40,6 +41,7 @@ def in_words(latex: str) -> str:
 
 def plain_math(latex: str) -> str:
     r"""LaTeX as one line of text: \hat S = \frac{S}{\sqrt{d_k}} becomes Ŝ = S / √d_k."""
+    latex = noted(latex)
     cases = re.compile(r"\\begin\{cases\}(.+?)&(.+?)\\\\(.+?)&(.+?)\\end\{cases\}")
     text = cases.sub(r"\1 (\2), \3 (\4)", latex)
     text = re.sub(r"\\(hat|bar) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)
@@ -49,13 +51,14 @@ def plain_math(latex: str) -> str:
     while text != before:  # from the innermost braces outwards
         before = text
         text = re.sub(r"\\(?:text|operatorname|mathbb)\{([^{}]*)\}", r"\1", text)
-        text = re.sub(r"_\{([^{}]*)\}", r"_\1", text)
+        text = re.sub(r"_\{([^{}]*)\}", lambda hit: "_" + _bracketed(hit[1]), text)
         text = re.sub(r"\^\{([^{}]*)\}", lambda hit: _raised(hit[1]), text)
         text = re.sub(r"\\sqrt\{([^{}]*)\}", lambda hit: "√" + _bracketed(hit[1]), text)
         text = re.sub(
             r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda hit: f"{_bracketed(hit[1])} / {_bracketed(hit[2])}", text
         )
     text = re.sub(r"\^(\d)", lambda hit: _raised(hit[1]), text)
+    text = text.replace("{", "").replace("}", "")
     return re.sub(r"\s+([,;)])", r"\1", re.sub(r"(?<=\() +", "", " ".join(text.split())))
 
 
@@ -76,4 +79,4 @@ def _bracketed(text: str) -> str:
 
 def html_math(latex: str) -> str:
     """The same for Plotly, with real subscripts."""
-    return re.sub(r"_(\w+)", r"<sub>\1</sub>", label(plain_math(latex)))
+    return re.sub(r"_(?:\(([^()]*)\)|(\w+))", lambda hit: f"<sub>{hit[1] or hit[2]}</sub>", label(plain_math(latex)))

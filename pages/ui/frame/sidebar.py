@@ -11,7 +11,7 @@ from pages.ui.frame.pickers import bound, sentence_box
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
 from pages.ui.state import link, pictures, sketch
-from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, Choice
+from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_picture
 from pages.ui.state.offered import of_pictures, offered
 from pages.ui.text import LANGUAGES, plain, t
@@ -73,6 +73,8 @@ def sidebar() -> Choice:
         _who_reads(seers)
     st.session_state[PLACES] = st.container()
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
+    if st.session_state["depth"] in ("formula", "code"):
+        _worded("symbols", SYMBOLS, lambda note: plain(f"sidebar.symbols_{note}"), help=plain("sidebar.symbols_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
     choice = link.chosen()
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))

@@ -16,6 +16,7 @@ from model.embedding import SinusoidalPositions
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.figures import Axis, Figure, heatmap
+from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
 from pages.ui.runs import pipelines
 from pages.ui.runs.measure import one_plane
@@ -28,11 +29,11 @@ Drawn = tuple[np.ndarray, np.ndarray, Figure, Figure]
 
 def once_a_look(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """A decorator that keeps the latest `most` results for all visitors, of the same arguments, which are hashable,
-    in each language, on each ground and in letters of each size.
+    in each language, on each ground, in letters of each size and in the symbols of each note.
     """
 
     def key(*arguments: Hashable) -> tuple:
-        return hashkey(language(), mode(), font_size(), *arguments)
+        return hashkey(language(), mode(), font_size(), symbols(), *arguments)
 
     return cached(LRUCache(most), key, condition=Condition())
 

@@ -8,6 +8,7 @@ import streamlit as st
 from model.by_hand import Table, Working, by_hand
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.latex import formula
+from pages.ui.figures.notation import noted
 from pages.ui.text import class_label, plain
 from pages.ui.text.numbers import written
 from pages.ui.view import View
@@ -23,7 +24,7 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST) -> No
     """
     result = by_hand(view.pipeline.network, view.trace, key, cell, min(most, FEW) if view.choice.big else most)
     equations = (result.equation, result.where) if view.choice.at_least("formula") else ()
-    lines = (*(view.in_words(latex) for latex in equations if latex), *(step.latex for step in result.steps))
+    lines = (*(view.in_words(latex) for latex in equations if latex), *(noted(step.latex) for step in result.steps))
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
     with st.container(border=True, key=f"working.{view.name}"):
         arithmetic(

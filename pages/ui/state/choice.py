@@ -40,6 +40,7 @@ from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DEPTHS = ("story", "numbers", "formula", "code")
+SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ours, or those of a lecture note
 DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
@@ -157,6 +158,7 @@ class Choice:
     # the look
     depth: str = linked(one_of(*DEPTHS), DEPTH, always=True)
     big: bool = linked(FLAG, False)  # a presentation
+    symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
     as_: str | None = linked(one_of("map", "row", "lines", "why"), name="as")  # attention
