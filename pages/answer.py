@@ -1,19 +1,17 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
-from model.pipeline import Reading
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs.doubt import how_sure
-from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import (
     all_probabilities,
     bars_with_numbers,
@@ -27,7 +25,6 @@ from pages.ui.sections.patches import first_to_know
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
 from pages.ui.sections.working import working
-from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.text.numbers import written
@@ -45,9 +42,7 @@ def choose_logit(place: int, output: int) -> None:
 
 class Answer(Page):
     chips = False
-
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        return with_words_hidden(choice, typed)
+    hides_words = True
 
     @property
     def words(self) -> bool:

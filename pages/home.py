@@ -1,29 +1,24 @@
 """Home: a live result to begin with, and the whole encoder at a glance for the input on screen."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
-from model.pipeline import Reading
 from model.telling import near_and_far
 from pages.ui.frame.navigation import page_link
 from pages.ui.page import Page
-from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import guesses
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
 from pages.ui.sections.telling_head import head_switch, head_to_watch, what_it_reads
-from pages.ui.state.choice import Choice
 from pages.ui.text import plain, t
 
 
 class Home(Page):
     chips = False
-
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        return with_words_hidden(choice, typed)
+    hides_words = True
 
     @property
     def says_words(self) -> bool:

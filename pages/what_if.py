@@ -1,6 +1,6 @@
 """The laboratory: change anything inside, and see what it does to the answer."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -8,7 +8,6 @@ import streamlit as st
 
 from model import Edit
 from model.changes import bind
-from model.pipeline import Reading
 from model.sweep import effects
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
@@ -16,11 +15,10 @@ from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.page import Page
-from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import decimal, guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
-from pages.ui.state.choice import MEASURES, Choice
+from pages.ui.state.choice import MEASURES
 from pages.ui.state.link import select
 from pages.ui.text.numbers import signed
 
@@ -36,8 +34,7 @@ PARTS = {
 
 
 class WhatIf(Page):
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        return with_words_hidden(choice, typed)
+    hides_words = True
 
     def fill(self) -> None:
         if "logits" in self.trace:

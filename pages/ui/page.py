@@ -23,7 +23,7 @@ from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import open_share
 from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
 from pages.ui.runs import pipelines
-from pages.ui.runs.masks import as_the_reader_hid
+from pages.ui.runs.masks import as_the_reader_hid, with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.cache import once_a_run
 from pages.ui.server.memory import give_back
@@ -57,6 +57,8 @@ class Page(View):
     chips = True
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
+    #: Whether it is about a hidden word, and hides one itself where the reader has hidden none.
+    hides_words = False
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__module__.rpartition(".")[2]
@@ -65,7 +67,7 @@ class Page(View):
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words."""
-        return as_the_reader_hid(choice, typed)
+        return (with_words_hidden if self.hides_words else as_the_reader_hid)(choice, typed)
 
     def above(self) -> None:
         """Draw what stands above story and parts alike."""
