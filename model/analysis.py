@@ -1,5 +1,6 @@
 """Measurements on recorded runs: pure functions of arrays, none of which runs the network."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -252,6 +253,12 @@ def whole_words(tokens: Sequence[str]) -> list[list[int]]:
         else:
             words.append([place])
     return words
+
+
+def placed(tokens: Sequence[str]) -> list[str]:
+    """Tokens as sentences may name them: one that occurs more than once with its place, “the (2)”."""
+    often = Counter(tokens)
+    return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens, 1)]
 
 
 def spelled(pieces: Sequence[str]) -> str:

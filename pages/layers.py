@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import cosine_similarity, largest_terms, rollout
+from model.analysis import cosine_similarity, largest_terms, placed, rollout
 from model.by_hand import terms_table
 from model.encoder import EncoderLayer
 from model.pipeline import SPECIAL_TOKENS
@@ -17,7 +17,7 @@ from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.figures.equations import COSINE, MEAN_WEIGHTS, ROLLOUT
 from pages.ui.figures.latex import formula
 from pages.ui.figures.theme import scaled
-from pages.ui.frame.pickers import pick, placed
+from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
 from pages.ui.runs.worked_out import BEST, best_words, plane

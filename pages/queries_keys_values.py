@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import head_slice
+from model.analysis import head_slice, placed
 from model.encoder import MultiHeadAttention
 from pages.ui.figures import Axis, heatmap, queries_and_keys, role_colours
-from pages.ui.frame.pickers import placed
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model import Edit, Trace
+from model.analysis import placed
 from model.comparison import align
 from model.config import DECODER, PRESETS
 from model.graph import Graph
 from model.graph import graph as graph_of
-from pages.ui.frame.pickers import bound, placed, sentence_box
+from pages.ui.frame.pickers import bound, sentence_box
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import chosen, select

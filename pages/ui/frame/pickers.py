@@ -1,6 +1,5 @@
 """Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
 
-from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -20,12 +19,6 @@ def told_apart(names: Iterable[str]) -> list[str]:
     """
     shown = [literal(name) for name in names]
     return [name + "\u200b" * shown[:i].count(name) for i, name in enumerate(shown)]
-
-
-def placed(tokens: Sequence[str]) -> list[str]:
-    """Tokens as sentences may name them: one that occurs more than once with its place, “the (2)”."""
-    often = Counter(tokens)
-    return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens, 1)]
 
 
 def bound(

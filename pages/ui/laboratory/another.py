@@ -3,10 +3,11 @@
 import streamlit as st
 
 from model import Edit
+from model.analysis import placed
 from model.comparison import align
 from pages.ui.figures import Axis
 from pages.ui.frame.changes_bar import other_input
-from pages.ui.frame.pickers import bound, either, placed
+from pages.ui.frame.pickers import bound, either
 from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
 from pages.ui.runs import pipelines
 from pages.ui.state.link import select

@@ -6,11 +6,11 @@ import numpy as np
 import streamlit as st
 
 from model import Edit
-from model.analysis import cosine_similarity
+from model.analysis import cosine_similarity, placed
 from model.edits import operations_at
 from pages.ui.figures import Axis, lines, over_drawing
 from pages.ui.frame.changes_bar import toggled
-from pages.ui.frame.pickers import bound, either, placed
+from pages.ui.frame.pickers import bound, either
 from pages.ui.laboratory.experiment import (
     Experiment,
     Where,

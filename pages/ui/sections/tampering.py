@@ -4,10 +4,10 @@ import numpy as np
 import streamlit as st
 
 from model import Edit, Trace
+from model.analysis import placed
 from model.translator import Task
 from pages.ui.figures import AFTER, BEFORE, Axis, grouped_bars
 from pages.ui.frame.changes_bar import toggled
-from pages.ui.frame.pickers import placed
 from pages.ui.runs import pipelines
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.writing import Writing, likelihood
