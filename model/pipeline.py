@@ -308,11 +308,19 @@ class Pipeline:
         layer; the last row is the network's own answer. A classifier reads its own tokens, whatever `token` says.
         Source: "the logit lens", nostalgebraist 2020.
         """
-        Z = self.network.norm(torch.from_numpy(trace.states()))  # (1 + layers, token, d_model)
         logits = torch.tensor(trace["logits"])  # its own answer, whatever was changed behind the layers
         if self.config.head == "masked-word":
-            Z, logits = Z[:, token], logits[token]
-        return torch.cat([self.network.read_out(Z[:-1]), logits[None]]).softmax(-1).numpy()
+            logits = logits[token]
+        return np.concatenate([self.read_states(trace.states()[:-1], token), logits.softmax(-1).numpy()[None]])
+
+    @torch.inference_mode()
+    def read_states(self, states: np.ndarray, token: int = 0) -> np.ndarray:
+        """What the head would say at `token` of each of some states, (state, token, d_model), as if it were the last.
+
+        Returns probabilities (state, word) or (state, class), float32, as in `read_layers`.
+        """
+        Z = self.network.norm(torch.from_numpy(states))
+        return self.network.read_out(Z[:, token] if self.config.head == "masked-word" else Z).softmax(-1).numpy()
 
 
 @dataclass

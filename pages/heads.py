@@ -77,6 +77,8 @@ class Heads(Page):
 
     def tell(self) -> Sequence[str]:
         self.all_heads()
+        if self.config.heads == 1:
+            return (text("story_one"),)
         return text("story_many" if self.trace.picture is None else "story_many_drawing"), text("story_mix")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:

@@ -8,20 +8,20 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model.pipeline import SPECIAL_TOKENS, Reading
+from model.pipeline import SPECIAL_TOKENS
 from pages.ui.figures import Figure
 from pages.ui.frame.navigation import open_with
 from pages.ui.lessons import truths
+from pages.ui.lessons.case import Case, Guess, Truth, is_right
 from pages.ui.lessons.gestures import GESTURES
 from pages.ui.lessons.rows import ENCODER, END, Hint, Question, following
-from pages.ui.lessons.truths import Case, Guess, Truth, is_right, truth_of
+from pages.ui.lessons.truths import clear_truth
 from pages.ui.page import Page
-from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.answers import BLUE, ORANGE, bars_with_numbers, decimal
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
-from pages.ui.text import class_label, language, literal, plain, t, texts_of
+from pages.ui.text import catalogue, class_label, joined, language, literal, plain, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.
 STATE = "lesson"
@@ -31,22 +31,20 @@ text, word = texts_of("lesson")
 
 
 @of_networks
-@cached(LRUCache(1000), key=lambda measure, _, known: hashkey(measure, known), lock=Lock())
-def truth_for(measure: str, case: Case, known: Hashable) -> Truth | None:
-    """What is true of this run, once for all visitors. known: what decides it."""
-    return truth_of(measure, case)
+@cached(LRUCache(1000), key=lambda question, _, known: hashkey(question.measure, question.least, known), lock=Lock())
+def truth_for(question: Question, case: Case, known: Hashable) -> Truth | None:
+    """The true answer where it is clear, once for all visitors. known: what decides it."""
+    return clear_truth(question, case)
 
 
 class Lesson(Page):
     chips = False
+    hides_words = True
 
     def __init__(self, choice: Choice) -> None:
         #: Whether the visitor has changed the network, which the lesson leaves as it is.
         self.changed_elsewhere = bool(choice.edits)
         super().__init__(choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
-
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        return with_words_hidden(choice, typed)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"walk": self.walk}
@@ -64,7 +62,7 @@ class Lesson(Page):
         return self.choice.question == END
 
     def code(self) -> Sequence[object]:
-        return (truths.Case, *truths.TRUTHS.values())
+        return (Case, *truths.TRUTHS.values())
 
     # -- what is asked, and how far one is ---------------------------------------------------------
 
@@ -90,9 +88,7 @@ class Lesson(Page):
             return END, None
         key = key if key in keys else following(keys, state["done"])
         while key != END:
-            question = ENCODER[key]
-            truth = truth_for(question.measure, case, known)
-            if truth is not None and truth.margin >= question.least:
+            if (truth := truth_for(ENCODER[key], case, known)) is not None:
                 return key, truth
             state["left_out"] = list(dict.fromkeys([*state["left_out"], key]))
             key = following(keys, state["done"], key, state["left_out"])
@@ -191,8 +187,8 @@ class Lesson(Page):
             named = dict(zip(truth.options, options(truth), strict=True))
             shown = named.get(str(guess)) or (guess if isinstance(guess, str) else figure_of(guess))
             st.markdown(text("right") if guessed else text("wrong", guess=shown))
-        if axis := {"beans": "beans.axis", "heads": "heads.axis", "layer": "layer.axis"}.get(key):
-            st.caption(text(axis))
+        if f"lesson.{key}.axis" in catalogue(language()):
+            st.caption(text(f"{key}.axis"))
         self.picture(key, self._figure(question, truth, guess), why(key, truth), title=word(f"{key}.short"), still=True)
         st.markdown(f":gray[{text(f'{key}.otherwise', **told(truth))}]")
         last = question.hints[-1]
@@ -296,10 +292,5 @@ def options(truth: Truth) -> list[str]:
 
 
 def why(key: str, truth: Truth) -> str:
-    """The sentence after the guess. Of heads, as many as are true of this run."""
-    said = told(truth)
-    if key != "heads":
-        return text(f"{key}.why", **said)
-    together = ["why_together"] if not truth.answer and "together" in said else []
-    names = ["why_some" if truth.answer else "why_none", *together, "why"]
-    return " ".join(t(f"lesson.heads.{name}", **said) for name in names)
+    """What is said after the guess: as much as is true of this run."""
+    return joined(" ".join(text(f"{key}.{name}", **told(truth)) for name in truth.told))

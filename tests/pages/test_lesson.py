@@ -5,8 +5,9 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.rows import ENCODER, END
-from pages.ui.lessons.truths import Case, Truth, truth_of
+from pages.ui.lessons.truths import truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue

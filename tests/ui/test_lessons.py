@@ -1,27 +1,39 @@
 """Lessons: every true answer against a computation of another kind, and no question where its claim would be false."""
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
+from itertools import chain, product
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from model import Edit, Pipeline
+from model import Edit, Pipeline, examples
 from model.analysis import softmax
-from pages.ui.lessons.rows import BETWEEN, ENCODER, END, MOST_TIMES, following
-from pages.ui.lessons.truths import TRUTHS, Case, Truth, is_right, truth_of
+from model.telling import telling_word
+from model.translator import Translator
+from pages.ui.lessons.case import Case, Truth, is_right
+from pages.ui.lessons.rows import BETWEEN, ENCODER, END, MOST_TIMES, STORY, following
+from pages.ui.lessons.truths import TRUTHS, asked_on, clear_truth, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
+#: Every question that there is, by its key.
+QUESTIONS = {question.key: question for row in (ENCODER.questions, *STORY.values()) for question in row}
+#: The network whose run a question is asked of here, where it is not that of the hidden word.
+NETWORK = {"digit": "digits", "source": "translation", "single": "flat"}
 
 
 def case(pipeline: Pipeline) -> Case:
+    if isinstance(pipeline, Translator):
+        return Case(pipeline, pipeline("she went to the shop to buy some bread ."), 0, pipeline.reader.vocabulary)
     if pipeline.config.input == "words":
         trace = pipeline(SENTENCE)
         return Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
@@ -29,11 +41,11 @@ def case(pipeline: Pipeline) -> Case:
 
 
 @cache
-def told(key: str, kind: str = "text") -> tuple[Case, Truth]:
+def told(key: str, kind: str = "") -> tuple[Case, Truth]:
     """A question that is asked of the trained network."""
-    here, question = case(pipelines.pipeline(kind)), ENCODER[key]
-    truth = truth_of(question.measure, here)
-    assert truth is not None and truth.margin >= question.least
+    here = case(pipelines.pipeline(kind or NETWORK.get(key, "text")))
+    truth = clear_truth(QUESTIONS[key], here)
+    assert truth is not None
     return here, truth
 
 
@@ -128,6 +140,113 @@ def test_who_looks_at_itself_only_takes_all(kind: str) -> None:
     assert truth.said["score"] == pytest.approx(float(scaled.min()), abs=1e-5) and scaled.min() < 0
 
 
+def test_the_class_is_the_one_that_the_run_answers() -> None:
+    here, truth = told("digit")
+    (guess,) = here.trace.answer
+    assert truth.answer == guess.best and dict(truth.bars) == pytest.approx(
+        dict(zip(guess.labels, guess.probabilities, strict=True)), abs=1e-5
+    )
+
+
+def test_the_best_key_has_the_largest_product_with_the_query() -> None:
+    here, truth = told("fit")
+    layer, head, i, j = (truth.place[name] for name in ("layer", "head", "token", "key"))
+    Q, K = (here.trace[f"layers.{layer}.attention.{name}"][head].astype(np.float64) for name in "QK")
+    fits = [float(Q[i] @ key) for key in K]
+    assert max(fits) == fits[j] and truth.options[j] == truth.answer
+    assert [value for _, value in truth.bars] == pytest.approx(fits, abs=1e-3)
+    assert truth.said["own"] == pytest.approx(fits[i], abs=1e-3)
+    assert truth.said["back"] == pytest.approx(float(Q[j] @ K[i]), abs=1e-3)
+    assert truth.said["selves"] == sum(int((K @ q).argmax()) == place for place, q in enumerate(Q))
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_favourites_are_counted_head_by_head(kind: str) -> None:
+    here, truth = told("favourites", kind)
+    layer, i, loudest = (truth.place[name] for name in ("layer", "token", "head"))
+    places = ({"layer": layer, "head": head, "token": i, "key": 0} for head in range(here.trace.config.heads))
+    assert truth.answer == len({int(row(here, replace(truth, place=place)).argmax()) for place in places})
+    width, W_O = here.trace.config.d_k, here.pipeline.network.layers[layer].attention.W_O.weight.numpy()
+    found = here.trace[f"layers.{layer}.attention.heads"][loudest, i]
+    push = float(np.linalg.norm(W_O[:, loudest * width : (loudest + 1) * width] @ found))
+    assert truth.said["push"] == pytest.approx(push, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_before_and_after_the_ffn_are_read_as_the_network_answers(kind: str) -> None:
+    """After it: what the lens says of its layer. Before it: the same, of the state behind attention."""
+    asked = [(here, truth) for here in cases_of(kind) if (truth := clear_truth(QUESTIONS["ffn"], here))]
+    assert asked
+    for here, truth in asked:
+        layer, output = truth.place["layer"], list(here.names).index(str(truth.said["answer"]))
+        after = here.pipeline.read_layers(here.trace, here.token)[layer + 1]
+        assert truth.said["after"] == pytest.approx(float(after[output]), abs=1e-5)
+        network, state = here.pipeline.network, torch.tensor(here.trace[here.trace.graph.stream(layer)[1]])
+        with torch.inference_mode():
+            before = here.shares(network.read_out(network.norm(state[None]))[0].numpy())
+        assert truth.said["before"] == pytest.approx(float(before[output]), abs=1e-5)
+        assert truth.answer == ("same" if before.argmax() == after.argmax() else "different")
+
+
+def test_who_is_in_the_race_is_counted_and_a_factor_of_two_is_near() -> None:
+    here, truth = told("race")
+    p = torch.tensor(here.trace["logits"])[here.token].double().softmax(-1)
+    assert truth.answer == sum(float(share) >= 0.01 for share in p)
+    assert is_right("number", 2 * truth.answer, truth) and not is_right("number", 2 * truth.answer + 1, truth)
+    assert is_right("number", -(-truth.answer // 2), truth) and not is_right("number", (truth.answer - 1) // 2, truth)
+
+
+def test_of_two_heads_that_look_as_hard_one_moves_the_answer_three_times_as_much() -> None:
+    here, truth = told("hard")
+    moved, weights = {}, {}
+    p = here.shares(here.trace["logits"])
+    for name in truth.options:
+        layer, head = (int(part) - 1 for part in name.split("·"))
+        without = here.pipeline(SENTENCE, [Edit(f"layers.{layer}.attention.heads", "zero", head=head)])
+        moved[name] = float(np.abs(here.shares(without["logits"]) - p).sum() / 2)
+        weights[name] = float(here.trace[f"layers.{layer}.attention.weights"][head, here.token].max())
+    (other,) = set(truth.options) - {truth.answer}
+    assert dict(truth.bars) == pytest.approx(moved, abs=1e-4) and moved[truth.answer] > 3 * moved[other]
+    assert abs(weights[truth.answer] - weights[other]) < 0.15 and min(weights.values()) > 0.5
+
+
+def test_what_a_step_reads_comes_of_its_query_and_the_keys_of_the_source() -> None:
+    here, truth = told("source")
+    layer, head, step, source = (truth.place[name] for name in ("layer", "head", "step", "token"))
+    Q, K = (here.trace[f"decoder.layers.{layer}.cross.{name}"][head] for name in "QK")
+    weights = softmax(Q[step] @ K.T / Q.shape[-1] ** 0.5)
+    assert weights.argmax() == source and truth.said["share"] == pytest.approx(float(weights[source]), abs=1e-5)
+    assert here.trace.written[step] == truth.said["piece"] and here.trace.tokens[source] == truth.said["key"]
+
+
+def test_one_token_takes_all_of_itself() -> None:
+    here, truth = told("single")
+    scaled = here.trace.over_layers("attention.scaled")
+    assert truth.answer == 1 and scaled.size == truth.said["heads"]
+    assert truth.said["score"] == pytest.approx(float(scaled.min())) and scaled.min() < 0
+
+
+def test_twice_the_length_is_four_times_the_cells_of_a_real_run() -> None:
+    here, truth = told("twice")
+    longer = here.pipeline((*here.trace.ids, *here.trace.ids))
+    now, then = (run["layers.0.attention.weights"][0].size for run in (here.trace, longer))
+    assert (now, then) == (truth.said["looks"], truth.said["more"]) and truth.answer == f"× {then // now}"
+
+
+def test_a_page_that_shows_one_head_is_asked_about_that() -> None:
+    here, _ = told("fit")
+    for layer, head in [(2, 3), (4, 1)]:
+        chosen, asked = replace(here, layer=layer, head=head), 0
+        for key in ("fit", "beans", "back", "root", "alone"):
+            if truth := truth_of(QUESTIONS[key].measure, chosen):
+                assert (truth.place["layer"], truth.place["head"]) == (layer, head)
+                asked += 1
+        assert asked > 2
+        for key in ("favourites", "ffn", "sum"):
+            truth = truth_of(QUESTIONS[key].measure, replace(chosen, head=None))
+            assert truth is not None and truth.place["layer"] == layer
+
+
 def _off(*layers: nn.Linear) -> None:
     for layer in layers:
         layer.weight.zero_()
@@ -154,6 +273,15 @@ def _nothing_found(network: nn.Module) -> None:
     _off(*(layer.attention.W_O for layer in network.layers))
 
 
+def _no_thought(network: nn.Module) -> None:
+    _off(*(layer.ffn.W_2 for layer in network.layers))
+
+
+def _sure(network: nn.Module) -> None:
+    """One word has all."""
+    network.logits.bias[2000] += 1000
+
+
 def _no_answer(network: nn.Module) -> None:
     """All words are as likely as each other."""
     network.transform[2].weight.zero_()
@@ -175,17 +303,27 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
     [
         ("word", _no_answer), ("places", _no_order), ("beans", _no_favourite), ("root", _no_favourite),
         ("back", _no_favourite), ("heads", _no_answer), ("sum", _nothing_found), ("norm", _plain_norm),
-        ("layer", _no_answer), ("alone", _no_favourite),
+        ("layer", _no_answer), ("alone", _no_favourite), ("fit", _no_favourite), ("favourites", _no_favourite),
+        ("ffn", _no_thought), ("race", _no_answer), ("race", _sure), ("hard", _no_favourite), ("hard", _nothing_found),
     ],
 )  # fmt: skip
 def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[nn.Module], None]) -> None:
     told(key)  # of the trained network it is
-    question = ENCODER[key]
-    truth = truth_of(question.measure, case(doctored(change)))
-    assert truth is None or truth.margin < question.least
+    assert clear_truth(QUESTIONS[key], case(doctored(change))) is None
 
 
-@pytest.mark.parametrize("question", ENCODER.questions, ids=lambda question: question.key)
+def test_a_drawing_is_asked_what_has_sense_for_it() -> None:
+    for drawing in cases_of("digits"):
+        asked = {page: found[0].key for page in STORY if (found := asked_on(page, drawing))}
+        assert asked["home"] == "digit" and not asked.keys() & {"translation", "flat"}
+        assert asked["queries_keys_values"] == "back" and asked["attention"] == "root"
+        assert {"heads", "add_and_norm", "what_if", "shapes_and_cost"} <= asked.keys()
+    one = case(pipelines.pipeline("flat"))
+    assert {page for page in STORY if asked_on(page, one)} >= {"flat", "home"}
+    assert clear_truth(QUESTIONS["favourites"], one) is None and clear_truth(QUESTIONS["fit"], one) is None
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda question: question.key)
 def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(question) -> None:
     _, truth = told(question.key)
     assert json.loads(json.dumps(truth.answer)) == truth.answer and json.dumps(truth.said)
@@ -194,16 +332,52 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "word": truth.said.get("second"), "places": "different", "beans": [10] * len(truth.options), "norm": "1",
         "root": truth.said.get("share"), "back": truth.said.get("share"), "heads": 24, "alone": 0.0, "layer": "0",
         "sum": float(truth.said.get("x", 0)) + float(truth.said.get("o", 0)),
+        "digit": truth.said.get("second"), "fit": truth.said.get("query"), "favourites": 1, "race": 1, "single": 0.0,
+        "ffn": next((name for name in truth.options if name != truth.answer), None), "hard": truth.said.get("spared"),
+        "source": next((name for name in truth.options if name != truth.answer), None), "twice": "× 2",
     }  # fmt: skip
     assert not is_right(question.gesture, mistakes[question.key], truth)
 
 
 def test_a_question_names_a_measure_and_has_all_its_words() -> None:
-    words = [f"{question.key}.{name}" for question in ENCODER.questions for name in ("ask", "why", "otherwise")]
-    words += [f"{question.key}.hint_{i + 1}" for question in ENCODER.questions for i in range(len(question.hints))]
+    words = [f"{key}.{name}" for key in QUESTIONS for name in ("ask", "short", "otherwise", *told(key)[1].told)]
+    words += [f"{key}.hint_{i + 1}" for key, question in QUESTIONS.items() for i in range(len(question.hints))]
     for language in LANGUAGES:
         assert all(f"lesson.{word}" in catalogue(language) for word in words)
-    assert {question.measure for question in ENCODER.questions} == TRUTHS.keys()
+    assert {question.measure for question in QUESTIONS.values()} == TRUTHS.keys()
+
+
+def cases_of(network: str) -> list[Case]:
+    """Different inputs of one network: each a run of which the questions may be asked."""
+    pipeline = pipelines.pipeline(network)
+    if network == "translation":
+        return [Case(pipeline, pipeline(x), 0, pipeline.reader.vocabulary) for x in examples.SENTENCES[0]]
+    if network != "text":
+        drawings = examples.digits()[:6]
+        return [Case(pipeline, pipeline(image), 0, pipeline.reader.labels) for image in drawings]
+    found = []
+    for sentence in chain.from_iterable(examples.SENTENCES[:3]):
+        run = pipeline(sentence)
+        token = telling_word(pipeline, run)
+        hidden = pipeline(pipeline.reader.hide(run.ids, [token]))
+        found.append(Case(pipeline, hidden, token, pipeline.reader.vocabulary))
+    return found
+
+
+@pytest.mark.parametrize("network", ["text", "digits", "flat", "translation"])
+def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None:
+    asked = [
+        (key, truth)
+        for case, (key, question) in product(cases_of(network), QUESTIONS.items())
+        if (truth := clear_truth(question, case))
+    ]
+    assert len({key for key, _ in asked}) > 1
+    for (key, truth), lang in product(asked, LANGUAGES):
+        names = (*truth.told, "ask", "otherwise", "short", "hint_1", "hint_2", "hint_3")
+        said = " ".join(catalogue(lang)[f"lesson.{key}.{name}"] for name in names)
+        assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
+        bars = [name for name, _ in truth.bars if not truth.literal]
+        assert all(f"lesson.{key}.bar_{name}" in catalogue(lang) for name in bars)
 
 
 def test_what_was_missed_comes_back_after_two_others_and_once_only() -> None:

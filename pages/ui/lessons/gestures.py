@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.pipeline import Pipeline, TextReader
 from pages.ui.frame.pickers import told_apart
-from pages.ui.lessons.truths import Guess, Truth
+from pages.ui.lessons.case import Guess, Truth
 from pages.ui.text import plain, t
 
 ALL_BEANS, HANDFUL = 100, 10

@@ -1,7 +1,8 @@
 """Lessons as data: which questions, in which order, how each is answered and where it can be seen.
 
-The words of a question are the texts "lesson.{key}.ask", "why" (the sentence after the guess), "otherwise" (what it
-would mean if the common mistake were true), "hint_1" to "hint_3", and "short", its name. Nothing here knows Streamlit.
+The words of a question are the texts "lesson.{key}.ask", "why" (the sentence after the guess; of several, those that
+its `Truth` tells), "otherwise" (what it would mean if the common mistake were true), "hint_1" to "hint_3", and "short",
+its name; and "axis", what its bars count, where that must be said. Nothing here knows Streamlit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -97,6 +98,47 @@ ENCODER = Lesson(
         Question("alone", "alone", "slide", 0.5, 3, (THINK, at("attention", stage="scaled"), at("flat"))),
     ),
 )  # fmt: skip
+
+
+#: What the pages ask in their stories, each of what it shows, beside the questions of the lesson.
+DIGIT = Question("digit", "read_class", "tap", 0.1, 2, (THINK, THINK, at("answer")))
+FIT = Question(
+    "fit", "best_fit", "tap", 0.7, 4,
+    (THINK, at("queries_keys_values", panel="maps"), at("attention", stage="scores")),
+)  # fmt: skip
+FAVOURITES = Question(
+    "favourites", "favourites", "number", 0.005, 4,
+    (THINK, at("attention", stage="weights"), at("heads", panel="all")),
+)  # fmt: skip
+FFN = Question(
+    "ffn", "ffn_turns", "same", 0.1, 4,
+    (THINK, at("feed_forward", panel="neuron"), at("layers", panel="lens")),
+)  # fmt: skip
+RACE = Question("race", "in_the_race", "number", 3, 3, (THINK, THINK, at("answer")))
+HARD = Question(
+    "hard", "looks_as_hard", "tap", 0.15, 5,
+    (THINK, at("heads", panel="written"), at("what_if", panel="heads")),
+)  # fmt: skip
+SOURCE = Question("source", "read_to_write", "tap", 0.6, 3, (THINK, THINK, at("translation")))
+SINGLE = Question("single", "only_token", "slide", 0.5, 3, (THINK, THINK, at("flat", panel="attention")))
+TWICE = Question("twice", "twice_as_long", "tap", 0.5, 3, (THINK, THINK, at("shapes_and_cost", panel="cost")))
+
+#: What each page asks in its story: the first of these whose answer is clear.
+STORY: dict[str, tuple[Question, ...]] = {
+    "home": (ENCODER["word"], DIGIT),
+    "tokens": (ENCODER["places"],),
+    "queries_keys_values": (FIT, ENCODER["back"]),
+    "attention": (ENCODER["beans"], ENCODER["root"]),
+    "heads": (FAVOURITES,),
+    "add_and_norm": (ENCODER["sum"],),
+    "feed_forward": (FFN,),
+    "layers": (ENCODER["layer"],),
+    "answer": (RACE,),
+    "translation": (SOURCE,),
+    "what_if": (HARD, ENCODER["heads"]),
+    "flat": (SINGLE,),
+    "shapes_and_cost": (TWICE,),
+}
 
 
 def following(

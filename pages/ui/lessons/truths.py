@@ -1,153 +1,34 @@
-"""What the questions of a lesson ask about, worked out for one run: the true answer, the figures told with it, and
-how clear it is. Nothing here knows Streamlit; guesses and truths are plain values that JSON can carry.
+"""What is true of one run, for the questions of a lesson and of the pages: the true answer, the figures told with it,
+and how clear it is. Nothing here knows Streamlit.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from itertools import combinations
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from model import Edit, EditError, Pipeline, Trace
-from model.analysis import softmax
-from model.cost import multiply_adds, total
-from model.pipeline import SPECIAL_TOKENS
+from model import Edit, EditError
 from model.sweep import sweep
+from pages.ui.lessons.case import Case, Truth, switched_off, unscaled
+from pages.ui.lessons.rows import STORY, Question
+from pages.ui.lessons.story import (
+    best_fit,
+    favourites,
+    ffn_turns,
+    in_the_race,
+    looks_as_hard,
+    only_token,
+    read_class,
+    read_to_write,
+    twice_as_long,
+)
 
-MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 MOST_BEANS = 24  # tokens among which beans can be shared by hand
 CANDIDATES = 6  # tokens of which two change places
 SEEN = 0.01  # the least share that a bar shows
 UNEVEN = 1.5  # times an even step: what is much for one layer
 ROUNDING = 1e-3  # what single precision may leave where nothing should change
 MOST_TOGETHER = 12  # heads that are switched off together
-#: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.
-SHARE = 0.4, 0.95
-Guess = str | float | list[int]
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What is true in one run.
-
-    answer: a word, an option, a number, or the beans (in hundredths) for each token. margin: how clear it is, in the
-    measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets beans. span:
-    the least and the largest number that can be given. near: how far a right number may be from the true one. bars:
-    the figures of its picture; their names are tokens or words of the vocabulary where `literal`. place: of a Choice.
-    """
-
-    answer: Any
-    margin: float
-    said: dict[str, object]
-    bars: tuple[tuple[str, float], ...]
-    place: dict[str, int]
-    options: tuple[str, ...] = ()
-    span: tuple[float, float] = (0.0, 1.0)
-    near: float = 0.0
-    literal: bool = False
-
-
-class Pair(NamedTuple):
-    """A token and the one that it takes most from, in one head."""
-
-    layer: int
-    head: int
-    query: int
-    key: int
-
-    @property
-    def place(self) -> dict[str, int]:
-        """As a Choice has it."""
-        return {"layer": self.layer, "head": self.head, "token": self.query, "key": self.key}
-
-
-@dataclass(frozen=True)
-class Case:
-    """One unchanged run, and the token that its questions are about."""
-
-    pipeline: Pipeline
-    trace: Trace
-    token: int
-    names: Sequence[str] = ()  # of the outputs: words of the vocabulary, or classes
-
-    @property
-    def tokens(self) -> list[str]:
-        return self.trace.tokens
-
-    @property
-    def layers(self) -> range:
-        return range(self.trace.graph.layers())
-
-    @property
-    def answers(self) -> bool:
-        """Whether the network answers something that can be told: the hidden word, or the class of the whole input."""
-        if "logits" not in self.trace:
-            return False
-        return "word" not in self.trace.axes("logits") or self.tokens[self.token] == "[MASK]"
-
-    def shares(self, logits: np.ndarray) -> np.ndarray:
-        """The probabilities at the token: (word,) or (class,)."""
-        return softmax(logits.astype(np.float64)[self.token] if logits.ndim == 2 else logits.astype(np.float64))
-
-    @property
-    def visible(self) -> list[int]:
-        """The other words, or patches, that are there to be read."""
-        return [i for i, name in enumerate(self.tokens) if i != self.token and name not in SPECIAL_TOKENS]
-
-    def affords(self, runs: int) -> bool:
-        """Whether so many runs of this input are soon done."""
-        return runs * total(multiply_adds(self.trace.config, len(self.tokens))).number <= MOST_PRODUCTS
-
-    def changed(self, edits: list[list[Edit]]) -> np.ndarray:
-        """The probabilities with each of these sets of changes: (row, word) or (row, class)."""
-        logits = sweep(self.pipeline, self.trace, edits, token=self.token)["logits"]
-        return softmax(logits.astype(np.float64))
-
-    @cached_property
-    def pair(self) -> Pair | None:
-        """Of all heads in which the token takes most from another word, the one in which it is clearest that this is
-        the largest share, that it is not taken back, and that it hangs on √d_k.
-        """
-        if not self.visible:
-            return None
-        found, best = None, 0.0
-        for layer in self.layers:
-            weights = self.trace[f"layers.{layer}.attention.weights"]
-            for head, row in enumerate(weights[:, self.token]):
-                key = int(row.argmax())
-                share, second = float(row[key]), float(np.partition(row, -2)[-2])
-                if key not in self.visible or not SHARE[0] <= share <= SHARE[1]:
-                    continue
-                unscaled = _unscaled(self.trace, layer, head, self.token)[key]
-                clear = min(share - second, share - float(weights[head, key, self.token]), float(unscaled) - share)
-                if clear > best:
-                    found, best = Pair(layer, head, self.token, key), clear
-        return found
-
-    def of_pair(self, pair: Pair) -> dict[str, object]:
-        """What texts call a pair."""
-        named = {"layer": pair.layer + 1, "head": pair.head + 1}
-        return named | {"query": self.tokens[pair.query], "key": self.tokens[pair.key]}
-
-
-def _unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
-    """A row of weights as it would be without ÷ √d_k; what the mask hides stays hidden."""
-    name = f"layers.{layer}.attention."
-    scores, masked = trace[name + "scores"][head, query], trace[name + "masked"]
-    masked = np.broadcast_to(masked, trace[name + "weights"].shape)[head, query]
-    return softmax(np.where(np.isneginf(masked), -np.inf, scores.astype(np.float64)))
-
-
-def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
-    """Whether a guess is as good as can be asked: beans by the word that gets most."""
-    if gesture == "beans":
-        beans = np.asarray(guess)
-        return bool((beans == beans.max()).sum() == 1 and beans.argmax() == np.argmax(truth.answer))
-    if gesture in ("slide", "number"):
-        return abs(float(guess) - truth.answer) <= truth.near  # type: ignore[arg-type]
-    return guess == truth.answer
 
 
 # -- one for each question ----------------------------------------------------------------------------------------
@@ -221,7 +102,7 @@ def without_root(case: Case) -> Truth | None:
     name = f"layers.{pair.layer}.attention."
     share = float(case.trace[name + "weights"][pair.head, pair.query, pair.key])
     score = float(case.trace[name + "scores"][pair.head, pair.query, pair.key])
-    answer = float(_unscaled(case.trace, pair.layer, pair.head, pair.query)[pair.key])
+    answer = float(unscaled(case.trace, pair.layer, pair.head, pair.query)[pair.key])
     d_k = case.trace.config.d_k
     said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share, "answer": answer}
     bars = (("with", share), ("without", answer))
@@ -243,13 +124,13 @@ def heads_off(case: Case) -> Truth | None:
     """How many heads, each switched off alone, change the first answer. margin: the narrowest lead of a first answer
     in all those runs; nothing where more than half of the heads do.
     """
-    heads = [(layer, head) for layer in case.layers for head in range(case.trace.config.heads)]
+    heads = case.every_head
     if not case.answers or len(heads) < 2 or not case.affords(len(heads) + MOST_TOGETHER + 1):
         return None
-    off = [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for layer, head in heads]
-    now, *single = case.changed([[], *([edit] for edit in off)])
-    best, alone = int(now.argmax()), np.array(single)
-    two = np.sort(np.stack([now, *single]), axis=1)[:, -2:]
+    off = [switched_off(*where) for where in heads]
+    now, alone = case.without_each[0], case.without_each[1:]
+    best = int(now.argmax())
+    two = np.sort(case.without_each, axis=1)[:, -2:]
     order = [int(i) for i in np.argsort(alone[:, best])]
     most = min(MOST_TOGETHER, len(off) - 1)
     together = case.changed([[off[i] for i in order[:count]] for count in range(2, most + 1)])
@@ -264,12 +145,14 @@ def heads_off(case: Case) -> Truth | None:
     bars = tuple((f"{heads[i][0] + 1}·{heads[i][1] + 1}", float(alone[i, best])) for i in order[:5])
     place = {"layer": heads[worst][0], "head": heads[worst][1], "token": case.token}
     margin = float((two[:, 1] - two[:, 0]).min()) if 2 * count <= len(heads) else 0.0
-    return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=max(1.0, count / 5), literal=True)
+    told = ("why_some", "why") if count else ("why_none", *["why_together"] * bool(fallen), "why")
+    near = max(1.0, count / 5)
+    return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=near, literal=True, told=told)
 
 
 def sum_of_two(case: Case) -> Truth | None:
     """How long X + O is at the token. margin: how much of the two lengths added up is missing, as a share of them."""
-    layer = case.pair.layer if case.pair else 0
+    layer = case.pair.layer if case.pair else case.layers[0]
     attention = case.trace.graph.sublayers(layer)[0]
     keys = attention.before, attention.output, attention.sum
     before, found, added = (case.trace[key][case.token].astype(np.float64) for key in keys)
@@ -342,12 +225,17 @@ def alone(case: Case) -> Truth | None:
     window = Edit("layers.{l}.attention.masked", "window", 0)
     if not case.affords(1):
         return None
-    i, names = case.token, ("scaled", "weights")
-    keys = [[f"layers.{layer}.attention.{name}" for layer in case.layers] for name in names]
-    run = sweep(case.pipeline, case.trace, [[window]], [*keys[0], *keys[1]], token=i)
-    scores, weights = (np.stack([run[key][0, :, i, i] for key in of_layers]) for of_layers in keys)
-    layer, head = (int(at) for at in np.unravel_index(scores.argmin(), scores.shape))
-    score, answer = float(scores[layer, head]), float(weights[layer, head])
+    i, names = (
+        case.token,
+        [f"layers.{layer}.attention.{name}" for layer in case.layers for name in ("scaled", "weights")],
+    )
+    run = sweep(case.pipeline, case.trace, [[window]], names, token=i)
+
+    def of(name: str, layer: int, head: int) -> float:
+        return float(run[f"layers.{layer}.attention.{name}"][0, head, i, i])
+
+    layer, head = min(case.heads, key=lambda where: of("scaled", *where))
+    score, answer = of("scaled", layer, head), of("weights", layer, head)
     said = {"layer": layer + 1, "head": head + 1, "token": case.tokens[i], "score": score}
     place = {"layer": layer, "head": head, "token": i}
     return Truth(answer, -score if answer == 1 else 0.0, said, (("alone", answer),), place, near=0.02)
@@ -358,7 +246,8 @@ TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
     truth.__name__: truth
     for truth in (
         hidden_word, swapped, shared_out, without_root, way_back, heads_off, sum_of_two, spread_after_norm,
-        first_known, alone,
+        first_known, alone, read_class, best_fit, favourites, ffn_turns, in_the_race, looks_as_hard, read_to_write,
+        only_token, twice_as_long,
     )
 }  # fmt: skip
 
@@ -369,3 +258,17 @@ def truth_of(measure: str, case: Case) -> Truth | None:
         return TRUTHS[measure](case)
     except EditError:  # this network has no such place to change
         return None
+
+
+def clear_truth(question: Question, case: Case) -> Truth | None:
+    """The true answer where the question is asked: where it is clear."""
+    truth = truth_of(question.measure, case)
+    return truth if truth is not None and truth.margin >= question.least else None
+
+
+def asked_on(page: str, case: Case) -> tuple[Question, Truth] | None:
+    """What a page's story asks of this run, and the true answer; None where nothing is clear."""
+    for question in STORY.get(page, ()):
+        if (truth := clear_truth(question, case)) is not None:
+            return question, truth
+    return None

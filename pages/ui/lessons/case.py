@@ -1,0 +1,179 @@
+"""What questions are about: one run, and the token, layer and head that they ask about; and what is true of it.
+
+Nothing here knows Streamlit; guesses and truths are plain values that JSON can carry.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model import Edit, Pipeline, Trace
+from model.analysis import softmax
+from model.cost import multiply_adds, total
+from model.pipeline import SPECIAL_TOKENS
+from model.sweep import sweep
+
+MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
+#: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.
+SHARE = 0.4, 0.95
+Guess = str | float | list[int]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true in one run.
+
+    answer: a word, an option, a number, or the beans (in hundredths) for each token. margin: how clear it is, in the
+    measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets beans. span:
+    the least and the largest number that can be given. near: how far a right number may be from the true one; factor:
+    how many times as large or as small it may be. bars: the figures of its picture; their names are tokens or words of
+    the vocabulary where `literal`. place: of a Choice. told: which texts say why, of those that the question has.
+    """
+
+    answer: Any
+    margin: float
+    said: dict[str, object]
+    bars: tuple[tuple[str, float], ...]
+    place: dict[str, int]
+    options: tuple[str, ...] = ()
+    span: tuple[float, float] = (0.0, 1.0)
+    near: float = 0.0
+    factor: float = 1.0
+    literal: bool = False
+    told: tuple[str, ...] = ("why",)
+
+
+class Pair(NamedTuple):
+    """A token and the one that it takes most from, in one head."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+
+    @property
+    def place(self) -> dict[str, int]:
+        """As a Choice has it."""
+        return {"layer": self.layer, "head": self.head, "token": self.query, "key": self.key}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One unchanged run, and what its questions are about: a token; a layer and a head, or those in which an answer is
+    clearest. A page whose picture shows one head asks about that.
+    """
+
+    pipeline: Pipeline
+    trace: Trace
+    token: int
+    names: Sequence[str] = ()  # of the outputs: words of the vocabulary, or classes
+    layer: int | None = None
+    head: int | None = None
+
+    @property
+    def tokens(self) -> list[str]:
+        return self.trace.tokens
+
+    @property
+    def layers(self) -> Sequence[int]:
+        """Those that may be asked about."""
+        return range(self.trace.graph.layers()) if self.layer is None else [self.layer]
+
+    @property
+    def heads(self) -> list[tuple[int, int]]:
+        """Layers and heads that may be asked about."""
+        heads = range(self.trace.config.heads) if self.head is None else [self.head]
+        return [(layer, head) for layer in self.layers for head in heads]
+
+    @cached_property
+    def every_head(self) -> list[tuple[int, int]]:
+        """All layers and heads of the encoder."""
+        layers = range(self.trace.graph.layers())
+        return [(layer, head) for layer in layers for head in range(self.trace.config.heads)]
+
+    @property
+    def answers(self) -> bool:
+        """Whether the network answers something that can be told: the hidden word, or the class of the whole input."""
+        if "logits" not in self.trace:
+            return False
+        return "word" not in self.trace.axes("logits") or self.tokens[self.token] == "[MASK]"
+
+    def shares(self, logits: np.ndarray) -> np.ndarray:
+        """The probabilities at the token: (word,) or (class,)."""
+        return softmax(logits.astype(np.float64)[self.token] if logits.ndim == 2 else logits.astype(np.float64))
+
+    @property
+    def visible(self) -> list[int]:
+        """The other words, or patches, that are there to be read."""
+        return [i for i, name in enumerate(self.tokens) if i != self.token and name not in SPECIAL_TOKENS]
+
+    def affords(self, runs: int) -> bool:
+        """Whether so many runs of this input are soon done."""
+        return runs * total(multiply_adds(self.trace.config, len(self.tokens))).number <= MOST_PRODUCTS
+
+    def changed(self, edits: list[list[Edit]]) -> np.ndarray:
+        """The probabilities with each of these sets of changes: (row, word) or (row, class)."""
+        logits = sweep(self.pipeline, self.trace, edits, token=self.token)["logits"]
+        return softmax(logits.astype(np.float64))
+
+    @cached_property
+    def without_each(self) -> np.ndarray:
+        """The probabilities as they are, and with each head of the encoder switched off alone: (1 + heads, output)."""
+        off = [[switched_off(*where)] for where in self.every_head]
+        return self.changed([[], *off])
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """Of all heads in which the token takes most from another word, the one in which it is clearest that this is
+        the largest share, that it is not taken back, and that it hangs on √d_k. Of a given head, its favourite.
+        """
+        if not self.visible:
+            return None
+        found, best = None, 0.0
+        for layer, head in self.heads:
+            weights = self.trace[f"layers.{layer}.attention.weights"][head]
+            row = weights[self.token]
+            key = int(row.argmax())
+            share, second = float(row[key]), float(np.partition(row, -2)[-2])
+            if len(self.heads) == 1:
+                return Pair(layer, head, self.token, key)
+            if key not in self.visible or not SHARE[0] <= share <= SHARE[1]:
+                continue
+            without = unscaled(self.trace, layer, head, self.token)[key]
+            clear = min(share - second, share - float(weights[key, self.token]), float(without) - share)
+            if clear > best:
+                found, best = Pair(layer, head, self.token, key), clear
+        return found
+
+    def of_pair(self, pair: Pair) -> dict[str, object]:
+        """What texts call a pair."""
+        named = {"layer": pair.layer + 1, "head": pair.head + 1}
+        return named | {"query": self.tokens[pair.query], "key": self.tokens[pair.key]}
+
+
+def switched_off(layer: int, head: int) -> Edit:
+    """The change that switches a head off."""
+    return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
+
+
+def unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
+    """A row of weights as it would be without ÷ √d_k; what the mask hides stays hidden."""
+    name = f"layers.{layer}.attention."
+    scores, masked = trace[name + "scores"][head, query], trace[name + "masked"]
+    masked = np.broadcast_to(masked, trace[name + "weights"].shape)[head, query]
+    return softmax(np.where(np.isneginf(masked), -np.inf, scores.astype(np.float64)))
+
+
+def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
+    """Whether a guess is as good as can be asked: beans by the word that gets most."""
+    if gesture == "beans":
+        beans = np.asarray(guess)
+        return bool((beans == beans.max()).sum() == 1 and beans.argmax() == np.argmax(truth.answer))
+    if gesture in ("slide", "number"):
+        value = float(guess)  # type: ignore[arg-type]
+        times = value / truth.answer if truth.answer else 0.0
+        return abs(value - truth.answer) <= truth.near or 1 / truth.factor <= times <= truth.factor
+    return guess == truth.answer
