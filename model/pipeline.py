@@ -15,6 +15,7 @@ import torch
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 from tokenizers import Encoding, Tokenizer
+from tokenizers.models import WordPiece
 from torch import Tensor
 
 from model import examples
@@ -145,6 +146,24 @@ class TextReader:
     def pieces(self, word: str) -> list[str]:
         """What a word is cut into; [UNK] where its signs are unknown."""
         return self.reading(self.encode(word).ids).tokens[1:-1]
+
+    def looked_up(self, word: str) -> list[list[str]]:
+        """How WordPiece cuts a word: for each of its pieces the beginnings of what is left that it looked up, from the
+        longest to the one that is in the vocabulary. Nothing where a sign is unknown, or another algorithm cuts.
+
+        Source: Wu et al., Google's Neural Machine Translation System, 2016; the longest match first of BERT's code.
+        """
+        left, before, found = word, "", []
+        if not isinstance(self.tokenizer.model, WordPiece):
+            return []
+        while left:
+            tried = [before + left[:end] for end in range(len(left), 0, -1)]
+            length = next((n for n, piece in enumerate(tried, 1) if self.tokenizer.token_to_id(piece) is not None), 0)
+            if not length:
+                return []
+            found.append(tried[:length])
+            left, before = left[len(left) + 1 - length :], self.tokenizer.model.continuing_subword_prefix
+        return found
 
     def simplified(self, text: str) -> list[tuple[str, str]]:
         """Words that are read otherwise than they are typed, as both: ("Café", "cafe"), ("ＡＩ", "ai")."""

@@ -30,6 +30,7 @@ SINES = (
     r" PE(pos, 2i+1) &= \cos\left(pos / 10000^{2i/d_{model}}\right) \end{aligned}"
 )
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
+MOST_TRIED = 5  # pieces that were looked up in vain and are shown
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 text, word = texts_of("tokens")
@@ -125,11 +126,13 @@ class Tokens(Page):
             for parts in cut[:3]:
                 st.markdown("- " + text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts)))
             st.markdown(text("read_marks"))
+            self.how_it_is_cut(spelled(cut[0]))
         elif isinstance(self.pipeline.reader, TextReader) and not {"character", "unk"} & set(kinds):
             example = word("rare_word")
             parts = self.pipeline.reader.pieces(example)
             if any(part.startswith("##") for part in parts):
                 st.markdown(text("read_uncut", word=example, pieces=" + ".join(parts)))
+                self.how_it_is_cut(example)
         if isinstance(self.pipeline.reader, TextReader) and (space := self.pipeline.reader.space):
             st.markdown(text("read_space", space=space))
         for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
@@ -146,6 +149,21 @@ class Tokens(Page):
             index=range(1, len(self.tokens) + 1),
         )
         draw_table(table, "tokens.pieces", height=min(38 + 35 * len(self.tokens), 740))
+
+    def how_it_is_cut(self, typed: str) -> None:
+        """Which pieces WordPiece looked up on its way through a word, and what BPE would do."""
+        reader = self.pipeline.reader
+        looked_up = reader.looked_up(typed) if isinstance(reader, TextReader) else []
+        if not looked_up:
+            return
+        with st.expander(word("how_cut", word=typed), icon=":material/content_cut:"):
+            for tried in looked_up:
+                missed = [literal(piece) for piece in tried[:-1]]
+                shown = missed if len(missed) <= MOST_TRIED else [*missed[: MOST_TRIED - 1], "…", missed[-1]]
+                passed = " · ".join(f":gray[{piece}]" for piece in shown)
+                st.markdown(f"{passed} → **{literal(tried[-1])}**" if passed else f"**{literal(tried[-1])}**")
+            st.markdown(text("about_wordpiece", count=sum(map(len, looked_up)), word=typed))
+            st.markdown(text("about_bpe"))
 
     def about_mask(self) -> str:
         """The text on [MASK]: whether this network can say what it hides."""

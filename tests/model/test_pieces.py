@@ -171,3 +171,24 @@ def test_a_piece_of_two_chinese_characters_is_no_character() -> None:
     """XLM-RoBERTa has such; then it is not so that each character is a piece of its own."""
     assert piece_kinds(["我", "中国", "##人"]) == ["character", "first", "later"]
     assert piece_kinds(["中国", "人"]) == ["whole", "character"]
+
+
+def test_what_wordpiece_looked_up_is_how_the_word_was_cut() -> None:
+    reader = load("text").reader
+    known = set(reader.vocabulary)
+    words = ["unbelievable", "cat", "sleepless", "playing", "zzzz", "internationalisation", "我"]
+    for word in words:
+        looked_up = reader.looked_up(word)
+        assert [tried[-1] for tried in looked_up] == reader.pieces(word)
+        assert not known & {piece for tried in looked_up for piece in tried[:-1]}
+        assert all(piece.startswith(later) for tried in looked_up for piece, later in pairwise(tried))
+        assert looked_up[0][0] == word
+
+
+@kinds
+def test_only_of_wordpiece_it_is_said_how_it_cuts(make: Callable[[], Tokenizer]) -> None:
+    reader = masked_words(make).reader
+    word = "unhappy"
+    found = reader.looked_up(word)
+    assert bool(found) == isinstance(make().model, models.WordPiece)
+    assert not found or len(found) == len(reader.pieces(word))

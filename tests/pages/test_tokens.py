@@ -177,3 +177,12 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
     for language, pairs in {"zh": PAIRS["zh"][:1], "en": ()}.items():
         monkeypatch.setitem(PAIRS, language, pairs)
     assert catalogue("zh")["order.none"] in [note.value for note in open_part("order", **link).info]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_cut_word_is_cut_before_the_readers_eyes(lang: str) -> None:
+    app = open_page("tokens", lang=lang, s="the sleepless cat", depth="numbers")
+    (box,) = [one for one in app.expander if "sleepless" in one.label]
+    lines = [line.value for line in box.markdown]
+    assert lines[0].endswith("→ **sleep**") and lines[1].endswith("less**")
+    assert "sleeples" in lines[0] and "count" not in lines[2]
