@@ -1,0 +1,60 @@
+"""A PostgreSQL server of one's own for the tests: Debian's, on a port of this machine, gone afterwards."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+#: Where Debian keeps its programs: the newest version.
+PROGRAMS = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name), default=None)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """The address of an empty database, until the end of the block. Skips where there is no server; fails under CI."""
+    if PROGRAMS is None:
+        reason = "no PostgreSQL on this machine (Debian: apt-get install postgresql)"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = Path(tempfile.mkdtemp(prefix="postgres"))
+    data = folder / "data"
+    options = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if os.geteuid() == 0:  # it refuses to be root's; Debian's package brings a user for it
+        user = pwd.getpwnam("postgres")
+        os.chown(folder, user.pw_uid, user.pw_gid)
+        options |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    try:
+        make = ["initdb", "-D", data, "-U", "glass", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+        subprocess.run([PROGRAMS / make[0], *make[1:]], check=True, timeout=120, **options)
+        settings = ["-p", str(port), "-k", folder, "-c", "listen_addresses=127.0.0.1"]
+        server = subprocess.Popen([PROGRAMS / "postgres", "-D", data, *settings], **options)
+        try:
+            _wait_for(port, server)
+            yield f"postgresql://glass@127.0.0.1:{port}/postgres"
+        finally:
+            server.send_signal(signal.SIGINT)  # at SIGTERM it waits for those who are still connected
+            server.wait(20)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _wait_for(port: int, server: subprocess.Popen) -> None:
+    ready = [PROGRAMS / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-q"]
+    for _ in range(300):
+        if server.poll() is not None:
+            raise RuntimeError(f"PostgreSQL ended with code {server.returncode} before it was ready")
+        if subprocess.run(ready).returncode == 0:
+            return
+        time.sleep(0.1)
+    raise RuntimeError("PostgreSQL was not ready within half a minute")
