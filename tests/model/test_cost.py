@@ -489,6 +489,8 @@ def test_the_corrected_numbers_of_the_notes() -> None:
     assert ours["004.ffn"] == 2_099_712 == sum(parameter.numel() for parameter in layer.ffn.parameters())
     assert ours["004.attention"] == 1_048_576 == sum(w.numel() for w in layer.attention.parameters() if w.dim() == 2)
     assert ours["004.table.layer"][2] == 3_152_384 == sum(parameter.numel() for parameter in layer.parameters())
+    drawn = torch.randn(100_000, generator=torch.Generator().manual_seed(0))
+    assert ours["003.randn"] == pytest.approx(((drawn >= 0) & (drawn <= 1)).float().mean().item(), abs=0.01)
     for key, scores in {
         "003.softmax_1": (0.7, 0.3),
         "003.softmax_2": (0.2, 0.8),
@@ -497,5 +499,5 @@ def test_the_corrected_numbers_of_the_notes() -> None:
         real = torch.tensor(scores, dtype=torch.float64).softmax(dim=-1).tolist()
         assert ours[key] == pytest.approx(real)
     assert {claim.key for claim in NOTE_CLAIMS if claim.verdict == "wrong"} == {
-        "001.W_Q", "002.softmax", "003.softmax_1", "003.softmax_2", "004.ffn",
+        "001.W_Q", "002.softmax", "002.variance", "003.randn", "003.softmax_1", "003.softmax_2", "004.ffn",
     }  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from model.analysis import softmax
 from pages.ui.components.diagram import page_of
 from pages.ui.frame.contents import PAGES
-from pages.ui.frame.glossary import entries
+from pages.ui.frame.glossary import PURPOSES, entries
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import ALL, trace_of
@@ -72,10 +72,19 @@ def test_the_button_shows_every_symbol_with_its_value(link: dict[str, str]) -> N
     app = open_page("home", **link)
     app.button(key="glossary").click().run()
     assert_fine(app)
-    rows = [line for line in texts(app).splitlines() if line.startswith("| $") or line.startswith("| `")]
+    lines = [line for line in texts(app).splitlines() if line.startswith("| $") or line.startswith("| `")]
+    rows, steps = lines[len(PURPOSES) :], lines[: len(PURPOSES)]
+    graph = pipelines.pipeline(app.session_state["choice"].pipeline).graph
+    assert all(graph[key].symbol in step for key, step in zip(PURPOSES, steps, strict=True) if "W_" not in key)
     choice = app.session_state["choice"]
     assert len(rows) == len(list(entries(pipelines.run(choice.pipeline, choice.subject))))
     assert all(len(row.split(" | ")) == 3 for row in rows)
     config = pipelines.pipeline(choice.pipeline).config
     shown = {row.split(" | ")[0].strip("| "): row.split(" | ")[2].strip("| ") for row in rows}
     assert shown["$d_{ff}$"] == str(config.d_ff) and shown["$N$"] == str(config.layers)
+
+
+def test_the_glossary_follows_the_symbols_that_were_chosen() -> None:
+    app = open_page("home", symbols="000")
+    app.button(key="glossary").click().run()
+    assert "$D_h$" in texts(app) and "$d_k$" not in texts(app)

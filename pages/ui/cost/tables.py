@@ -25,7 +25,7 @@ from model.note_claims import NOTE_CLAIMS, Claim, Value
 from pages.ui.cost import figures as cost_figures
 from pages.ui.cost.figures import shape_text, short, with_prefix
 from pages.ui.figures import AFTER, Axis, Figure, bars
-from pages.ui.figures.equations import html_math, in_words, plain_math
+from pages.ui.figures.equations import as_text, html_math, in_words, plain_math
 from pages.ui.figures.theme import scaled
 from pages.ui.runs.worked_out import once_a_look
 from pages.ui.text import catalogue, texts_of
@@ -255,7 +255,7 @@ def reason(claim: Claim) -> str:
 
 def as_read(quote: str) -> str:
     """A note's own words without the marks of Markdown and LaTeX."""
-    return plain_math(quote.replace("$", "").replace("**", "").replace("`", ""))
+    return as_text(quote.replace("$", "").replace("**", "").replace("`", ""))
 
 
 def value_text(value: Value) -> str:

@@ -40,8 +40,12 @@ def in_words(latex: str) -> str:
 
 
 def plain_math(latex: str) -> str:
-    r"""LaTeX as one line of text: \hat S = \frac{S}{\sqrt{d_k}} becomes Ŝ = S / √d_k."""
-    latex = noted(latex)
+    r"""LaTeX in the symbols that were chosen, as one line of text: \hat S = \frac{S}{\sqrt{d_k}} is Ŝ = S / √d_k."""
+    return as_text(noted(latex))
+
+
+def as_text(latex: str) -> str:
+    """LaTeX as one line of text, as it stands."""
     cases = re.compile(r"\\begin\{cases\}(.+?)&(.+?)\\\\(.+?)&(.+?)\\end\{cases\}")
     text = cases.sub(r"\1 (\2), \3 (\4)", latex)
     text = re.sub(r"\\(hat|bar) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)

@@ -13,6 +13,7 @@ from model.graph import SIDES, Graph, Quantity
 from pages.ui.components.diagram import page_of
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
+from pages.ui.figures.equations import in_words
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.navigation import page_link
 from pages.ui.text import literal, plain, t
@@ -76,6 +77,15 @@ OWN: tuple[Entry, ...] = (
     Entry("`[EN]`", "translation", "EN", "{EN}", TARGET),
     Entry("`[ZH]`", "translation", "ZH", "{ZH}", TARGET),
 )
+
+
+#: Parts of the first layer, as lecture note 000 sums them up: the key, and the text "glossary.for_{name}".
+PURPOSES = {
+    "embedding.tokens": "tokens", "embedding.sum": "places", "layers.0.attention.W_Q": "projections",
+    "layers.0.attention.weights": "weights", "layers.0.attention.heads": "heads",
+    "layers.0.attention.output": "output", "layers.0.add_1": "add", "layers.0.norm_1": "norm",
+    "layers.0.ffn.activation": "bend", "layers.0.ffn.output": "ffn",
+}  # fmt: skip
 
 
 def sizes(trace: Trace) -> dict[str, object]:
@@ -159,6 +169,11 @@ def open_glossary(trace: Trace) -> None:
 
 def _glossary(trace: Trace) -> None:
     st.markdown(t("glossary.purpose"))
+    with st.expander(plain("glossary.what_for"), icon=":material/target:"):
+        parts = [(trace.graph[key].numbered(trace.graph[key].equation), name) for key, name in PURPOSES.items()]
+        heads = [plain("glossary.equation"), plain("glossary.use")]
+        rows = [(f"${coloured(in_words(equation))}$", t(f"glossary.for_{name}")) for equation, name in parts]
+        st.markdown(markdown_table(heads, rows, ":--|:--"))
     listed = list(entries(trace))
     shown_on = {page for _, page, _, _ in listed}
     for shown in sorted(shown_on, key=ORDER.index):
