@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.four_tokens import Setup, attend
 from model.scaling import both_ways, random_scores
 from pages.ui.runs import pipelines
 from pages.ui.sections.attention import STEPS
+from pages.ui.sections.four_tokens import setup_of, with_point
 from tests.pages.opening import (
     assert_fine,
     charts,
@@ -111,6 +113,44 @@ def test_the_own_head_is_measured_by_what_it_may_see() -> None:
 def test_one_token_alone_has_no_scores_to_divide() -> None:
     app = open_page("attention", input="flat", stage="scaled", **{"as": "why"})
     assert not app.select_slider and steps(app)
+
+
+TRY = {"s": SENTENCE, "stage": "heads", "as": "try", "depth": "numbers"}
+
+
+def placed_at(setup: Setup) -> str:
+    return ".".join(map(str, with_point(setup, "query", setup.query)))
+
+
+@pytest.mark.parametrize(
+    ("task", "setup"),
+    [
+        (1, Setup(query=(0, 3))),
+        (2, Setup(query=(3, 3))),
+        (3, Setup(query=(3, 3))),
+        (4, Setup(query=(5, -2), second=(0, 5))),
+    ],
+)
+def test_a_task_set_by_hand_is_said_to_be_reached_when_it_is_and_not_before(task: int, setup: Setup) -> None:
+    app = open_page("attention", **TRY, task=str(task))
+    assert not app.success and len(app.info) == 1
+    app = open_page("attention", **TRY, task=str(task), points=placed_at(setup))
+    assert len(app.success) == 1 and not app.info
+    assert setup_of(app.session_state["choice"].points) == setup
+
+
+def test_what_comes_out_by_hand_is_the_sum_of_its_table() -> None:
+    app = open_page("attention", **TRY, task="2", points=placed_at(Setup(query=(3, -1), a=(2, 2))))
+    rows = app.dataframe[0].value.to_numpy()
+    products = [float(row[-1].replace("−", "-")) for row in rows]
+    output = float(attend(Setup(query=(3, -1), a=(2, 2)))["heads"].item())
+    assert sum(products[:-1]) == pytest.approx(output, abs=2.1e-3) and products[-1] == pytest.approx(output, abs=5e-4)
+    assert f"Out comes {output:.2f}" in texts(app).replace("\\", "")
+
+
+def test_a_link_with_too_few_arrows_begins_anew() -> None:
+    app = open_page("attention", **TRY, points="3.4")
+    assert setup_of(app.session_state["choice"].points) == Setup()
 
 
 @pytest.mark.parametrize("link", INPUTS)

@@ -11,6 +11,7 @@ from pages.ui.components.player import player
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
+from pages.ui.sections.four_tokens import set_by_hand
 from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
 from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.sections.sentences import of_sentences, which_sentences
@@ -21,6 +22,8 @@ from pages.ui.view import View
 
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
+#: Step -> what stands there beside the map: why scores are divided, and attention set by hand.
+BESIDE = {"scaled": "why", "heads": "try"}
 SPECIAL = ("[CLS]", "[SEP]")
 SAME = 1e-4  # closer together, two weights read as one
 EVEN = 1e-6  # closer together, all weights of a row are the same
@@ -38,10 +41,11 @@ def attention_steps(view: View, prefix: str) -> None:
         view.on_key(str(number), partial(select, stage=name))
     with st.container(horizontal=True, vertical_alignment="center"):
         stepper(step)
-        way = _way(view) if step == "weights" else _why(view) if step == "scaled" else "map"
-        if way != "why" and _has_special(view, prefix):
+        way = _way(view, step)
+        own = way in BESIDE.values()  # something beside the reader's run
+        if not own and _has_special(view, prefix):
             hide_switch(view)
-        if way != "why" and prefix.startswith("layers."):
+        if not own and prefix.startswith("layers."):
             which_sentences(view)
         if way == "lines":
             _threshold(view)
@@ -51,8 +55,10 @@ def attention_steps(view: View, prefix: str) -> None:
             choose_width(view)
     if way == "why":
         why_scaled(view, prefix)
-        return
-    attention_step(view, prefix, step, way)
+    elif way == "try":
+        set_by_hand(view)
+    else:
+        attention_step(view, prefix, step, way)
 
 
 def stepper(step: str) -> None:
@@ -62,24 +68,19 @@ def stepper(step: str) -> None:
     player("attention", STEPS.index(step), len(STEPS), lambda number: select(stage=STEPS[number]), SECONDS)
 
 
-def _way(view: View) -> str:
-    """Buttons for how weights are drawn: as a map, as the selected token's row, as lines; over a drawing at first."""
-    if view.kind == "single":
+def _way(view: View, step: str) -> str:
+    """Buttons for what a step shows: weights as a map, as the selected token's row, as lines; over a drawing at first.
+    Of scaled scores and of the weighted sum their map, or what can be tried there.
+    """
+    if view.kind == "single" or step not in ("weights", *BESIDE):
         return "map"
     ways: tuple[str, ...] = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
+    if step in BESIDE:
+        ways = "map", BESIDE[step]
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
-    words = [plain("attention.as_drawing" if len(ways) == 2 and w == "row" else f"attention.as_{w}") for w in ways]
-    return either("as_", plain("attention.weights_as"), ways, words, way, label_visibility="collapsed")
-
-
-def _why(view: View) -> str:
-    """Buttons for what is shown of the scaled scores: their map, or why they are scaled at all."""
-    if view.kind == "single":
-        return "map"
-    ways = ("map", "why")
-    words = [plain("attention.as_map"), plain("attention.why")]
-    look = {"key": "scaled_as", "label_visibility": "collapsed"}
-    return either("as_", plain("attention.weights_as"), ways, words, view.choice.as_, **look)
+    words = [plain("attention.as_drawing" if ways[0] == w == "row" else f"attention.as_{w}") for w in ways]
+    look = {"key": f"{step}_as", "label_visibility": "collapsed"}
+    return either("as_", plain("attention.weights_as"), ways, words, way, **look)
 
 
 def _has_special(view: View, prefix: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
+from model.four_tokens import REACH
 from model.scaling import WIDTHS
 from model.translator import Language
 from pages.ui.state import pictures, sketch
@@ -34,6 +35,7 @@ from pages.ui.state.link_values import (
     Kind,
     LinkError,
     one_of,
+    several,
     up_to,
 )
 from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes
@@ -161,10 +163,14 @@ class Choice:
     symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
-    as_: str | None = linked(one_of("map", "row", "lines", "why"), name="as")  # attention
+    as_: str | None = linked(one_of("map", "row", "lines", "why", "try"), name="as")  # attention
     d_k: int = linked(
         Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
     )  # Attention: of random vectors
+    # Attention set by hand: the task, the arrow that is moved, and where the reader put all four
+    task: int = linked(up_to(4), 1)
+    moves: str = linked(one_of("query", "second", "a", "b"), "query")
+    points: tuple[int, ...] = linked(several(up_to((2 * REACH + 1) ** 2 - 1, least=0), ".", twice=True, most=4), ())
     least: int = linked(up_to(50, least=0), 2)  # hundredths: as lines, what gets less is not drawn
     between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
