@@ -17,6 +17,7 @@ from pages.ui.frame.pickers import either
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.why_add_and_norm import why_not_batch_norm, why_sums
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import written
@@ -61,7 +62,11 @@ class AddAndNorm(Page):
         return t("change.no_law") if self.touched(self.sub.sum) else text("story_add"), text("story_norm")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {"maps": self.maps, "ways": self.ways_pictures, "values": self.values_pictures}
+        parts = {"maps": self.maps, "ways": self.ways_pictures, "values": self.values_pictures}
+        # Of the network as it was trained: so not of a changed run, nor of others' networks, which may be large.
+        if not (self.trace.edits or self.choice.checkpoint or self.choice.paper):
+            parts["why"] = lambda: why_sums(self)
+        return parts
 
     def choose_part(self, names: Sequence[str]) -> str:
         with self.row:
@@ -240,6 +245,7 @@ class AddAndNorm(Page):
                 law_of=[sub.norm],
             )
         with self.more():
+            why_not_batch_norm(self, entered, self.standardised(self.trace), self.epsilon)
             self.moments()
             sigma = float(deviation[token])
             theirs, ours = f"{sigma + self.epsilon:.6f}", f"{np.sqrt(deviation[token] ** 2 + self.epsilon):.6f}"

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from model import Edit
+from model.gradients import gradient_lengths
 from pages.ui.runs import pipelines
-from pages.ui.state.link_values import edit_from_code
+from pages.ui.state.link_values import edit_code, edit_from_code
 from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, result, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -116,3 +118,32 @@ def test_of_a_vector_of_zeros_no_standard_deviation_of_1_is_told() -> None:
     assert "standard deviation 0.000 to 1.000, then" in maps
     assert "0 and 0.0000 once normalised" in values and "here 0.000000 to 0.99" in values
     assert "standard deviation 1, then" in texts(open_part("maps", layer="1")).replace("\\", "")
+
+
+@pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}])
+def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
+    app = open_part("why", **link)
+    choice = app.session_state["choice"]
+    pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)
+    drawn = [numbers(line["y"]) for line in figure(app)["data"]]
+    token = 0 if trace.picture is not None else 1
+    np.testing.assert_allclose(drawn[1], gradient_lengths(pipeline.network, trace.states()[0], token, False), rtol=1e-4)
+    assert f"{drawn[3][:-1].min():.2f}" in texts(app).replace("\\", "")
+
+
+def test_nobody_is_told_of_the_gradients_of_a_changed_run() -> None:
+    cut = Edit("layers.0.attention.heads", "zero", head=1)
+    app = open_part("why", edits=edit_code(cut))
+    assert "why" not in [option for pills in app.pills for option in pills.options]
+    assert {chart["key"] for chart in charts(app)} != {"add_and_norm.gradients"}
+
+
+def test_batch_norm_hangs_on_the_other_tokens() -> None:
+    trace = pipelines.run("text", SENTENCE)
+    rows = trace[trace.graph.sublayers(1)[0].norm_reads]
+    app = open_part("values", token="3")
+    (shown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.batch_norm"]
+    batch = (rows - rows.mean(0)) / rows.std(0)
+    np.testing.assert_allclose(numbers(shown["data"][1]["y"]), batch.std(1), rtol=1e-3)
+    without = (rows[:-1] - rows[:-1].mean(0)) / rows[:-1].std(0)
+    assert f"{np.abs(batch[:-1] - without)[2].mean():.2f}" in texts(app).replace("\\", "")

@@ -79,3 +79,12 @@ def test_words_and_commands_stay_whole() -> None:
     write_as("000")
     assert noted(r"\operatorname{softmax}(S)") == r"\operatorname{softmax}(Q K^{\top})"
     assert noted("Name, NN, Xs") == "Name, NN, Xs"
+
+
+def test_the_buttons_show_whose_symbols_they_are_and_change_them() -> None:
+    app = open_page("attention", stage="scaled", symbols="001")
+    buttons = app.segmented_control(key="either.symbols")
+    assert buttons.value == "001"
+    buttons.set_value("000").run()
+    assert any(r"\sqrt{D_h}" in latex.value for latex in app.latex)
+    assert app.session_state["choice"].symbols == "000"

@@ -7,7 +7,7 @@ import streamlit as st
 from model.config import DECODER
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.frame.changes_bar import compare_box
-from pages.ui.frame.pickers import bound, sentence_box
+from pages.ui.frame.pickers import bound, either, sentence_box
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
 from pages.ui.state import link, pictures, sketch
@@ -74,7 +74,9 @@ def sidebar() -> Choice:
     st.session_state[PLACES] = st.container()
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
     if st.session_state["depth"] in ("formula", "code"):
-        _worded("symbols", SYMBOLS, lambda note: plain(f"sidebar.symbols_{note}"), help=plain("sidebar.symbols_help"))
+        notes = [plain(f"sidebar.symbols_{note}") for note in SYMBOLS]
+        symbols = link.chosen().symbols
+        either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, symbols, help=plain("sidebar.symbols_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
     choice = link.chosen()
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))

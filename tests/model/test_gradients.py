@@ -1,0 +1,61 @@
+"""Gradients are those of the network's own forward pass, and without the sums no way is left but the sub-layers'."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+from model import load
+from model.gradients import gradient_lengths, untrained
+from tests.networks import pipeline, trace_of
+
+NAMES = ["trained text", "000", "pre-norm patches"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_gradient_says_how_the_answer_moves_with_what_is_read(name: str) -> None:
+    """Along the gradient itself, log p moves by its length: so the two ends differ by it, and their ratio is ours."""
+    network, trace = deepcopy(pipeline(name).network).double(), trace_of(name)
+    states = torch.tensor(trace.states(), dtype=torch.float64)
+    words = network.config.head == "masked-word"
+
+    def log_p(layer: int, x: torch.Tensor) -> torch.Tensor:
+        for block in network.layers[layer:]:
+            x = block(x)
+        Z = network.norm(x)
+        return network.read_out(Z[:, 1] if words else Z)[0].log_softmax(-1).max()
+
+    def length(layer: int, x: torch.Tensor) -> float:
+        x = x[None].clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(log_p(layer, x), x)
+        step = 1e-6 * gradient / gradient.norm()
+        moved = log_p(layer, x + step) - log_p(layer, x - step)
+        return float(moved.detach() / 2e-6)
+
+    found = gradient_lengths(network, states[0].numpy(), 1)
+    assert found[0] == pytest.approx(length(0, states[0]) / length(len(network.layers), states[-1]), rel=1e-3)
+    assert found[-1] == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_with_silent_sublayers_the_sums_alone_pass_the_gradient_on(name: str) -> None:
+    network = untrained(pipeline(name).config)
+    with torch.no_grad():
+        for layer in network.layers:
+            layer.attention.W_O.weight.zero_(), layer.ffn.W_2.weight.zero_()
+    X_0 = trace_of(name).states()[0]
+    assert gradient_lengths(network, X_0, 1).min() > 0.1
+    assert not gradient_lengths(network, X_0, 1, residual=False)[:-1].any()
+
+
+def test_without_training_a_network_is_the_same_each_time_and_nobody_elses_dice_are_thrown() -> None:
+    config = load("digits").config
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    one, two = untrained(config), untrained(config)
+    assert torch.rand(1) == expected
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+    X_0 = np.zeros((3, config.d_model), np.float32) + np.eye(3, config.d_model, dtype=np.float32)
+    np.testing.assert_array_equal(gradient_lengths(one, X_0), gradient_lengths(two, X_0))
