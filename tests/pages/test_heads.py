@@ -5,6 +5,7 @@ import pytest
 
 from model import Edit
 from model.analysis import head_table
+from model.tables import head_roles
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
@@ -163,3 +164,20 @@ def test_the_story_has_one_picture(lang: str) -> None:
     assert "W_" not in texts(app)
     title = catalogue(lang)["heads.all"]
     assert chart["alt"].startswith({"en": f"{title}. 48 heads", "zh": f"{title}。共 48 个头"}[lang])
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it(lang: str) -> None:
+    roles = head_roles()
+    assert roles is not None
+    near = [
+        (role.margin, layer, head)
+        for layer in range(6)
+        for head in range(8)
+        for role in (roles.of(layer, head), *roles.of(layer, head).others)
+        if role.name in ("next", "previous")
+    ]
+    _, layer, head = max(near)
+    rows = texts(open_page("heads", panel="role", lang=lang)).replace("\\", "").splitlines()
+    (row,) = [row for row in rows if catalogue(lang)["roles.expert_distance"] in row]
+    assert catalogue(lang)["common.where"].format(layer=layer + 1, head=head + 1) in row

@@ -13,6 +13,14 @@ from pages.ui.text import catalogue, literal, plain, t
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
+#: Lecture note 002's experts -> the measured roles, or relations, that come nearest; whom a pronoun stands for, nobody measured.
+EXPERTS: dict[str, tuple[str, ...]] = {
+    "grammar": ("nsubj", "obj", "iobj", "nsubj:pass"),
+    "reference": (),
+    "meaning": ("same",),
+    "distance": ("next", "previous"),
+}
+
 
 def source(pipeline: str) -> str:
     """What the tables of a pipeline are found by: its name, or the folder of an offered checkpoint."""
@@ -73,6 +81,34 @@ def show_role(view: View) -> None:
         heads = [plain(f"roles.column_{name}") for name in ("strength", "sentence", "weight")]
         st.markdown(markdown_table(heads, rows, ":--|:--|--:"))
         st.caption(t("roles.legend"))
+    with st.expander(plain("roles.experts"), icon=":material/groups:"):
+        show_experts(view)
+
+
+def show_experts(view: View) -> None:
+    """Lecture note 002's four experts among the heads, each with the head that was measured to come nearest."""
+    roles = head_roles(source(view.choice.pipeline))
+    assert roles is not None
+    heads = [(layer, head) for layer in range(view.config.layers) for head in range(view.config.heads)]
+    rows = []
+    for expert, kinds in EXPERTS.items():
+        found = [
+            (role, place)
+            for place in heads
+            for role in every_role(roles.of(*place))
+            if (role.relation or role.name) in kinds
+        ]
+        role, place = max(found, key=lambda one: one[0].margin, default=(None, None))
+        said = t("roles.nobody_measured") if role is None else literal(measured_role(role))
+        rows.append((t(f"roles.expert_{expert}"), "" if place is None else literal(view.where(place)), said))
+    names = [plain(f"roles.column_{name}") for name in ("expert", "head", "measured")]
+    st.markdown(markdown_table(names, rows, ":--|:--|:--"))
+    st.caption(t("roles.about_experts"))
+
+
+def every_role(role: Role) -> tuple[Role, ...]:
+    """What a head does most, and what else."""
+    return (role, *role.others)
 
 
 def _sentence(example: Example) -> str:
