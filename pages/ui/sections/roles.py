@@ -13,7 +13,8 @@ from pages.ui.text import catalogue, literal, plain, t
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
-#: Lecture note 002's experts -> the measured roles, or relations, that come nearest; whom a pronoun stands for, nobody measured.
+#: Lecture note 002's experts -> the measured roles, or relations, that come nearest. Whom a pronoun stands for, nobody
+#: has measured.
 EXPERTS: dict[str, tuple[str, ...]] = {
     "grammar": ("nsubj", "obj", "iobj", "nsubj:pass"),
     "reference": (),
