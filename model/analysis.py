@@ -63,6 +63,19 @@ def cosine_similarity(rows: ArrayLike, others: ArrayLike | None = None) -> np.nd
     return np.clip(first @ second.swapaxes(-1, -2), -1, 1).astype(np.float32)
 
 
+def mean_likeness(states: ArrayLike) -> np.ndarray:
+    """The mean cosine of all pairs of different rows: 1 where all point the same way.
+
+    Args:
+        states: `(…, token, features)`, with at least two tokens.
+
+    Returns:
+        `(…,)` float32.
+    """
+    cosines = cosine_similarity(states)
+    return cosines[..., ~np.eye(cosines.shape[-1], dtype=bool)].mean(axis=-1)
+
+
 def entropy(weights: ArrayLike) -> np.ndarray:
     """H = −Σ_j A_j log₂ A_j of every row, in bits: 0 where one key gets everything, log₂ N where all get the same.
 

@@ -18,6 +18,7 @@ from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.why_add_and_norm import why_not_batch_norm, why_sums
+from pages.ui.sections.without import alike_without
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import written
@@ -61,8 +62,18 @@ class AddAndNorm(Page):
         self.lengths_picture()
         return t("change.no_law") if self.touched(self.sub.sum) else text("story_add"), text("story_norm")
 
+    def below_story(self) -> None:
+        if self.kind != "single":
+            self.way_to("add_and_norm", word("way_without"), depth="numbers", panel="without")
+
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts = {"maps": self.maps, "ways": self.ways_pictures, "values": self.values_pictures}
+        parts: dict[str, Callable[[], None]] = {
+            "maps": self.maps,
+            "ways": self.ways_pictures,
+            "values": self.values_pictures,
+        }
+        if self.kind != "single":
+            parts["without"] = lambda: alike_without(self)
         # Of the network as it was trained: so not of a changed run, nor of others' networks, which may be large.
         if not (self.trace.edits or self.choice.checkpoint or self.choice.paper):
             parts["why"] = lambda: why_sums(self)

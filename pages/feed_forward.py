@@ -19,6 +19,7 @@ from pages.ui.runs.measure import Measure, of_both
 from pages.ui.runs.worked_out import proof, pushed
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.neuron import answered_most, show_contexts
+from pages.ui.sections.without import answer_without_ffn
 from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
 
@@ -81,6 +82,7 @@ class FeedForward(Page):
             **({"writes": self.writes} if self.points else {}),
             "output": self.output,
             "alone": self.for_itself,
+            **({"without": lambda: answer_without_ffn(self)} if "logits" in self.trace else {}),
         }
 
     def choose_part(self, names: Sequence[str]) -> str:

@@ -4,10 +4,24 @@ import numpy as np
 import pytest
 
 from model import Edit
+from model.analysis import mean_likeness
 from model.gradients import gradient_lengths
+from model.without import Fate, fates
 from pages.ui.runs import pipelines
+from pages.ui.sections import without
 from pages.ui.state.link_values import edit_code, edit_from_code
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, result, steps, texts, with_network
+from tests.pages.opening import (
+    assert_fine,
+    charts,
+    figure,
+    numbers,
+    open_page,
+    pre_norm,
+    result,
+    steps,
+    texts,
+    with_network,
+)
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -147,3 +161,38 @@ def test_batch_norm_hangs_on_the_other_tokens() -> None:
     np.testing.assert_allclose(numbers(shown["data"][1]["y"]), batch.std(1), rtol=1e-3)
     without = (rows[:-1] - rows[:-1].mean(0)) / rows[:-1].std(0)
     assert f"{np.abs(batch[:-1] - without)[2].mean():.2f}" in texts(app).replace("\\", "")
+
+
+def test_without_a_part_its_line_and_its_words_are_what_was_measured() -> None:
+    app = open_part("without", depth="numbers")
+    found = fates(pipelines.pipeline("text"), SENTENCE)
+    for trace, (name, fate) in zip(figure(app)["data"], found.items(), strict=True):
+        np.testing.assert_allclose(numbers(trace["y"]), fate.alike, atol=1e-4)
+        assert f"{fate.alike[-1]:.2f}" in texts(app).replace("\\", ""), name
+    assert f"{found['norm'].length[-1]:,.0f}" in texts(app).replace("\\", "")
+    layer = int((found["residual"].alike >= 0.95).argmax())
+    assert f"After layer {layer} already" in texts(app)
+
+
+def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = pipelines.run("text", SENTENCE)
+    usual = Fate(mean_likeness(run.states()), np.full(7, 14.0))
+    monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual, "ffn": usual})
+    said = texts(open_part("without", depth="numbers"))
+    assert "already they all point" not in said
+    assert "without LayerNorm: the numbers grow too large" in said
+
+
+def test_the_story_leads_to_what_is_lost_without_a_part() -> None:
+    app = open_page("add_and_norm", s=SENTENCE, depth="story")
+    app.button(key="add_and_norm.way").click().run()
+    assert_fine(app)
+    choice = app.session_state["choice"]
+    assert (choice.panel, choice.depth) == ("without", "numbers")
+    assert len(figure(app)["data"]) == 4
+
+
+@pytest.mark.parametrize("link", [{"input": "digit"}, {"model": "paper"}, {"input": "flat"}])
+def test_only_where_there_are_several_words_is_asked_how_alike_they_are(link: dict) -> None:
+    drawn = [chart["key"] for chart in charts(open_part("without", **link))]
+    assert ("add_and_norm.without" in drawn) == (link.get("input") != "flat")

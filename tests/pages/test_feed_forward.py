@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 
+from model import Edit
+from model.analysis import softmax
 from model.pipeline import SPECIAL_TOKENS
 from model.tables import neuron_contexts
+from model.without import answers_without_ffn
 from pages.ui.runs import pipelines
+from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue, literal
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
-PANELS = ("maps", "curve", "neuron", "writes", "output", "alone")
+PANELS = ("maps", "curve", "neuron", "writes", "output", "alone", "without")
 
 
 def open_part(panel: str, **link: str):
@@ -180,3 +184,37 @@ def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:
     app.run()
     assert_fine(app)
     assert app.number_input(key="pick.neuron").value <= 256
+
+
+HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
+
+
+@pytest.mark.parametrize(("sentence", "token"), [(SENTENCE, 2), (HIDDEN, 4)])
+def test_without_ffn_the_first_guesses_are_those_of_the_changed_runs(sentence: str, token: int) -> None:
+    app = open_part("without", s=sentence, token=str(token), layer="3")
+    pipeline = pipelines.pipeline("text")
+    rows = answers_without_ffn(pipeline, sentence, 2, token - 1)
+    words = pipeline.reader.vocabulary
+    drawn = figure(app)
+    names = drawn["layout"]["xaxis"]["ticktext"]
+    for trace, row in zip(drawn["data"], rows, strict=True):
+        best = words[int(row.argmax())]
+        assert best in names and f"“{best}”" in texts(app).replace("\\", "")
+        p = numbers(trace["y"])
+        assert names[int(p.argmax())] == best and p.max() == pytest.approx(softmax(row).max(), abs=1e-3)
+
+
+def test_what_stays_the_first_guess_without_ffn_is_not_said_to_change() -> None:
+    said = {}
+    for layer in range(1, 7):
+        rows = answers_without_ffn(pipelines.pipeline("text"), HIDDEN, layer - 1, 3)
+        said[layer] = "stays" in texts(open_part("without", s=HIDDEN, token="4", layer=str(layer)))
+        assert said[layer] == (rows[0].argmax() == rows[1].argmax())
+    assert len(set(said.values())) == 2
+
+
+def test_a_reader_s_own_change_is_part_of_the_run_without_ffn() -> None:
+    edit = Edit("layers.{l}.ffn.output", "zero")
+    app = open_part("without", s=HIDDEN, token="4", edits=edit_code(edit))
+    bars = [numbers(trace["y"]) for trace in figure(app)["data"]]
+    np.testing.assert_allclose(bars[0], bars[2], atol=1e-5)

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model import Edit
-from model.analysis import cosine_similarity, placed
+from model.analysis import mean_likeness, placed
 from model.edits import operations_at
 from pages.ui.figures import Axis, lines, over_drawing
 from pages.ui.frame.changes_bar import toggled
@@ -197,9 +197,8 @@ def residuals(lab: Experiment) -> None:
 
 def alike(view: View) -> None:
     """How alike the tokens are after each layer: before and after the changes."""
-    pairs = ~np.eye(len(view.trace.tokens), dtype=bool)
     runs = {"before": view.original, "now": view.trace} if view.trace.edits else {"before": view.original}
-    means = {name: np.array([c[pairs].mean() for c in cosine_similarity(run.states())]) for name, run in runs.items()}
+    means = {name: mean_likeness(run.states()) for name, run in runs.items()}
     numbered = Axis(word("axis_layer"), [str(i) for i in range(len(means["before"]))])
     words = [word(f"line_{name}") for name in means]
     ends = {name: f"{values[-1]:.2f}" for name, values in means.items()}

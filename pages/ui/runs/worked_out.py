@@ -10,16 +10,18 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, Trace
-from model.analysis import cosine_similarity, mean_cosine, nearest_rows
+from model.analysis import cosine_similarity, mean_cosine, nearest_rows, softmax
 from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
+from model.without import Fate, answers_without_ffn, fates
 from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
 from pages.ui.runs import pipelines
 from pages.ui.runs.measure import one_plane
+from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import language
 
 BEST = 5  # guesses shown for each layer
@@ -99,6 +101,25 @@ def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndar
 def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
     return one_plane(*runs)
+
+
+@of_networks
+@cached(LRUCache(200), key=lambda name, subject, edits: hashkey(name, digest(subject), edits), condition=Condition())
+def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict[str, Fate]:
+    """What `model.without.fates` finds of an input."""
+    return fates(pipelines.pipeline(name), subject, edits)
+
+
+@of_networks
+@cached(
+    LRUCache(100),
+    key=lambda name, subject, edits, *place: hashkey(name, digest(subject), edits, *place),
+    condition=Condition(),
+)
+def without_ffn(name: str, subject: Hashable, edits: tuple[Edit, ...], layer: int, token: int) -> np.ndarray:
+    """What `model.without.answers_without_ffn` finds, as probabilities."""
+    logits = answers_without_ffn(pipelines.pipeline(name), subject, layer, token, edits)
+    return softmax(logits.astype(np.float64)).astype(np.float32)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

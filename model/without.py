@@ -1,0 +1,70 @@
+"""An encoder without one of its parts: what becomes of its words, and of its answer.
+
+Source: Dong, Cordonnier & Loukas 2021, "Attention is not all you need: pure attention loses rank doubly exponentially
+with depth": without residual paths and feed-forward networks all tokens soon become the same vector.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from model.analysis import mean_likeness
+from model.edits import Edit, EditError
+from model.graph import Graph
+from model.pipeline import Pipeline
+from model.sweep import sweep
+
+#: What can be taken away in all layers at once.
+PARTS = ("residual", "norm", "ffn")
+
+
+def without(graph: Graph, part: str) -> tuple[Edit, ...]:
+    """The changes that take a part away: the residual paths, LayerNorm, or the feed-forward networks."""
+    found = {
+        "residual": [(each.sum, "without") for each in graph.sublayers(0)],
+        "norm": [(each.norm, "bypass") for each in graph.sublayers(0)],
+        "ffn": [(each.output, "zero") for each in graph.sublayers(0) if each.name == "ffn"],
+    }
+    return tuple(Edit(key.replace("layers.0.", "layers.{l}."), operation) for key, operation in found[part])
+
+
+class Fate(NamedTuple):
+    """What becomes of the words before the first layer and after each: (1 + layers,) each.
+
+    alike: the mean cosine of all pairs of words. length: the mean length of their vectors.
+    """
+
+    alike: np.ndarray
+    length: np.ndarray
+
+
+def fates(pipeline: Pipeline, x: Hashable, edits: Sequence[Edit] = ()) -> dict[str, Fate]:
+    """What becomes of the words of an input: "all", with every part there, and without each of PARTS.
+
+    edits: of every run. A part without which numbers grow too large is left out.
+    """
+    graph = pipeline.graph
+    streams = [graph.stream(layer) for layer in range(graph.layers())]
+    keys = [streams[0][0], *(stream[-1] for stream in streams)]
+    found = {}
+    for name in ("all", *PARTS):
+        extra = () if name == "all" else without(graph, name)
+        try:
+            run = sweep(pipeline, x, [(*edits, *extra)], keys)
+        except EditError as error:
+            if error.reason != "overflow":
+                raise
+            continue
+        states = np.concatenate([run[key] for key in keys])
+        found[name] = Fate(mean_likeness(states), np.linalg.norm(states, axis=-1).mean(axis=-1))
+    return found
+
+
+def answers_without_ffn(
+    pipeline: Pipeline, x: Hashable, layer: int, token: int, edits: Sequence[Edit] = ()
+) -> np.ndarray:
+    """The logits at one token as it is, without the feed-forward network of one layer, and without any: (3, output)."""
+    (key,) = [each.output for each in pipeline.graph.sublayers(layer) if each.name == "ffn"]
+    rows = [tuple(edits), (*edits, Edit(key, "zero")), (*edits, *without(pipeline.graph, "ffn"))]
+    return sweep(pipeline, x, rows, token=token)["logits"]
