@@ -29,6 +29,8 @@ text, word = texts_of("add_and_norm")
 
 
 class AddAndNorm(Page):
+    asks_of = ("token", "layer")
+
     @property
     def sub(self) -> Sublayer:
         """The sub-layer that the page is about."""

@@ -7,14 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
-from pages.ui.figures import Axis, heatmap
+from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs.doubt import how_sure
 from pages.ui.sections.answers import (
     all_probabilities,
-    bars_with_numbers,
     guesses,
     more_and_less,
     output_names,
@@ -182,7 +181,9 @@ class Answer(Page):
         shown = list(range(len(logits))) if len(logits) <= MOST_BARS else likeliest(logits[None], [MOST_BARS])
         numbers = [written(f"{logits[i]:.2f}") for i in shown]
         drawn = self.measure("logits", beside=True)[shown]
-        figure = bars_with_numbers(self, drawn.values, [names[i] for i in shown], numbers, there=drawn.other)
+        figure = bars_with_numbers(
+            drawn.values, [names[i] for i in shown], numbers, there=drawn.other, differs=self.differs
+        )
         said = text("read_logits", best=names[best], logit=f"{logits[best]:.2f}")
         if len(shown) < len(logits):
             said += " " + text("read_likeliest", most=len(shown), n=f"{len(logits):,}")

@@ -17,6 +17,8 @@ PREFIX = "layers.{l}.attention."
 class Attention(Page):
     title_equation = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
 
+    asks_of = ("token", "layer", "head")
+
     def above(self) -> None:
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")

@@ -32,6 +32,7 @@ text, word = texts_of("feed_forward")
 
 
 class FeedForward(Page):
+    asks_of = ("token",)
     title_equation = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
 
     @property

@@ -38,6 +38,7 @@ text, word = texts_of("heads")
 
 
 class Heads(Page):
+    asks_of = ("token", "layer")
     title_equation = EQUATION
 
     @cached_property

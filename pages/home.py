@@ -19,6 +19,7 @@ from pages.ui.text import plain, t
 class Home(Page):
     chips = False
     hides_words = True
+    draws_guess = True
 
     @property
     def says_words(self) -> bool:
@@ -26,7 +27,7 @@ class Home(Page):
         return "logits" in self.trace and "word" in self.trace.axes("logits")
 
     def above(self) -> None:
-        """Words to click (or a drawing), what the encoder makes of it, and a head to switch off."""
+        """Words to click."""
         if self.story and not self.choice.big and "logits" in self.trace:
             kind = "_picture" if self.seen is not None else "" if self.says_words else "_class"
             st.caption(t(f"home.story_start{kind}"))
@@ -37,12 +38,23 @@ class Home(Page):
             what_it_reads(self, self.layer, self.head, self.token)
             return
         self.answered, self.hidden = clickable_words(self)
+
+    def live_result(self) -> None:
+        """What the encoder makes of it, and a head to switch off."""
+        if "logits" not in self.trace:
+            return
         most = 5 if self.says_words else 10
         left, right = st.columns([1, 1], gap="medium")
         with left:
-            guesses(self, "guesses", self.answered, self.hidden.get(self.answered), most=most)
+            yours = self.guessed() if self.story else None
+            guesses(self, "guesses", self.answered, self.hidden.get(self.answered), most=most, yours=yours)
         with right:
             self.head_at_work()
+
+    def guessed(self) -> int | None:
+        """The output that the visitor guessed, where he has."""
+        asking = self.asks()
+        return None if asking is None or asking.guess is None else list(asking.case.names).index(str(asking.guess))
 
     def head_at_work(self) -> None:
         """A head to look at and to switch off, and the way to where it is seen at work."""
@@ -59,6 +71,7 @@ class Home(Page):
             st.caption(t("home.which_head_changed" if self.trace.edits else "home.which_head"))
 
     def tell(self) -> Sequence[str]:
+        self.live_result()
         colour = self.seen is not None and self.seen.ndim == 3
         words = "home.story" if self.says_words else "home.story_sentence"
         return [t("home.story_colour" if colour else words if self.seen is None else "home.story_picture")]
@@ -73,6 +86,10 @@ class Home(Page):
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"whole": self.at_a_glance, "shapes": lambda: side_by_side(self), "start": self.where_to_start}
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        self.live_result()
+        return super().choose_part(names)
 
     def at_a_glance(self) -> None:
         """The encoder as a diagram, with the decoder if wanted, and the shape of each tensor."""

@@ -21,19 +21,21 @@ from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
 from pages.ui.runs.worked_out import BEST, best_words, plane
-from pages.ui.sections.answers import decimal
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.patches import MOST_CLASSES, classes_to_show
 from pages.ui.sections.sentence_vector import of_input
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.text.numbers import decimal
 
 STATES = ("", "token", "d_model")  # the axes of all states
 text, word = texts_of("layers")
 
 
 class Layers(Page):
+    asks_of = ("token",)
+
     @cached_property
     def states(self) -> np.ndarray:
         """(1 + layers, token, d_model)."""

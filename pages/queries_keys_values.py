@@ -22,6 +22,7 @@ text, word = texts_of("queries_keys_values")
 
 
 class QueriesKeysValues(Page):
+    asks_of = ("token", "layer", "head")
     rows = tuple(PREFIX + role for role in ROLES)
 
     @cached_property

@@ -109,7 +109,7 @@ class Tokens(Page):
         named = zip(self.tokens, kinds, strict=True)
         st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
         st.markdown(text("read_pieces", pieces=len(self.tokens), vocabulary=f"{self.trace.config.vocab_size:,}"))
-        typed, reader = self.trace.subject, self.pipeline.reader
+        typed, reader = self.given, self.pipeline.reader
         if isinstance(typed, str) and isinstance(reader, TextReader) and (simplified := reader.simplified(typed)):
             pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
             how = "" if self.choice.checkpoint else " " + text("simplified_how")  # theirs do otherwise

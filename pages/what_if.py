@@ -15,12 +15,12 @@ from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.page import Page
-from pages.ui.sections.answers import decimal, guesses, probabilities
+from pages.ui.sections.answers import guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.state.choice import MEASURES
 from pages.ui.state.link import select
-from pages.ui.text.numbers import signed
+from pages.ui.text.numbers import decimal, signed
 
 PARTS = {
     "heads": changes.heads,

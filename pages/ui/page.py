@@ -2,7 +2,7 @@
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 
@@ -22,6 +22,9 @@ from pages.ui.frame.navigation import go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import open_share
 from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
+from pages.ui.lessons import visit
+from pages.ui.lessons.asking import Asking
+from pages.ui.lessons.case import Case
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import as_the_reader_hid, with_words_hidden
 from pages.ui.server import in_flight
@@ -29,7 +32,7 @@ from pages.ui.server.cache import once_a_run
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
-from pages.ui.text import plain, t
+from pages.ui.text import class_label, plain, t
 from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
@@ -55,6 +58,10 @@ class Page(View):
     rows: Sequence[str] = ()
     #: Whether the tokens stand under the strip, to choose one.
     chips = True
+    #: What the page shows one of, so that its story asks about that: "token", "layer", "head".
+    asks_of: Collection[str] = ()
+    #: Whether its picture shows the guess; else that stands beside it.
+    draws_guess = False
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     #: Whether it is about a hidden word, and hides one itself where the reader has hidden none.
@@ -66,8 +73,12 @@ class Page(View):
     # -- what a page says of itself ----------------------------------------------------------------
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        """What the page is about instead of the input as it was read, so that only that is run: its hidden words."""
-        return (with_words_hidden if self.hides_words else as_the_reader_hid)(choice, typed)
+        """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
+
+        Stories are all about one run, in which the telling word is hidden where the reader has hidden none.
+        """
+        in_story = not choice.at_least("numbers") and not pipelines.compares(choice)
+        return (with_words_hidden if self.hides_words or in_story else as_the_reader_hid)(choice, typed)
 
     def above(self) -> None:
         """Draw what stands above story and parts alike."""
@@ -107,14 +118,81 @@ class Page(View):
         """Draw all that is the page's own."""
         self.above()
         if self.story:
-            if told := self.tell():
-                st.markdown("\n\n".join(told))
+            asking = self.asks()
+            is_open = asking is not None and visit.is_open(asking, self.name)
+            if asking and is_open:
+                with st.container(border=True):
+                    asking.ask()
+            else:
+                self._told(asking)
             if not self.choice.big:
                 self._way_on(self._question)
-            self.below_story()
+            if not is_open:
+                self._once_more()
+                self.below_story()
         else:
             parts = self.parts()
             parts[self.choose_part(list(parts))]()
+
+    # -- what a story asks -------------------------------------------------------------------------
+
+    def asks(self) -> Asking | None:
+        """What the story asks before its picture answers; nothing of a run that is changed, compared or random."""
+        if self.trace.edits or self._rival or self.choice.paper:
+            return None
+        return visit.asked_here(self, self.name, self.case)
+
+    @property
+    def case(self) -> Case:
+        """What the story asks about: the run on the screen, and of it what the page shows."""
+        answers, reader = "logits" in self.trace, self.pipeline.reader
+        names: Sequence[str] = ()
+        words = answers and "word" in self.trace.axes("logits")
+        if answers:
+            names = reader.vocabulary if words else [class_label(label) for label in reader.labels]
+        token = self.token
+        if "token" not in self.asks_of:  # of an answer, a hidden one
+            hidden = [place for place, name in enumerate(self.tokens) if name == "[MASK]"]
+            token = token if token in hidden or not hidden else hidden[0]
+            token = 0 if self.trace.picture is not None or (answers and not words) else token
+        where = {"layer": self.layer, "head": self.head}
+        return Case(
+            self.pipeline, self.trace, token, names, **{name: where[name] for name in where if name in self.asks_of}
+        )
+
+    def _told(self, asking: Asking | None) -> None:
+        """Draw the story, beside it, where the visitor has guessed, his guess; else the way to be asked first."""
+        guessed = asking is not None and asking.record["over"]
+        if asking and guessed:
+            asking.verdict()
+            if self.draws_guess:
+                told = [asking.why(), asking.otherwise(), *self.tell()]
+            else:
+                place, beside = st.columns([3, 2], gap="medium")
+                with place:
+                    told = [*self.tell()]
+                with beside:
+                    asking.numbers()
+        else:
+            told = [*self.tell()]
+        if told:
+            st.markdown("\n\n".join(told))
+        if asking and not guessed:
+            look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_anew"}
+            st.button(plain("lesson.ask_first"), on_click=visit.ask_anew, args=(self.name,), **look)
+
+    def _once_more(self) -> None:
+        """A question of an earlier page that was missed, as soon as others stand between."""
+        plainly = not (self.trace.edits or self._rival or self.elsewhere())
+        if not plainly or not (asking := visit.once_more(self, self.name, self.case)):
+            return
+        with st.container(border=True):
+            st.caption(t("lesson.about_again"))
+            if asking.record["over"]:
+                asking.verdict()
+                asking.numbers()
+            else:
+                asking.ask()
 
     def _open(self) -> None:
         """Put the runs there, and draw strip, chips, the bar of changes and the title."""

@@ -127,7 +127,7 @@ def test_of_two_clicks_that_the_server_gets_at_once_none_is_lost(page: Page, app
 def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story&seen=shapes_and_cost")
     opened(page, "shapes_and_cost")
     chart = page.locator(".js-plotly-plot").first
     chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")

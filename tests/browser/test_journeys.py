@@ -139,6 +139,7 @@ def test_a_visitor_without_a_link_begins_with_a_question_and_its_answer(
     title(page, "home")
     assert asked(page.url)["depth"] == "story"
     expect(page.get_by_role("heading", name=catalogue("en")["home.question"])).to_be_visible()
+    page.locator(".st-key-home-show button").click()
     expect(page.locator(".js-plotly-plot .barlayer path").first).to_be_visible()
     assert {urlsplit(url).scheme for url in requests} >= {"http", "ws"}, "the watch on requests saw nothing"
 
@@ -400,6 +401,8 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
             link_to(page, row.name).tap()
             title(page, row.name)
             page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
+            if row.name == "attention":
+                page.locator(".st-key-attention-show button").tap()
             assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
             if row.name == "attention":  # a head is chosen where the picture is
                 page.locator(".st-key-either-head").get_by_role("radio", name="4").tap()

@@ -117,7 +117,7 @@ def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: 
     ids=["home", "what_if"],
 )
 def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there: str, touched: str) -> None:
-    phone.goto(f"{app_url}/{there}")
+    phone.goto(f"{app_url}/{there}?seen=home~what_if")
     part = phone.locator(touched).first
     part.wait_for()
     phone.locator(".chart .main-svg").nth(1).wait_for()

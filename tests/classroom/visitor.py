@@ -50,6 +50,7 @@ class Visitor:
         self._session = ""
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}  # key -> what the server is told
+        self.buttons: dict[str, object] = {}  # those of the page by their keys
         self._widgets: dict[str, object] = {}  # key -> the slider or text box of the last run
         self._fragments: dict[str, str] = {}  # key -> the part of the page that alone runs again for it, "" for all
         self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large ones, which need not come again, and their run
@@ -68,6 +69,15 @@ class Visitor:
                 raise LookupError(f"the page has no slider or text box “{key}”, only {self.widgets}")
             self._states[key] = _state(self._widgets[key].id, value)
         return await self._rerun(fragment=self._fragments[key])
+
+    async def press(self, key: str) -> float:
+        """Click a button; returns the seconds until what it does was shown."""
+        button = self.buttons[key]
+        self._states[key] = WidgetState(id=button.id, trigger_value=True)
+        try:
+            return await self._rerun(fragment=self._fragments[key])
+        finally:
+            self._states.pop(key, None)
 
     async def again(self) -> float:
         """Ask for the same once more; returns seconds."""
@@ -200,7 +210,7 @@ class Visitor:
                 case "new_session":
                     self._session = message.new_session.initialize.session_id
                     self._longest_kept = message.new_session.config.max_cached_message_age
-                    self.charts, self.alerts = 0, []
+                    self.charts, self.alerts, self.buttons = 0, [], {}
                     if not message.metadata.run.fragment_ids:
                         self._widgets = {}
                 case "navigation":
@@ -222,6 +232,9 @@ class Visitor:
             raise PageError(getattr(element, kind))
         if kind == "alert":
             self.alerts.append(element.alert.body)
+        if kind == "button":
+            key = element.button.id.split("-", 2)[2]
+            self.buttons[key], self._fragments[key] = element.button, fragment
         if kind in ("slider", "text_input"):
             widget = getattr(element, kind)
             key = widget.id.split("-", 2)[2]

@@ -21,10 +21,13 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
+from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
 
+#: Of a link: the answers of all pages were seen, so that their stories show their pictures at once.
+SEEN = "~".join(row.name for row in PAGES)
 APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
@@ -36,8 +39,10 @@ def at_page(name: str, **link: str) -> AppTest:
 
 
 def open_page(name: str, **link: str) -> AppTest:
-    """The page after its first run, at Formula; `link` is the query string. Fails if anything went wrong on it."""
-    app = at_page(name, **{"lang": "en", "depth": "formula", **link}).run()
+    """The page after its first run, at Formula, with its story told; `link` is the query string. Fails if anything went
+    wrong on it.
+    """
+    app = at_page(name, **{"lang": "en", "depth": "formula", "seen": SEEN, **link}).run()
     assert_fine(app)
     return app
 

@@ -108,7 +108,12 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["tokens.read_waves"],
             "tokens.read_waves_used",
         ),
-        ("layers", {"depth": "story", "token": "3"}, ["layers.known_first_seen"], "layers.known_last"),
+        (
+            "layers",
+            {"depth": "story", "token": "3", "hidden": "none"},
+            ["layers.known_first_seen"],
+            "layers.known_last",
+        ),
         ("tokens", {"depth": "story"}, ["tokens.story_row_twice", "tokens.story_cut"], "tokens.story_row"),
         ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.slope"),
         (
@@ -217,7 +222,7 @@ def test_pictures_that_stand_together_differ_by_what_differs_most() -> None:
 
 
 def test_layers_hides_the_word_that_can_be_seen() -> None:
-    app = open_page("layers", s=SENTENCE, depth="story", token="3")
+    app = open_page("layers", s=SENTENCE, depth="story", token="3", hidden="none")
     app.button(key="layers.hide").click().run()
     choice = app.session_state["choice"]
     assert (choice.hidden, choice.token) == ((2,), 2) and "layers.hide" not in [button.key for button in app.button]

@@ -18,7 +18,20 @@ from pages.ui.figures.base import (
     role_colours,
 )
 from pages.ui.figures.colours import colour_picture, colour_tiles
-from pages.ui.figures.curves import activation_curve, bars, grouped_bars, lines, outlines, spreads, undivided, waves
+from pages.ui.figures.curves import (
+    BLUE,
+    ORANGE,
+    TALL,
+    activation_curve,
+    bars,
+    bars_with_numbers,
+    grouped_bars,
+    lines,
+    outlines,
+    spreads,
+    undivided,
+    waves,
+)
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings
 from pages.ui.figures.matrices import Thumbnail, block_of, heatmap, thumbnails, tiles, wide_heatmap, worded
 from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter, strip_plot

@@ -9,6 +9,7 @@ from pages.ui.figures.base import (
     AFTER,
     BEFORE,
     GREY,
+    INK,
     LEGEND,
     Axis,
     Figure,
@@ -23,13 +24,16 @@ from pages.ui.figures.base import (
     sign_colours,
     stroke,
     tint,
+    words_at,
 )
-from pages.ui.figures.theme import font_size, scaled
+from pages.ui.figures.theme import font_size, letters, mode, scaled
 from pages.ui.text.numbers import signed, written
 
 #: The line at 0, which differences start from.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
 BINS = 32  # of a histogram
+BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
+TALL = 230  # pixels of the pictures side by side
 
 
 def bars(
@@ -37,7 +41,7 @@ def bars(
     names: Axis,
     value_title: str,
     *,
-    colours: Sequence[str] | str = "#0072B2",
+    colours: Sequence[str] | str = BLUE,
     texts: Sequence[str] | None = None,
     value_range: tuple[float, float] | None = None,
     differs: bool = False,
@@ -80,6 +84,38 @@ def bars(
         [bar] if there is None else [bar, hollow(bar, "x", there)],
         {"yaxis": side, "xaxis": across} | legible | look(height),
     )
+
+
+def bars_with_numbers(
+    values: np.ndarray,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    colours: Sequence[str] | str = BLUE,
+    room: np.ndarray | None = None,
+    there: np.ndarray | None = None,
+    most: float = 0.0,
+    differs: bool = False,
+) -> Figure:
+    """Bars, each with its number behind it; of differences in the colours of their signs.
+
+    room: how far to the right something else is drawn. there, differs: as for `bars`. most: what could be, for which
+    there is room as well, so that bars of different runs can be compared.
+    """
+    ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
+    height = TALL if len(names) <= 6 else scaled(26 * len(names))
+    with letters(font_size() + 3):
+        shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
+        figure = bars(values, Axis("", names), "", colours=colours, **shown)
+    every = [0.0, most, *values, *ends, *(() if there is None else there)]
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
+    figure.layout["showlegend"] = False
+    figure.layout["margin"]["b"] = 6  # no numbers stand below
+    look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
+    ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
+    figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
+    return figure
 
 
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:

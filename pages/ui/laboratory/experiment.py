@@ -14,12 +14,12 @@ from model import Edit, EditError, Pipeline, Trace, deadline
 from model.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.frame.changes_bar import toggled
-from pages.ui.sections.answers import decimal, output_names, probabilities
+from pages.ui.sections.answers import output_names, probabilities
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
-from pages.ui.text.numbers import signed
+from pages.ui.text.numbers import decimal, signed
 from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".

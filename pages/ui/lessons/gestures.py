@@ -50,7 +50,9 @@ def number(truth: Truth, _: Sequence[str], __: Pipeline, key: str) -> Guess | No
 def beans(truth: Truth, words: Sequence[str], _: Pipeline, key: str) -> Guess | None:
     """A hundred beans to be shared out in tens: each tap on a token gives it ten more."""
     kept = f"{key}.shared"
-    shared: list[int] = st.session_state.get(kept, [0] * len(words))
+    shared: list[int] = st.session_state.get(kept, [])
+    if len(shared) != len(words):  # they were given to another sentence
+        shared = [0] * len(words)
     left = ALL_BEANS - sum(shared)
 
     def give(place: int) -> None:

@@ -9,17 +9,13 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import likeliest, rank, softmax
-from pages.ui.figures import GREY, INK, Axis, Figure, bars
-from pages.ui.figures.base import words_at
-from pages.ui.figures.theme import font_size, letters, mode, scaled
+from pages.ui.figures import BLUE, GREY, ORANGE, Axis, bars_with_numbers
 from pages.ui.runs.doubt import hedge
 from pages.ui.sections.working import names_along
 from pages.ui.text import plain, t
-from pages.ui.text.numbers import signed, written
+from pages.ui.text.numbers import decimal, signed
 from pages.ui.view import View
 
-BLUE, ORANGE = "#0072B2", "#E69F00"
-TALL = 230  # pixels of the pictures side by side
 EASY = 0.5  # a word that can be seen and gets less is not found easily
 
 
@@ -30,12 +26,14 @@ def guesses(
     truth: int | None = None,
     *,
     most: int = 10,
+    yours: int | None = None,
     title: str | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
 
-    truth: the word that stands there, in another colour. on_pick: gets the output whose bar is clicked.
+    truth: the word that stands there, in another colour. yours: what the reader guessed, named so. on_pick: gets the
+    output whose bar is clicked.
     """
     now = probabilities(view.trace, place)
     sentence = guess_in_words(view, now, place, truth)
@@ -48,7 +46,11 @@ def guesses(
     if len(names) <= most:
         shown = list(range(len(names)))
     else:
-        wanted = [*likeliest(before[None], [most]), int(now.argmax()), *([] if truth is None else [truth])]
+        wanted = [
+            *likeliest(before[None], [most]),
+            int(now.argmax()),
+            *(each for each in (truth, yours) if each is not None),
+        ]
         shown = list(dict.fromkeys(wanted))
     changed = bool(view.trace.edits)
     lit = truth if truth is not None else int(now.argmax())
@@ -56,8 +58,10 @@ def guesses(
     measure = view.measure(all_probabilities, view.trace.axes("logits"), beside=True, token=place)
     there = None if measure.other is None else np.atleast_2d(measure.other)[place][shown]
     colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-    drawn = [names[i] for i in shown]
-    figure = bars_with_numbers(view, now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0)
+    drawn = [f"{names[i]} ({plain('lesson.yours')})" if i == yours else names[i] for i in shown]
+    figure = bars_with_numbers(
+        now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0, differs=view.differs
+    )
     if changed:  # a line where each bar ended before
         line = {"type": "line", "line": {"width": 3, "color": GREY}}
         marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
@@ -100,43 +104,13 @@ def more_and_less(
     shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
     every = output_names(view)
     drawn, names = values[shown], [every[i] for i in shown]
-    figure = bars_with_numbers(view, drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn])
+    figure = bars_with_numbers(
+        drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn], differs=view.differs
+    )
     table = partial(pd.DataFrame, {plain("change.shown_difference"): drawn}, index=names)
     picked = None if on_pick is None else lambda row, _: on_pick(shown[row])
     shows = replace(measure, values=drawn).on(Axis("", names))
     view.picture(name, figure, sentence, table=table, shows=shows, on_pick=picked, **look)
-
-
-def bars_with_numbers(
-    view: View,
-    values: np.ndarray,
-    names: Sequence[str],
-    numbers: Sequence[str],
-    *,
-    colours: Sequence[str] | str = BLUE,
-    room: np.ndarray | None = None,
-    there: np.ndarray | None = None,
-    most: float = 0.0,
-) -> Figure:
-    """Bars, each with its number behind it; of differences in the colours of their signs.
-
-    room: how far to the right something else is drawn. there: as for `bars`. most: what could be, for which there is
-    room as well, so that bars of different runs can be compared.
-    """
-    ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
-    height = TALL if len(names) <= 6 else scaled(26 * len(names))
-    with letters(font_size() + 3):
-        shown = {"texts": [""] * len(names), "differs": view.differs, "there": there, "height": height}
-        figure = bars(values, Axis("", names), "", colours=colours, **shown)
-    every = [0.0, most, *values, *ends, *(() if there is None else there)]
-    low, high = float(np.nanmin(every)), float(np.nanmax(every))
-    figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
-    figure.layout["showlegend"] = False
-    figure.layout["margin"]["b"] = 6  # no numbers stand below
-    look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
-    ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
-    figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
-    return figure
 
 
 def all_probabilities(trace: Trace) -> np.ndarray:
@@ -153,13 +127,6 @@ def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
 def output_names(view: View) -> Sequence[str]:
     """What each logit stands for: the words of the vocabulary, or the classes."""
     return names_along(view, view.trace.axes("logits")[-1]) or ()
-
-
-def decimal(probability: float) -> str:
-    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵."""
-    if 0.995 <= probability < 0.99995:
-        return f"{probability:.4f}"
-    return f"{probability:.2f}" if probability >= 0.01 else written(f"{probability:.1g}")
 
 
 def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> str:

@@ -16,10 +16,11 @@ from pages.ui.frame.pickers import bound
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import hedge
 from pages.ui.runs.measure import Measure, widest
-from pages.ui.sections.answers import decimal, output_names, probabilities
+from pages.ui.sections.answers import output_names, probabilities
 from pages.ui.state import sketch
 from pages.ui.state.link import select
 from pages.ui.text import class_label, literal, plain, t
+from pages.ui.text.numbers import decimal
 from pages.ui.view import View, shape
 
 ATTENTION = "layers.{l}.attention."

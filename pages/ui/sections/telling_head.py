@@ -12,9 +12,8 @@ from cachetools.keys import hashkey
 
 from model import Edit, Pipeline, Trace
 from model.telling import telling_head
-from pages.ui.figures import Axis, drawing, over_drawing, reads
+from pages.ui.figures import TALL, Axis, drawing, over_drawing, reads
 from pages.ui.frame.changes_bar import toggled
-from pages.ui.sections.answers import TALL
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import chosen, select
 from pages.ui.text import plain, t

@@ -29,6 +29,7 @@ from pages.ui.state.link_values import (
     MOST_CODE,
     MOST_NUMBER,
     NAME,
+    NAMES,
     PAIRS,
     PLACE,
     TEXT,
@@ -187,6 +188,8 @@ class Choice:
     measure: str | None = linked(one_of(*MEASURES))
     amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
     walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
+    # Stories that ask: the pages whose answer was seen, of this input
+    seen: tuple[str, ...] = linked(NAMES, ())
     question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
     cost: CostSettings = CostSettings()
 

@@ -29,3 +29,10 @@ def percent(p: float) -> str:
     if 0 < p < 0.001:
         return "< 0.1%"
     return f"{p:.1%}" if 0.995 <= p < 1 or p < 0.1 else f"{p:.0%}"
+
+
+def decimal(probability: float) -> str:
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵."""
+    if 0.995 <= probability < 0.99995:
+        return f"{probability:.4f}"
+    return f"{probability:.2f}" if probability >= 0.01 else written(f"{probability:.1g}")

@@ -1,0 +1,213 @@
+"""A question on a page: it is asked, answered by hand, and then shown, the guess beside what the network does."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
+
+from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
+from pages.ui.frame.navigation import open_with
+from pages.ui.lessons.case import Case, Guess, Truth, is_right
+from pages.ui.lessons.gestures import GESTURES
+from pages.ui.lessons.rows import Question
+from pages.ui.lessons.truths import clear_truth
+from pages.ui.server.cache import digest, of_networks
+from pages.ui.text import catalogue, joined, language, texts_of
+from pages.ui.text.numbers import decimal
+from pages.ui.view import View
+
+HINTS = 3
+WRONG_FOR_A_HINT = 2
+#: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
+#: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "turn", which counts
+#: the questions of the visit, so that widgets forget what was set for another.
+Record = dict[str, Any]
+text, word = texts_of("lesson")
+
+
+def new_record(turn: int) -> Record:
+    return {"guesses": [], "over": False, "right": False, "turn": turn}
+
+
+@of_networks
+@cached(LRUCache(1000), key=lambda question, _, known: hashkey(question.measure, question.least, known), lock=Lock())
+def _truth_for(question: Question, case: Case, known: Hashable) -> Truth | None:
+    return clear_truth(question, case)
+
+
+def truth_for(view: View, question: Question, case: Case) -> Truth | None:
+    """The true answer where it is clear, worked out once for all visitors."""
+    where = (case.token, case.layer, case.head)
+    return _truth_for(question, case, hashkey(view.pipeline, digest(view.subject), *where, language()))
+
+
+@dataclass
+class Asking:
+    """One question on a page, and how far the visitor has come with it.
+
+    after: called, with whether it was found, when the answer is shown; what it holds stays in the visitor's session, so
+    it holds no run.
+    """
+
+    view: View
+    question: Question
+    case: Case
+    truth: Truth
+    record: Record
+    after: Callable[[bool], None] | None = None
+
+    @property
+    def guess(self) -> Guess | None:
+        """The last one."""
+        return self.record["guesses"][-1] if self.record["guesses"] else None
+
+    # -- before the answer ---------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Draw the question, what is tried to find its answer, and what it is answered with."""
+        guesses, question, truth = self.record["guesses"], self.question, self.truth
+        self.question_line()
+        if guesses:
+            st.markdown(text("not_yet"))
+        for number in range(1, min(len(guesses) - WRONG_FOR_A_HINT + 1, HINTS) + 1):
+            self._hint(number)
+        name = f"{self.view.name}.{question.key}.{self.record['turn']}"
+        guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, name)
+        right = guess is not None and is_right(question.gesture, guess, truth)
+        last = right or len(truth.options) == 2 or len(guesses) + 1 >= WRONG_FOR_A_HINT + HINTS
+        found = right and len(guesses) < WRONG_FOR_A_HINT
+        with st.container(horizontal=True):
+            look: dict[str, Any] = {"type": "primary", "disabled": guess is None, "key": f"{self.view.name}.send"}
+            st.button(word("send"), on_click=note, args=(self.record, guess, last, found, self.after), **look)
+            look = {"type": "tertiary", "key": f"{self.view.name}.show"}
+            st.button(word("show"), on_click=show, args=(self.record, False, self.after), **look)
+
+    def question_line(self) -> None:
+        st.markdown(f"##### {text(f'{self.question.key}.ask', **told(self.truth))}")
+
+    def _hint(self, number: int) -> None:
+        hint, place = self.question.hints[number - 1], dict(self.truth.place)
+        said = text(f"{self.question.key}.hint_{number}", **told(self.truth))
+        st.info(f"**{text('hint', number=number)}** {said}", icon=":material/lightbulb:")
+        if hint.page:
+            if hint.turned:
+                place |= {"token": self.truth.place["key"], "key": self.truth.place["token"]}
+            self._to(hint.page, word("try_it"), f"hint_{number}", place | dict(hint.values))
+
+    def _to(self, page: str, label: str, name: str, values: Mapping[str, object]) -> None:
+        """A button that opens another page there, with the same word hidden."""
+        typed = self.view.typed.tokens
+        hidden = tuple(i for i, token in enumerate(self.case.tokens) if token == "[MASK]" and typed[i] != token)
+        values = {"panel": None, "stage": None, **values} | ({"hidden": hidden} if hidden else {})
+        look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.view.name}.{name}"}
+        st.button(label, on_click=open_with, args=(page,), kwargs=values, **look)
+
+    # -- after it ------------------------------------------------------------------------------------
+
+    def verdict(self) -> None:
+        """Say whether the last guess was right."""
+        guess, truth = self.guess, self.truth
+        right = guess is not None and is_right(self.question.gesture, guess, truth)
+        if guess is None:
+            st.markdown(text("no_guess"))
+        elif self.question.gesture == "beans":
+            match = round(sum(map(min, guess, truth.answer)))  # type: ignore[arg-type]
+            st.markdown(text("right_beans" if right else "wrong_beans", match=match))
+        else:
+            named = dict(zip(truth.options, options(truth), strict=True))
+            shown = named.get(str(guess)) or (guess if isinstance(guess, str) else figure_of(guess))  # type: ignore[arg-type]
+            st.markdown(text("right") if right else text("wrong", guess=shown))
+
+    def numbers(self) -> None:
+        """Draw the network's own numbers with the guess beside them; say why, and what it would mean otherwise."""
+        key = self.question.key
+        if f"lesson.{key}.axis" in catalogue(language()):
+            st.caption(text(f"{key}.axis"))
+        self.view.picture(key, self._figure(), self.why(), title=word(f"{key}.short"), still=True)
+        st.markdown(self.otherwise())
+
+    def why(self) -> str:
+        """What is said after the guess: as much as is true of this run."""
+        said = told(self.truth)
+        return joined(" ".join(text(f"{self.question.key}.{name}", **said) for name in self.truth.told))
+
+    def otherwise(self) -> str:
+        """What it would mean if the common mistake were true."""
+        return f":gray[{text(f'{self.question.key}.otherwise', **told(self.truth))}]"
+
+    def see_it(self) -> None:
+        """The way to where the answer is seen."""
+        last = self.question.hints[-1]
+        assert last.page is not None  # the last hint leads to where the answer is seen
+        self._to(last.page, word("see"), "see", self.truth.place | dict(last.values))
+
+    def _figure(self) -> Figure:
+        question, truth, guess = self.question, self.truth, self.guess
+        names, values = map(list, zip(*truth.bars, strict=True))
+        if question.gesture == "beans":
+            return _beans(names, values, guess)  # type: ignore[arg-type]
+        if not truth.literal:
+            names = [word(f"{question.key}.bar_{name}") for name in names]
+        colours = [BLUE] * len(names)
+        if question.gesture == "slide" and guess is not None:
+            names, values, colours = [*names, word("yours")], [*values, guess], [*colours, ORANGE]
+        elif guess in names:
+            colours[names.index(guess)] = ORANGE
+        elif question.gesture == "word" and guess is not None:
+            share = float(self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))])
+            names, values, colours = [*names, guess], [*values, share], [*colours, ORANGE]
+        return bars_with_numbers(
+            np.array(values), names, [figure_of(float(value)) for value in values], colours=colours
+        )
+
+
+def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Figure:
+    """Those of the network as bars, and over them, hollow, those that were given; without the tokens that get none."""
+    shown = [place for place, count in enumerate(beans) if round(count) or (given and given[place])]
+    there = None if given is None else np.array(given, dtype=np.float32)[shown]
+    few = np.array(beans)[shown]
+    return bars_with_numbers(few, [names[place] for place in shown], [f"{count:.0f}" for count in few], there=there)
+
+
+# -- what a click does ---------------------------------------------------------------------------------------------
+
+
+def note(record: Record, guess: Guess, last: bool, found: bool, after: Callable[[bool], None] | None) -> None:
+    """A guess was made. last: it is the last one; found: it is right, and there was no hint."""
+    record["guesses"].append(guess)
+    if last:
+        show(record, found, after)
+
+
+def show(record: Record, found: bool, after: Callable[[bool], None] | None) -> None:
+    record |= {"over": True, "right": found}
+    if after:
+        after(found)
+
+
+# -- in words ------------------------------------------------------------------------------------------------------
+
+
+def told(truth: Truth) -> dict[str, object]:
+    """What is filled into the texts of a question, numbers as people write them."""
+    return {name: value if isinstance(value, str) else figure_of(value) for name, value in truth.said.items()}  # type: ignore[arg-type]
+
+
+def figure_of(value: float) -> str:
+    """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −2.8."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if 0 <= value < 1:
+        return decimal(value)
+    return f"{value:.1f}" if abs(value) >= 10 or value < 0 else f"{value:.2f}"
+
+
+def options(truth: Truth) -> Sequence[str]:
+    """What can be tapped, in the reader's language where it is no token and no number."""
+    words = ("same", "different", "other")
+    return [option if truth.literal or option not in words else word(option) for option in truth.options]

@@ -1,0 +1,85 @@
+"""What a visitor has guessed on the pages, of each input: it stays in his session, and is gone with it."""
+
+from collections.abc import Hashable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from cachetools.keys import hashkey
+
+from pages.ui.lessons.asking import Asking, new_record, truth_for
+from pages.ui.lessons.case import Case
+from pages.ui.lessons.rows import STORY, Question, following
+from pages.ui.server.cache import digest
+from pages.ui.state.link import chosen, select
+from pages.ui.view import View
+
+#: In the session: of each input its records, which questions were asked, in order, and whether each was found; and the
+#: page on which one comes again, that question, and how often it was asked before.
+GUESSED = "guessed"
+#: In the session: how many questions there were.
+TURN = "guessed.turn"
+MOST_INPUTS = 20  # of which guesses are kept
+#: All that is asked on pages, in their order.
+QUESTIONS = {question.key: question for questions in STORY.values() for question in questions}
+
+
+def asked_here(view: View, page: str, case: Case) -> Asking | None:
+    """What the story of a page asks of a run: the first of its questions whose answer is clear."""
+    for question in STORY.get(page, ()):
+        if asking := _of(view, question, case, page):
+            return asking
+    return None
+
+
+def once_more(view: View, page: str, case: Case) -> Asking | None:
+    """What was asked of this input on another page, and missed, once others have been asked since."""
+    kept = _kept(view)
+    if kept["again"][0] != page:
+        asked = [key for key, _ in kept["done"]]
+        due = following(list(QUESTIONS), kept["done"])
+        if due not in asked or QUESTIONS[due] in STORY.get(page, ()):
+            return None
+        kept["again"] = page, due, asked.count(due)
+    _, key, times = kept["again"]
+    return _of(view, QUESTIONS[key], case, again=times)
+
+
+def is_open(asking: Asking, page: str) -> bool:
+    """Whether the answer of what a page asks is still to be found."""
+    return not asking.record["over"] and page not in asking.view.choice.seen
+
+
+def ask_anew(page: str) -> None:
+    """From a click: ask again what was seen."""
+    select(seen=tuple(name for name in chosen().seen if name != page))
+
+
+def _of(view: View, question: Question, case: Case, page: str | None = None, again: int = 0) -> Asking | None:
+    if (truth := truth_for(view, question, case)) is None:
+        return None
+    kept = _kept(view)
+    where = question.key, digest(view.subject), case.token, case.layer, case.head, again
+    if where not in kept["records"]:
+        st.session_state[TURN] = turn = st.session_state.get(TURN, 0) + 1
+        kept["records"][where] = new_record(turn)
+    after = partial(_over, kept["done"], question.key, page)
+    return Asking(view, question, case, truth, kept["records"][where], after)
+
+
+def _over(done: list[tuple[str, bool]], key: str, page: str | None, found: bool) -> None:
+    """An answer is shown: from now on this page shows it, and so does its link."""
+    done.append((key, found))
+    if page and page not in (seen := chosen().seen):
+        select(seen=(*seen, page))
+
+
+def _kept(view: View) -> dict[str, Any]:
+    """What is kept of the input on the screen."""
+    inputs: dict[Hashable, dict[str, Any]] = st.session_state.setdefault(GUESSED, {})
+    given = hashkey(view.choice.pipeline, digest(view.given))
+    kept = inputs.pop(given, None) or {"records": {}, "done": [], "again": (None, None, 0)}
+    inputs[given] = kept  # as the last
+    for oldest in list(inputs)[:-MOST_INPUTS]:
+        del inputs[oldest]
+    return kept

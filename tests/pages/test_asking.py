@@ -1,0 +1,189 @@
+"""Stories that ask: a guess, then the picture; once for each input; nothing unclear, and nothing of a changed run."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from torch import nn
+
+from pages.ui.lessons import visit
+from pages.ui.lessons.rows import BETWEEN, STORY
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.text import LANGUAGES, catalogue
+from tests.pages.opening import SEEN, assert_fine, charts, figure, numbers, open_page, texts, turn_to, with_network
+from tests.ui.test_lessons import _no_answer, _no_favourite, _no_order, _nothing_found, doctored
+
+SENTENCE = "she [MASK] to the shop to buy some bread ."
+STORIES = [name for name in STORY if name not in ("translation", "flat", "shapes_and_cost")]
+WORDS = catalogue("en")
+
+
+def story(name: str, **link: str) -> AppTest:
+    """A page as who has seen nothing of this input finds it."""
+    return open_page(name, **{"depth": "story", "s": SENTENCE, "seen": "nothing", **link})
+
+
+def asks(app: AppTest, page: str, lang: str = "en") -> bool:
+    """Whether one of the page's questions stands on it."""
+    asked = [catalogue(lang)[f"lesson.{question.key}.ask"] for question in STORY[page]]
+    patterns = ["##### " + ".+?".join(map(re.escape, re.split(r"\{\w+\}|W_O", text))) for text in asked]
+    return any(re.fullmatch(pattern, part.value) for pattern in patterns for part in app.main.markdown)
+
+
+def click(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert_fine(app)
+    return app
+
+
+def go(app: AppTest, page: str) -> AppTest:
+    turn_to(app, page).run()
+    assert_fine(app)
+    return app
+
+
+def beans(app: AppTest, *places: int) -> None:
+    """Give ten beans to the token in each of these places, and send them."""
+    for place in places:
+        (button,) = [one for one in app.button if re.fullmatch(rf"attention\.beans\.\d+\.{place}", one.key or "")]
+        button.click().run()
+    click(app, "attention.send")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", STORIES)
+def test_a_story_asks_before_its_picture_answers_and_shows_it_at_one_tap(name: str, lang: str) -> None:
+    app = story(name, lang=lang)
+    if not asks(app, name, lang):
+        assert charts(app), "what is not clear is shown at once"
+        return
+    assert not charts(app)
+    said = " ".join(str(part.value) for part in [*app.main.subheader, *app.main.markdown])
+    assert len([word for word in said.split() if re.search(r"\w", word)]) <= 90
+    click(app, f"{name}.show")
+    assert charts(app) and not asks(app, name, lang)
+    assert app.query_params["seen"].split("~")[-1] == name
+    link = dict(app.query_params)
+    assert charts(open_page(name, **link)), "a link shows what its sender saw"
+
+
+def test_what_each_story_can_ask_of_a_plain_sentence_is_asked() -> None:
+    asked = [name for name in STORIES if asks(story(name), name)]
+    assert {"home", "tokens", "attention", "add_and_norm", "layers"} <= set(asked)
+
+
+def test_a_drawing_is_asked_where_that_has_sense() -> None:
+    three = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
+    assert asks(story("add_and_norm", **three), "add_and_norm")
+    assert not asks(story("home", **three), "tokens") and not texts(story("home", **three)).count("[MASK]")
+
+
+def test_beans_lie_over_the_networks_own_also_for_who_comes_back() -> None:
+    app = story("attention", layer="3", head="7")
+    beans(app, *[1] * 4, *[5] * 6)
+    click(app, "attention.show")
+    trace = pipelines.run("text", SENTENCE)
+    row = trace["layers.2.attention.weights"][6, trace.tokens.index("[MASK]")]
+    for _ in range(2):
+        own, given = figure(app, 1)["data"][:2]
+        names = figure(app, 1)["layout"]["yaxis"]["ticktext"]
+        by_name = dict(zip(names, zip(numbers(own["x"]), numbers(given["x"]), strict=True), strict=True))
+        assert {name: there for name, (_, there) in by_name.items() if there} == {"she": 40, "shop": 60}
+        assert by_name["shop"][0] == pytest.approx(100 * row[trace.tokens.index("shop")], abs=1e-3)
+        go(go(app, "heads"), "attention")
+    assert not asks(app, "attention")
+
+
+def test_a_word_is_laid_among_those_of_the_network() -> None:
+    app = story("home")
+    app.text_input(key=next(box.key for box in app.text_input if (box.key or "").startswith("home.word"))).set_value(
+        "milk"
+    ).run()
+    click(click(app, "home.send"), "home.show")
+    names = figure(app)["layout"]["yaxis"]["ticktext"]
+    assert [name for name in names if name.startswith("milk")] == [f"milk ({WORDS['lesson.yours']})"]
+
+
+def test_another_input_is_asked_about_and_what_was_seen_of_the_first_stays_seen() -> None:
+    app = click(story("attention"), "attention.show")
+    app.sidebar.text_input(key="s").set_value("the cat sat on the [MASK] .").run()
+    assert asks(app, "attention") and "attention" not in app.query_params.get("seen", "")
+    app.sidebar.text_input(key="s").set_value(SENTENCE).run()
+    assert not asks(app, "attention") and "attention" in app.query_params["seen"]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"edits": "layers.2.attention.heads~zero~head.7"},
+        {"other": "he [MASK] home .", "shown": "beside"},
+        {"model": "paper"},
+        {"depth": "numbers"},
+    ],
+)
+def test_a_run_that_is_changed_compared_or_random_is_shown_at_once(link: dict[str, str]) -> None:
+    app = story("attention", **link)
+    assert charts(app) and not asks(app, "attention")
+
+
+@pytest.mark.parametrize(
+    ("page", "change"),
+    [
+        ("home", _no_answer), ("tokens", _no_order), ("attention", _no_favourite), ("add_and_norm", _nothing_found),
+        ("layers", _no_answer),
+    ],
+)  # fmt: skip
+def test_what_would_be_false_in_a_run_is_not_asked_but_shown(
+    page: str, change: Callable[[nn.Module], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asks(story(page), page)
+    with_network(monkeypatch, doctored(change))
+    app = story(page)
+    assert not asks(app, page) and charts(app)
+
+
+def test_wrong_twice_gives_a_hint_at_each_further_guess() -> None:
+    app = story("add_and_norm")
+    for times in range(1, 6):
+        (slider,) = [one for one in app.main.slider if (one.key or "").startswith("add_and_norm.sum")]
+        slider.set_value(0.0).run()
+        click(app, "add_and_norm.send")
+        if times < 5:
+            assert len(app.main.info) == max(0, times - 1) and not charts(app)
+    assert charts(app), "after the last hint the answer is shown"
+
+
+def test_what_was_missed_comes_back_on_a_later_page_once_others_were_asked() -> None:
+    app = story("home")
+    click(app, "home.show")
+    others = ["tokens", "attention", "add_and_norm"]
+    for number, page in enumerate(others, 1):
+        go(app, page)
+        click(app, f"{page}.show")
+        again = WORDS["lesson.about_again"] in texts(app)
+        assert again == (number >= BETWEEN)
+        if number == BETWEEN:
+            assert WORDS["lesson.word.ask"] in texts(app)
+    click(app, f"{others[-1]}.show")
+    assert WORDS["lesson.word.why"].partition("“")[0] in texts(app).replace("\\", "")
+    go(app, "layers")
+    assert WORDS["lesson.word.ask"] not in texts(app), "twice is enough"
+
+
+def test_who_follows_a_link_to_a_seen_answer_can_be_asked_first() -> None:
+    app = story("attention", seen=SEEN)
+    click(app, "attention.ask_anew")
+    assert asks(app, "attention") and not charts(app)
+    assert "attention" not in app.query_params["seen"].split("~")
+
+
+def test_all_stories_are_about_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The telling word is hidden on each of them."""
+    read = []
+    monkeypatch.setattr(visit, "asked_here", lambda view, page, case: read.append(view.subject))
+    for name in STORIES:
+        story(name, s="the dog chased the cat .")
+    assert len(set(read)) == 1
+    assert "[MASK]" in pipelines.run("text", read[0]).tokens
