@@ -10,6 +10,7 @@ from model.analysis import (
     entropy,
     head_pattern,
     head_table,
+    leaking,
     mean_cosine,
     mean_distance,
     pca,
@@ -240,3 +241,9 @@ def test_the_mean_cosine_to_all_rows_is_that_of_the_cosines() -> None:
     table[3] = 0
     for row in (0, 3, 39):
         assert mean_cosine(table, row) == pytest.approx(float(cosine_similarity(table[[row]], table).mean()), abs=1e-6)
+
+
+def test_of_even_scores_as_much_leaks_as_there_are_later_keys() -> None:
+    np.testing.assert_allclose(leaking(np.zeros((2, 4, 4))), [[3 / 4, 2 / 4, 1 / 4, 0]] * 2)
+    only_later = np.where(np.eye(3, k=1) > 0, 50.0, 0.0)
+    np.testing.assert_allclose(leaking(only_later)[:2], 1, atol=1e-6)

@@ -294,3 +294,14 @@ def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
         buttons = app.segmented_control(key="either.stage")
         assert buttons.value == step == app.session_state["choice"].stage
         assert not buttons.proto.set_value  # whatever is said to a widget overwrites what it was told since
+
+
+def test_a_mask_is_told_from_the_word_of_that_name() -> None:
+    link = {"stage": "masked", "layer": "2", "head": "3", "depth": "numbers"}
+    assert "is something else" in texts(open_page("attention", s=SENTENCE, **link))
+    app = open_page("attention", s="the dog [MASK] the cat .", **link)
+    weights = trace_of(app)["layers.1.attention.weights"][2]
+    assert f"it gets {weights[:, 3].mean():.0%} of the weight" in texts(app).replace("\\", "")
+    app.button(key="attention.way").click().run()
+    assert_fine(app)
+    assert "translation.leak" in [chart["key"] for chart in charts(app)]

@@ -530,3 +530,26 @@ def test_the_npz_holds_the_translation_on_screen() -> None:
     saved = np.load(io.BytesIO(exports.npz(run_of(SEVERAL, written=found.greedy.ids))))
     assert saved["target_tokens"].tolist() == ["[ZH]", *found.greedy.tokens[:-1]]
     assert len(saved["decoder.layers.0.cross.weights"][0]) == len(found.greedy.tokens)
+
+
+MASK = {"panel": "inside", "block": "attention", "stage": "masked"}
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes(step: int) -> None:
+    app = opened(**MASK, step=str(step))
+    run = run_of(written=run_of().beams[0].ids)
+    edit = Edit("decoder.layers.2.attention.masked", "unmasked", head=4)
+    free = run_of(edits=(edit,), written=run_of().beams[0].ids)["decoder.layers.2.attention.weights"][4, step - 1]
+    (drawn,) = [chart["figure"]["data"] for chart in charts(app) if chart["key"] == "translation.leak"]
+    np.testing.assert_allclose(numbers(drawn[1]["y"]), free, atol=1e-5)
+    np.testing.assert_array_equal(numbers(drawn[0]["y"])[step:], 0)
+    np.testing.assert_array_equal(numbers(drawn[0]["y"]), run["decoder.layers.2.attention.weights"][4, step - 1])
+    assert f"would take {percent(float(free[step:].sum()))} from them" in said(app)
+    assert f"and {percent(float(free[step]))} from “{run.written[step - 1]}” itself" in said(app)
+    assert run.target_tokens[step] == run.written[step - 1]  # so it is the piece to be guessed
+
+
+def test_at_the_last_step_nothing_is_said_to_leak() -> None:
+    app = opened(**MASK, step=str(len(run_of().beams[0].ids)))
+    assert "the mask hides nothing" in said(app) and "would take" not in said(app)

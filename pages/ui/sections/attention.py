@@ -59,6 +59,8 @@ def attention_steps(view: View, prefix: str) -> None:
         set_by_hand(view)
     else:
         attention_step(view, prefix, step, way)
+        if step == "masked" and view.kind == "words":
+            about_masks(view, prefix)
 
 
 def stepper(step: str) -> None:
@@ -81,6 +83,18 @@ def _way(view: View, step: str) -> str:
     words = [plain("attention.as_drawing" if ways[0] == w == "row" else f"attention.as_{w}") for w in ways]
     look = {"key": f"{step}_as", "label_visibility": "collapsed"}
     return either("as_", plain("attention.weights_as"), ways, words, way, **look)
+
+
+def about_masks(view: View, prefix: str) -> None:
+    """That [MASK] is a word, and a mask is none; and the way to a mask that hides something."""
+    tokens = view.trace.tokens
+    if "[MASK]" in tokens:
+        weights = view.trace[prefix + "weights"][view.choice.head]
+        looked_at = weights[:, [place for place, token in enumerate(tokens) if token == "[MASK]"]].sum(axis=1)
+        st.caption(t("attention.mask_word_here", share=f"{looked_at.mean():.0%}"))
+    else:
+        st.caption(t("attention.mask_is_no_word"))
+    view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
 
 
 def _has_special(view: View, prefix: str) -> bool:

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from model import Edit
+from model.analysis import leaking, softmax
 from model.graph import Quantity
+from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.frame.changes_bar import quantity_in_words
 from pages.ui.frame.glossary import name_of
 from pages.ui.frame.pickers import either
@@ -13,6 +15,7 @@ from pages.ui.sections.working import working
 from pages.ui.sections.writing import Writing, next_words
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import percent
 
 SIDE = "decoder."
 BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
@@ -34,8 +37,38 @@ def inside(view: Writing) -> None:
     name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
     if name in STEPS:
         attention_step(view, named[name].key.removesuffix(name), name)
+        if (block, name) == ("attention", "masked"):
+            without_mask(view)
     else:
         cell_map(view, named[name].key, meaning(view, named[name]), title=title(view, named[name]))
+
+
+def without_mask(view: Writing) -> None:
+    """The chosen head's row with its mask, and as it would be without: what it would take from later words."""
+    prefix = view.key(f"{SIDE}layers.{{l}}.attention.")
+    scaled, step = view.trace[f"{prefix}scaled"], view.step
+    free, masked = softmax(scaled[view.head, step]), view.trace[f"{prefix}weights"][view.head, step]
+    later = len(free) - 1 - step
+    said = {"piece": view.trace.written[step], "n": later, "where": view.where()}
+    if later:
+        everywhere = view.trace.over_layers("attention.scaled", SIDE)[..., :-1, :]  # the last has nothing later
+        said |= {"share": percent(float(free[step + 1 :].sum())), "answer": percent(float(free[step + 1]))}
+        said["all"] = percent(float(leaking(everywhere).mean()))
+    names = [plain("translation.with_mask"), plain("translation.without_mask")]
+    view.picture(
+        "leak",
+        grouped_bars(
+            dict(zip(names, (masked, free), strict=True)),
+            Axis(plain("translation.read_axis"), view.trace.target_tokens),
+            plain("attention.weight"),
+            (AFTER, ACCENT),
+            value_range=(0, 1),
+        ),
+        t(f"translation.read_leak{'' if later else '_last'}", **said),
+        title=plain("translation.leak_title"),
+        still=True,
+    )
+    st.caption(t("attention.mask_is_no_word"))
 
 
 def quantities_of(view: Writing, block: str) -> list[Quantity]:
