@@ -1,11 +1,21 @@
 """Glass Encoder's server: `streamlit run app.py`. What it runs for each visitor is pages/every_page.py."""
 
 from starlette.middleware import Middleware
+from streamlit import get_option
 from streamlit.starlette import App
 
+from pages.ui.classroom.hall import Hall
+from pages.ui.classroom.routes import routes
+from pages.ui.classroom.store import store
 from pages.ui.server import entrance, streamlit_private
 
 streamlit_private.ask_no_stranger()
 streamlit_private.send_whole_pages()
 streamlit_private.run_in_turn()
-app = App("pages/every_page.py", middleware=[Middleware(entrance.Entrance)])
+hall = Hall(store)  # the phones of a class, which get no Streamlit
+app = App(
+    "pages/every_page.py",
+    middleware=[Middleware(entrance.Entrance)],
+    routes=routes(hall, get_option("server.baseUrlPath")),
+    lifespan=lambda _: hall.open(),
+)

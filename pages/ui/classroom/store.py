@@ -42,7 +42,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
-from pages.ui.classroom.phases import TOLD, Phase, following, round_of
+from pages.ui.classroom.phases import ROUNDS, TOLD, Phase, following, round_of
 from pages.ui.classroom.questions import Guess, Shown, Told, checked, stem
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # without O and I, which look like numbers
@@ -333,17 +333,19 @@ class Store:
         """All that a phone may know now; None if there is no such class.
 
         What is true is not even read before it is revealed. While a question is only read, its stem is all there is.
+        ticket: the same for all phones of a class; who shows it has been let in before.
         """
         if not is_code(code):
             return None
         told = case((classes.c.phase.in_(TOLD), questions.c.truth)).label("truth")
         this = (questions.c.code == classes.c.code) & (questions.c.number == classes.c.number)
-        asked = select(*_STANDING, questions.c.shown, told).select_from(classes.outerjoin(questions, this))
+        asked = select(*classes.c, questions.c.shown, told).select_from(classes.outerjoin(questions, this))
         with self._look() as now:
             row = now.execute(asked.where(classes.c.code == code)).one_or_none()
         if row is None:
             return None
         says = {name: getattr(row, name) for name in ("version", "phase", "number", "round", "paused")}
+        says["ticket"] = _hash(f"ticket {row.key_hash}")[:20]
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
             shown = json.loads(row.shown)
             says["question"] = stem(shown) if row.phase == Phase.QUESTION else shown
@@ -365,7 +367,8 @@ class Store:
         """Keep votes, all in one transaction, and say of each what became of it.
 
         A vote is one for its phone, question and round: sent again, it takes the place of the one before. When this
-        returns, those that are kept outlive this process.
+        returns, those that are kept outlive this process. One that comes again after closing, since its phone never
+        heard that it was kept, is told so then.
         """
         verdicts = [Verdict.CLOSED] * len(ballots)
         kept: dict[tuple, dict[str, object]] = {}
@@ -380,13 +383,15 @@ class Store:
                 if room is None:
                     verdicts[place] = Verdict.UNKNOWN
                 elif (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round):
-                    vote = _possible(self._question(now, room), ballot)
+                    vote = _possible(self._question(now, room.code, room.number), ballot)
                     verdicts[place] = Verdict.IMPOSSIBLE if vote is None else Verdict.FULL
                     if vote is not None and left[room.code] > 0:
                         mine = {"code": room.code, "number": room.number, "round": room.round, "device": ballot.device}
                         written = {"guess": json.dumps(vote.guess), "confidence": vote.confidence}
                         kept[tuple(mine.values())] = mine | written
                         verdicts[place] = Verdict.KEPT
+                elif self._is_kept(now, room, ballot):
+                    verdicts[place] = Verdict.KEPT
             # In one order everywhere: two workers that keep the same phones' votes wait for each other in no circle.
             self._upsert(now, votes, [kept[which] for which in sorted(kept)], ("guess", "confidence"))
         return verdicts
@@ -471,13 +476,23 @@ class Store:
         assert changed is not None
         return changed
 
-    def _question(self, now: Connection, room: Room) -> Shown:
-        """The question that a class is asked; it never changes under its number."""
-        this = room.code, room.number
+    def _question(self, now: Connection, code: str, number: int) -> Shown:
+        """A question that a class is or was asked; it never changes under its number."""
+        this = code, number
         if this not in self._shown:
-            which = select(questions.c.shown).where(questions.c.code == room.code, questions.c.number == room.number)
+            which = select(questions.c.shown).where(questions.c.code == code, questions.c.number == number)
             self._shown[this] = json.loads(now.scalars(which).one())
         return self._shown[this]
+
+    def _is_kept(self, now: Connection, room: Room, ballot: Ballot) -> bool:
+        """Whether this very vote is there already, from before its question was closed."""
+        if not 0 < ballot.number <= room.number or not 0 < ballot.round <= ROUNDS:
+            return False
+        this = votes.c.code == room.code, votes.c.number == ballot.number, votes.c.round == ballot.round
+        there = now.execute(select(votes).where(*this, votes.c.device == ballot.device)).one_or_none()
+        return there is not None and _possible(self._question(now, room.code, ballot.number), ballot) == Vote(
+            json.loads(there.guess), there.confidence
+        )
 
     def _left(self, now: Connection, room: Room) -> int:
         """How many more votes are taken."""

@@ -55,6 +55,9 @@ class Entrance:
             case "/_stcore/metrics" if not _asked_from_here(scope):
                 await PlainTextResponse("for this machine only", 403)(scope, receive, send)
                 return
+            case "/join":  # a page of ours, which starts no client
+                await self.app(scope, receive, send)
+                return
         if asset := self.assets.get("/".join(scope["path"].rsplit("/", 2)[1:])):
             await asset(scope, receive, send)
             return

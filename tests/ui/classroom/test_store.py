@@ -156,19 +156,18 @@ def test_a_double_click_goes_one_step(lesson: Class) -> None:
 def test_of_two_teachers_at_once_one_acts_and_both_learn_how_it_stands(lesson: Class, url: str) -> None:
     seen, start = lesson.go(Phase.QUESTION).version, threading.Barrier(8)
 
-    def act(_: int) -> Room:
+    def act(which: int) -> Room:
         one = Store(url)
         one.of_teacher(lesson.code, lesson.key)  # is connected
         start.wait()
-        return one.advance(lesson.code, lesson.key, seen, Phase.OPEN)
+        return one.advance(lesson.code, lesson.key, seen, (Phase.OPEN, Phase.ENDED)[which % 2])
 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(act, range(8)))
+    assert set(found) == {lesson.room} and lesson.room.version == seen + 1
     assert lesson.store.advance(lesson.code, lesson.key, seen, Phase.ENDED) == lesson.room, (
         "she saw what is no longer so"
     )
-    assert set(found) == {lesson.room} and lesson.room.version == seen + 1
-    assert lesson.store.advance(lesson.code, lesson.key, lesson.room.version, Phase.CLOSED).phase is Phase.CLOSED
 
 
 def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
@@ -222,9 +221,20 @@ def test_votes_count_only_where_and_while_the_question_is_open(lesson: Class) ->
     assert lesson.vote("0") is Verdict.KEPT
     for phase in (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED, Phase.QUESTION, Phase.ENDED):
         lesson.go(phase)
-        assert lesson.vote(number=1) is Verdict.CLOSED
+        assert lesson.vote(device="late", number=1) is Verdict.CLOSED
     assert votes_of(lesson) == {1: [("1", 2)], 2: [("0", 2)]}
     assert lesson.vote(number=2) is Verdict.CLOSED and votes_of(lesson, 2) == {}
+
+
+def test_a_vote_whose_phone_never_heard_that_it_was_kept_is_told_so_after_closing(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    lesson.vote("1")
+    lesson.go(Phase.CLOSED)
+    assert lesson.vote("1") is Verdict.KEPT
+    assert {lesson.vote("0"), lesson.vote("1", "d2"), lesson.vote("1", confidence=3)} == {Verdict.CLOSED}
+    lesson.go(Phase.QUESTION)
+    assert lesson.vote("1", number=1) is Verdict.KEPT and lesson.vote("1", number=2) is Verdict.CLOSED
+    assert votes_of(lesson) == {1: [("1", 2)]}
 
 
 @pytest.mark.parametrize("confidence", [0, 4, None, True, 2.0, "2"])
@@ -256,8 +266,16 @@ def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: st
         for worker in range(4)
     ]
     orders = [batches[0], batches[1][::-1], batches[2], batches[3][::-1]]
+    start = threading.Barrier(4)
+
+    def keep(batch: list[Ballot]) -> list[Verdict]:
+        one = Store(url)
+        one.room(lesson.code)  # is connected
+        start.wait()
+        return one.vote_all(batch)
+
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda batch: Store(url).vote_all(batch), orders))
+        found = list(pool.map(keep, orders))
     assert {verdict for verdicts in found for verdict in verdicts} == {Verdict.KEPT}
     assert lesson.store.count(lesson.code)[0] == 300
 
@@ -322,7 +340,8 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     lesson.go(*TO_OPEN)
     said = lesson.store.snapshot(lesson.code)
     assert said is not None
-    assert said.keys() == {"version", "phase", "number", "round", "paused", "question"}
+    assert said.keys() == {"version", "phase", "number", "round", "paused", "question", "ticket"}
+    assert lesson.key not in json.dumps(said)
 
 
 def test_phones_are_counted_while_their_workers_hold_them(

@@ -1,0 +1,472 @@
+// A phone in class: code, lobby, question, guess, how sure, sent, kept, and after the reveal the guess over the truth.
+// In the JavaScript of 2009, so that old phones run it. All that comes from others is set as text.
+(function () {
+  'use strict'
+  var WORDS = JSON.parse(document.getElementById('words').textContent)
+  var LANGUAGES = ['en', 'zh']
+  var BEANS = 100, HANDFUL = 10, LONGEST_WORD = 24
+  var SILENCE = 45000   // ms without a word from the server, who says something every 15 s: the line is dead
+  var POLL = 3000       // ms between two questions, where the server cannot speak by itself
+  var TRIES = 3, PAUSE = 1000, LONGEST_PAUSE = 10000
+  var main = document.getElementById('main'), line = document.getElementById('line')
+  var news = document.getElementById('news'), switcher = document.getElementById('switch')
+
+  // -- what this phone keeps: its number, the class, its votes ---------------------------------------------------------
+
+  var kept = { device: '', code: '', ticket: '', language: '', votes: {} }
+  try {
+    var found = JSON.parse(localStorage.getItem('glass.class') || '{}')
+    for (var name in kept) if (typeof found[name] === typeof kept[name]) kept[name] = found[name]
+  } catch (error) { kept.device = '' }   // nothing can be kept here: it lasts as long as the page
+  if (!/^[0-9a-f]{32}$/.test(kept.device)) kept.device = random()
+  function random() {
+    var text = '', bytes = new Array(16), i
+    if (window.crypto && crypto.getRandomValues) bytes = crypto.getRandomValues(new Uint8Array(16))
+    else for (i = 0; i < 16; i++) bytes[i] = Math.floor(Math.random() * 256)
+    for (i = 0; i < 16; i++) text += (256 + bytes[i]).toString(16).slice(1)
+    return text
+  }
+  function keep() {
+    try { localStorage.setItem('glass.class', JSON.stringify(kept)) } catch (error) { return }
+  }
+
+  var says = null       // what the class is asked, as the server last said
+  var refused = ''      // why there is no class: the name of a text
+  var draft = {}        // the guess that is being made
+  var editing = false   // a vote that is kept is being changed
+  var notice = ''       // of a vote that came too late
+  var missing = ''      // what a vote that cannot be sent lacks
+  var lost = false, entering = false, shown = '', sending = false, tries = 0, again = 0
+
+  function language() { return kept.language || document.documentElement.lang }
+  function word(name, values) {
+    return WORDS[language()][name].replace(/\{(\w+)\}/g, function (whole, key) {
+      return values && key in values ? values[key] : whole
+    })
+  }
+  function local(words) { return words ? words[language()] || words.en || '' : '' }
+
+  // -- what is drawn ---------------------------------------------------------------------------------------------------
+
+  function el(tag, about, children) {
+    var made = document.createElement(tag), key
+    for (key in about || {}) {
+      if (key.slice(0, 2) === 'on') made[key] = about[key]
+      else if (about[key] !== null && about[key] !== false) made.setAttribute(key, about[key] === true ? '' : about[key])
+    }
+    if (children === undefined || children === null) return made
+    if (!(children instanceof Array)) children = [children]
+    children.forEach(function (child) {
+      if (child !== null && child !== undefined) made.appendChild(child.nodeType ? child : document.createTextNode(child))
+    })
+    return made
+  }
+  function p(text, look) { return text ? el('p', { 'class': look || null }, text) : null }
+  function button(text, click, look) { return el('button', { type: 'button', 'class': look || null, onclick: click }, text) }
+
+  function now() { return says ? says.number + '.' + says.round : '' }
+  function mine(any) {   // the vote on this question: of this round, or (any) of the last one that there is
+    var round = says.round, vote = null
+    for (; round > 0 && !vote; round = any ? round - 1 : 0) vote = kept.votes[says.number + '.' + round]
+    return vote || null
+  }
+
+  function view() {
+    if (!says) return refused === 'gone' ? 'gone' : 'code'
+    if (says.paused) return 'paused'
+    if (says.phase === 'open') return mine() && !editing ? 'sent' : 'open'
+    return says.phase
+  }
+
+  // Draw anew what has changed; what is being written stays as it is while nothing has.
+  function draw(focus) {
+    var vote = says && says.question ? mine() : null
+    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(vote.guess), refused, notice, missing, entering].join('|')
+    tell()
+    if (which === shown) return
+    var before = shown.split('|').slice(0, 2).join()
+    shown = which
+    var there = DRAW[view()]()
+    while (main.firstChild) main.removeChild(main.firstChild)
+    there.forEach(function (part) { if (part) main.appendChild(part) })
+    document.documentElement.lang = language()
+    document.title = word('title') + ' · Glass Encoder'
+    document.getElementById('where').textContent = says ? word('where', { code: kept.code }) : 'Glass Encoder'
+    var other = LANGUAGES[1 - LANGUAGES.indexOf(language())]
+    switcher.textContent = WORDS[other].language
+    switcher.lang = other
+    var title = main.querySelector('h1')
+    if (title && before !== [view(), now()].join()) news.textContent = title.textContent   // for those who listen
+    if (focus && title) { title.tabIndex = -1; title.focus() }
+  }
+  function tell() {
+    var waits = false, key
+    for (key in kept.votes) waits = waits || kept.votes[key].state === 'waiting'
+    line.textContent = !lost ? '' : word(waits ? 'offline_vote' : 'offline')
+  }
+
+  function head() {
+    var title = word(says.round > 1 ? 'second' : 'question', { n: says.number })
+    return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, local(says.question.ask)),
+            p(says.question.reads, 'reads')]
+  }
+
+  var DRAW = {
+    code: function () {
+      var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
+        autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
+      input.value = kept.code
+      var form = el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
+        el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
+        el('p', { id: 'help', 'class': 'small' }, word('code_help')),
+        refused ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
+        el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
+      return [el('h1', {}, word('title')), form, p(word('privacy'), 'small')]
+    },
+    gone: over, ended: over,
+    paused: function () { return [el('h1', {}, word('paused'))] },
+    lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), p(word('privacy'), 'small')] },
+    question: function () { return head().concat([p(word('stem'), 'small')]) },
+    open: function () {
+      if (draft.of !== now()) draft = { of: now() }
+      var question = says.question
+      return head().concat([el('form', { onsubmit: function () { send(); return false }, novalidate: true }, [
+        GESTURES[question.gesture](question), sure(),
+        missing ? el('p', { 'class': 'wrong', role: 'alert' }, missing) : null,
+        el('button', { type: 'submit', 'class': 'main' }, word('send'))])])
+    },
+    sent: function () {
+      var vote = mine()
+      return head().concat([
+        p(word(vote.state === 'kept' ? 'kept' : 'waiting'), vote.state === 'kept' ? 'kept' : ''),
+        yours(vote), button(word('change'), function () {
+          editing = true
+          draft = { of: now(), guess: vote.guess, sure: vote.sure }
+          draw(true)
+        })])
+    },
+    closed: function () { return head().concat([p(word('closed')), yours(mine(true))]) },
+    discuss: function () { return head().concat([el('p', { 'class': 'kept' }, word('discuss')), yours(mine(true))]) },
+    revealed: revealed, explained: revealed
+  }
+  function over() { return [el('h1', {}, word('gone')), p(word('gone_then'))] }
+  function yours(vote) { return p(vote ? word('yours', { guess: named(vote.guess) }) : word('no_guess')) }
+
+  // A guess in words.
+  function named(guess) {
+    var question = says.question, at = (question.options || []).indexOf(guess)
+    if (question.gesture === 'beans') {
+      return question.options.map(function (option, i) { return guess[i] ? called(i) + ' ' + Math.round(guess[i]) : '' })
+        .filter(Boolean).join(word('comma'))
+    }
+    return at >= 0 ? called(at) : typeof guess === 'number' ? figure(guess) : guess
+  }
+  function called(at) { return local(says.question.names)[at] || says.question.options[at] }
+  function tidy(value) { return Math.round(value * 100) / 100 }
+  function figure(value) {
+    var size = Math.abs(value)
+    if (value === Math.floor(value)) return String(value).replace('-', '−')
+    if (size < .001) return value < 0 ? '> −0.001' : '< 0.001'
+    return String(parseFloat(value.toFixed(size < .1 ? 3 : size < 10 ? 2 : 1))).replace('-', '−')
+  }
+
+  // -- gestures --------------------------------------------------------------------------------------------------------
+
+  function options(name, legend, values, texts, chosen, choose, look) {
+    return el('fieldset', {}, [el('legend', {}, legend), el('div', { 'class': look || null }, values.map(function (value, i) {
+      var input = el('input', { type: 'radio', name: name, value: String(i) })
+      input.checked = chosen === value
+      input.onchange = function () { choose(value) }
+      return el('label', { 'class': 'choice' }, [input, el('span', {}, texts[i])])
+    }))])
+  }
+  function sure() {
+    var texts = [word('sure_1'), word('sure_2'), word('sure_3')]
+    return options('sure', word('sure'), [1, 2, 3], texts, draft.sure, function (value) { draft.sure = value }, 'sure')
+  }
+  function tap(question) {
+    var texts = question.options.map(function (option, i) { return called(i) })
+    return options('guess', word('your_choice'), question.options, texts, draft.guess, function (value) { draft.guess = value })
+  }
+  function field(label, about, read) {
+    var input = el('input', about)
+    input.id = 'guess'
+    if (draft.guess !== undefined) input.value = draft.guess
+    input.oninput = input.onchange = function () { draft.guess = read(input) }
+    return el('div', {}, [el('label', { 'for': 'guess', 'class': 'field' }, label), input])
+  }
+  var GESTURES = {
+    word: function () {
+      var about = { type: 'text', maxlength: LONGEST_WORD, autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' }
+      return field(word('your_word'), about, function (input) { return input.value.replace(/^\s+|\s+$/g, '') })
+    },
+    tap: tap, same: tap,
+    slide: function (question) {
+      var low = question.span[0], high = question.span[1], step = high <= 1 ? .01 : .1
+      if (draft.guess === undefined) draft.guess = tidy((low + high) / 2)
+      var said = el('output', { 'for': 'guess' }, figure(draft.guess))
+      var about = { type: 'range', min: low, max: high, step: step }
+      var made = field(word('your_value'), about, function (input) {
+        var value = Math.min(high, Math.max(low, tidy(parseFloat(input.value))))
+        said.textContent = figure(value)
+        return value
+      })
+      made.insertBefore(said, made.lastChild)
+      made.appendChild(el('div', { 'class': 'ends', 'aria-hidden': true }, [el('span', {}, figure(low)), el('span', {}, figure(high))]))
+      return made
+    },
+    number: function (question) {
+      var about = { type: 'number', min: question.span[0], max: question.span[1], step: 1, inputmode: 'numeric' }
+      return field(word('your_number', { low: question.span[0], high: question.span[1] }), about, function (input) {
+        return /^\d+$/.test(input.value) ? parseInt(input.value, 10) : undefined
+      })
+    },
+    beans: function (question) {
+      var given = draft.guess = (draft.guess || question.options.map(function () { return 0 })).slice()
+      var left = el('p', { role: 'status' }), rows = []
+      function give(i, beans) {
+        return function () {
+          var rest = BEANS - given.reduce(function (sum, one) { return sum + one }, 0)
+          if (given[i] + beans >= 0 && rest >= beans) given[i] += beans
+          count()
+        }
+      }
+      function count() {
+        var rest = BEANS - given.reduce(function (sum, one) { return sum + one }, 0)
+        left.textContent = rest ? word('beans_left', { left: rest }) : word('beans_all')
+        rows.forEach(function (row, i) { row.textContent = String(given[i]) })
+      }
+      var made = el('fieldset', {}, [el('legend', {}, word('beans')), left].concat(question.options.map(function (option, i) {
+        var name = called(i), counted = rows[i] = el('span', { 'class': 'count' })
+        var fewer = el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -HANDFUL) }, '−')
+        var more = el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, HANDFUL) }, '+')
+        return el('div', { 'class': 'bean' }, [el('span', { 'class': 'name' }, name), counted, fewer, more])
+      })))
+      count()
+      return made
+    }
+  }
+  // What a guess lacks, in words; '' where it can be sent.
+  function lacks() {
+    var guess = draft.guess, gesture = says.question.gesture, span = says.question.span
+    if (gesture === 'word' && /\s/.test(guess || '')) return word('one_word')
+    if (gesture === 'number' && !(guess >= span[0] && guess <= span[1])) return word('lacks_number', { low: span[0], high: span[1] })
+    if (gesture === 'beans' && guess.reduce(function (sum, one) { return sum + one }, 0) !== BEANS) return word('lacks_beans')
+    if (guess === undefined || guess === '') return word('lacks_guess')
+    return draft.sure ? '' : word('lacks_sure')
+  }
+
+  // -- the guess over the truth ----------------------------------------------------------------------------------------
+
+  function revealed() {
+    var truth = says.truth, question = says.question, vote = mine(true), parts = []
+    if (question.gesture === 'beans') {
+      var rows = question.options.map(function (option, i) {
+        return el('tr', {}, [el('th', { scope: 'row' }, called(i)), el('td', { 'class': 'bars', 'aria-hidden': true }, [
+          vote ? bar('own', vote.guess[i]) : null, bar('true', truth.answer[i])]),
+          el('td', { 'class': 'n own' }, vote ? String(vote.guess[i]) : '–'), el('td', { 'class': 'n true' }, String(Math.round(truth.answer[i])))])
+      })
+      var titles = [word('token'), '', word('you'), word('network')]
+      parts = [el('table', {}, [el('thead', {}, el('tr', {}, titles.map(function (title, i) {
+        return el('th', { scope: 'col', 'class': ['', '', 'own', 'true'][i] || null }, title)
+      }))), el('tbody', {}, rows)])]
+    } else if (question.options) {
+      parts = [el('ul', {}, question.options.map(function (option, i) {
+        var is = option === truth.answer, chosen = vote && vote.guess === option
+        var marks = [chosen ? el('span', { 'class': 'own' }, word('you')) : null, chosen && is ? word('comma') : null,
+                     is ? el('span', { 'class': 'true' }, word('network')) : null]
+        return el('li', { 'class': is ? 'answer' : null }, [el('span', {}, called(i)), el('span', {}, marks)])
+      }))]
+    } else {
+      if (question.gesture === 'slide') parts.push(track(question.span, vote && vote.guess, truth.answer))
+      parts.push(el('p', {}, [word('network') + word('colon'), el('span', { 'class': 'number true' }, named(truth.answer))]))
+      if (vote) parts.push(el('p', {}, [word('you') + word('colon'), el('span', { 'class': 'number own' }, named(vote.guess))]))
+    }
+    if (!vote) parts.push(p(word('no_guess')))
+    if (truth.why) parts.push(p(local(truth.why)))
+    if (truth.see) {
+      var to = truth.see + (truth.see.indexOf('?') < 0 ? '?' : '&') + 'lang=' + language()
+      parts.push(el('p', {}, el('a', { 'class': 'link', href: './' + to, target: '_blank', rel: 'noopener' }, word('try'))))
+    }
+    return head().concat(parts)
+  }
+  function bar(whose, beans) {
+    var made = el('div', { 'class': 'bar ' + whose })
+    made.style.width = beans + '%'
+    return made
+  }
+  function track(span, guess, answer) {
+    function mark(whose, value) {
+      var made = el('span', { 'class': 'mark ' + whose })
+      made.style.left = 100 * (value - span[0]) / (span[1] - span[0]) + '%'
+      return made
+    }
+    return el('div', { 'aria-hidden': true }, [
+      el('div', { 'class': 'track' }, [el('i'), typeof guess === 'number' ? mark('own', guess) : null, mark('true', answer)]),
+      el('div', { 'class': 'ends' }, [el('span', {}, figure(span[0])), el('span', {}, figure(span[1]))])])
+  }
+
+  // -- the server ------------------------------------------------------------------------------------------------------
+
+  function address(what) {
+    return 'live/' + kept.code + what + '?d=' + kept.device + (kept.ticket ? '&t=' + kept.ticket : '')
+  }
+  function ask(method, to, body, done) {
+    var request = new XMLHttpRequest()
+    request.open(method, to)
+    request.timeout = 15000
+    request.onload = function () {
+      var answer = null
+      try { answer = JSON.parse(request.responseText) } catch (error) { answer = null }
+      done(answer ? request.status : 0, answer)
+    }
+    request.onerror = request.ontimeout = function () { done(0, null) }
+    if (body) request.setRequestHeader('Content-Type', 'application/json')
+    request.send(body)
+  }
+
+  var stream = null, failed = 0, heard = 0, polls = 0, timer = 0
+
+  function enter(code) {
+    code = code.toUpperCase().replace(/[^A-Z]/g, '')
+    if (code !== kept.code) { kept.code = code; kept.ticket = ''; kept.votes = {}; keep() }
+    refused = code.length === 6 ? '' : 'unknown'
+    if (!refused) { entering = true; look() }
+    draw()
+  }
+  function leave(why) {   // there is no class: the code can be written again
+    hang_up()
+    entering = false
+    refused = says ? 'gone' : why
+    says = null
+    draw()
+  }
+  function hang_up() {
+    if (stream) stream.close()
+    stream = null
+    clearTimeout(timer)
+  }
+  function look() {   // ask once; and from then on listen, or ask again
+    clearTimeout(timer)
+    ask('GET', address('/now'), null, function (status, answer) {
+      if (status === 200) { took(answer); listen() }
+      else if (status === 404) leave('unknown')
+      else if (status === 429 && !says) leave('slow')
+      else { line_is(true); timer = setTimeout(look, pause(failed++)) }
+    })
+  }
+  function listen() {
+    if (!window.EventSource || failed >= TRIES) {
+      if (++polls % 10 === 0) failed = 0   // perhaps it can be heard again
+      timer = setTimeout(look, POLL * (.8 + .4 * Math.random()))
+      return
+    }
+    if (stream) return
+    var own = stream = new EventSource(address(''))
+    heard = Date.now()
+    own.onmessage = function (event) { failed = 0; took(JSON.parse(event.data)) }
+    own.addEventListener('ping', function () { line_is(false) })
+    own.addEventListener('gone', function () { leave('unknown') })
+    own.onerror = function () {
+      line_is(true)
+      failed++
+      if (own.readyState === 2 || failed >= TRIES) { hang_up(); timer = setTimeout(look, pause(failed)) }
+    }
+  }
+  function pause(times) { return Math.min(LONGEST_PAUSE, PAUSE * Math.pow(2, Math.min(times, 6))) * (.6 + .8 * Math.random()) }
+  function line_is(broken) {
+    if (!broken) heard = Date.now()
+    lost = broken
+    tell()
+  }
+  function took(answer) {
+    line_is(false)
+    entering = false
+    refused = ''
+    if (says && answer.version < says.version) return   // another worker, which has not heard of it yet
+    if (!says || answer.number !== says.number || answer.round !== says.round || answer.phase !== says.phase) {
+      editing = false
+      missing = ''
+      if (says && answer.phase === 'open') notice = ''
+    }
+    says = answer
+    kept.ticket = answer.ticket
+    keep()
+    draw()
+    post()
+  }
+
+  function send() {
+    missing = lacks()
+    if (!missing) {
+      var before = mine()
+      kept.votes[now()] = { n: says.number, r: says.round, guess: draft.guess, sure: draft.sure, state: 'waiting',
+        before: before && before.state === 'kept' ? { guess: before.guess, sure: before.sure } : null }
+      editing = false
+      notice = ''
+      keep()
+      tries = 0
+      post()
+    }
+    draw(!missing)
+  }
+  // Send what waits, one after the other, until the server has said what became of it.
+  function post() {
+    var key, vote = null
+    for (key in kept.votes) if (kept.votes[key].state === 'waiting') { vote = kept.votes[key]; break }
+    if (sending || !vote) return
+    clearTimeout(again)
+    sending = true
+    var code = kept.code
+    var body = JSON.stringify({ n: vote.n, r: vote.r, guess: vote.guess, sure: vote.sure })
+    ask('POST', address('/vote'), body, function (status, answer) {
+      var verdict = status && answer ? answer.verdict : 'busy'
+      sending = false
+      if (code !== kept.code) return
+      if (verdict === 'busy' || verdict === 'slow') {
+        if (!status) line_is(true)
+        again = setTimeout(post, pause(tries++))
+      } else {
+        line_is(false)
+        tries = 0
+        if (verdict === 'unknown') { leave('unknown'); return }
+        if (kept.votes[key] === vote) became(key, vote, verdict)
+        post()
+      }
+      draw()
+    })
+  }
+  function became(key, vote, verdict) {
+    if (verdict === 'kept') { vote.state = 'kept'; vote.before = null }
+    else {
+      notice = word(verdict === 'closed' ? vote.before ? 'late_change' : 'late' : verdict, { n: vote.n })
+      if (vote.before) kept.votes[key] = { n: vote.n, r: vote.r, guess: vote.before.guess, sure: vote.before.sure, state: 'kept' }
+      else delete kept.votes[key]
+    }
+    keep()
+  }
+
+  // -- it begins -------------------------------------------------------------------------------------------------------
+
+  switcher.onclick = function () {
+    kept.language = LANGUAGES[1 - LANGUAGES.indexOf(language())]
+    notice = missing = ''
+    keep()
+    draw()
+  }
+  function wake() {   // from a pocket, or behind a tunnel: whatever was said meanwhile was not heard
+    if (!says || document.hidden) return
+    if (!stream || Date.now() - heard > PAUSE) { hang_up(); look() }
+    post()
+  }
+  window.addEventListener('online', wake)
+  window.addEventListener('pageshow', wake)
+  document.addEventListener('visibilitychange', wake)
+  setInterval(function () {
+    if (stream && Math.abs(Date.now() - heard) > SILENCE) { line_is(true); hang_up(); look() }
+  }, 5000)
+
+  var given = /[?&]c=([A-Za-z]{6})(&|$)/.exec(location.search)
+  draw()
+  if (given || kept.code) enter(given ? given[1] : kept.code)
+})()

@@ -1,0 +1,67 @@
+"""The page of a phone: one file with all that it needs, in both languages. What it does is in join.js."""
+
+import json
+import tomllib
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+HERE = Path(__file__).parent
+LANGUAGES = ("en", "zh")
+
+
+async def page(request: Request) -> Response:
+    """GET /join, in the language that the phone asks for; a switch on it leads to the other."""
+    html, tag = html_of(spoken(request.headers.get("accept-language", "")))
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Language", "Referrer-Policy": "same-origin"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(html, headers=headers)
+
+
+def spoken(wanted: str) -> str:
+    """The language that a browser would rather have, of ours: “zh-CN,zh;q=0.9,en;q=0.8” is Chinese."""
+    found = []
+    for place, one in enumerate(wanted.split(",")):
+        name, _, weight = one.partition(";q=")
+        try:
+            found.append((-float(weight or 1), place, name.strip().lower()[:2]))
+        except ValueError:
+            continue
+    return next((name for *_, name in sorted(found) if name in LANGUAGES), LANGUAGES[0])
+
+
+@cache
+def words(language: str) -> dict[str, str]:
+    """The texts of this page. (The catalogue itself knows choices, and they the model: a phone needs neither.)"""
+    return tomllib.loads((HERE.parent / "text" / f"{language}.toml").read_text("utf-8"))["join"]
+
+
+@cache
+def html_of(language: str) -> tuple[str, str]:
+    """The page, and what tells it from another version."""
+    script, style = ((HERE / name).read_text("utf-8") for name in ("join.js", "join.css"))
+    said = json.dumps({one: words(one) for one in LANGUAGES}, ensure_ascii=False).replace("<", "\\u003c")
+    parts = {
+        "language": language,
+        "title": f"{words(language)['title']} · Glass Encoder",
+        "noscript": words(language)["noscript"],
+        "style_hash": _hash(style),
+        "script_hash": _hash(script),
+        "style": style,
+        "words": said,
+        "script": script,
+    }
+    html = (HERE / "join.html").read_text("utf-8")
+    for name, part in parts.items():  # str.format would take the braces of the style for its own
+        html = html.replace(f"{{{name}}}", part, 1)
+    return html, f'"{sha256(html.encode()).hexdigest()[:16]}"'
+
+
+def _hash(source: str) -> str:
+    """As a browser wants to be told of a script or style that stands in the page: no other one is obeyed."""
+    return f"sha256-{b64encode(sha256(source.encode()).digest()).decode()}"

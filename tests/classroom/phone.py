@@ -1,0 +1,150 @@
+"""A phone of a class, as the page /join is one: it listens, it votes, it keeps a vote until it is acknowledged."""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+PATIENCE = 20  # seconds
+
+
+class Phone:
+    """One phone on one server, or one proxy.
+
+    heard: all that the class was told, and when (time.monotonic). raw: every byte of it.
+    """
+
+    def __init__(self, address: str, code: str) -> None:
+        """address: host:port."""
+        self.host, _, port = address.partition(":")
+        self.port, self.code = int(port), code
+        self.device = secrets.token_hex(16)
+        self.ticket = ""
+        self.heard: list[tuple[float, dict[str, Any]]] = []
+        self.raw = bytearray()
+        self.status = 0
+        self._listening: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    @property
+    def says(self) -> dict[str, Any]:
+        """What the class was told last."""
+        return self.heard[-1][1] if self.heard else {}
+
+    async def come(self) -> None:
+        """Listen, from now on."""
+        self._listening = asyncio.create_task(self._listen())
+        async with asyncio.timeout(PATIENCE):
+            while not self.heard and not self._listening.done():
+                await self._hears()
+
+    async def wait(self, wanted: Callable[[dict[str, Any]], bool]) -> float:
+        """When it was first told what is wanted."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                for when, says in self.heard:
+                    if wanted(says):
+                        return when
+                await self._hears()
+
+    async def leave(self) -> None:
+        if self._listening:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+        if self._line:
+            self._line[1].close()
+
+    async def now(self, ticket: str | None = None) -> tuple[int, dict[str, Any]]:
+        """Ask once, as phones do that cannot listen."""
+        return await self.ask("GET", "/now", ticket=ticket)
+
+    async def vote(self, guess: object, sure: int = 2, **where: int) -> tuple[int, str]:
+        """Send a vote once: the status, and what became of it."""
+        at = {"n": self.says.get("number", 1), "r": self.says.get("round", 1)} | where
+        status, answer = await self.ask("POST", "/vote", json.dumps({**at, "guess": guess, "sure": sure}).encode())
+        return status, answer.get("verdict", "")
+
+    async def ask(
+        self, method: str, what: str, body: bytes = b"", kind: str = "application/json", ticket: str | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """One request on a line that is kept."""
+        for attempt in (1, 2):
+            self._line = self._line or await asyncio.open_connection(self.host, self.port)
+            reader, writer = self._line
+            try:
+                writer.write(self._head(method, what, ticket, body, kind) + body)
+                async with asyncio.timeout(PATIENCE):
+                    status, headers = await self._answer(reader)
+                    content = await reader.readexactly(int(headers.get("content-length", 0)))
+                break
+            except (asyncio.IncompleteReadError, ConnectionError):
+                self._line = None
+                if attempt == 2:
+                    raise
+        self.raw += content
+        if headers.get("connection") == "close":
+            writer.close()
+            self._line = None
+        return status, json.loads(content) if "json" in headers.get("content-type", "") else {}
+
+    def _head(self, method: str, what: str, ticket: str | None = None, body: bytes = b"", kind: str = "") -> bytes:
+        shown = self.ticket if ticket is None else ticket
+        path = f"/live/{self.code}{what}?d={self.device}" + (f"&t={shown}" if shown else "")
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {self.host}:{self.port}"]
+        if body:
+            lines += [f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in head[1:] if line)
+        return int(head[0].split()[1]), {name.lower(): value.strip() for name, _, value in pairs}
+
+    async def _listen(self) -> None:
+        """Server-sent events, in the chunks of HTTP/1.1; come again when the line breaks."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection(self.host, self.port)
+            except OSError:
+                await asyncio.sleep(0.2)
+                continue
+            try:
+                writer.write(self._head("GET", ""))
+                self.status, _ = await self._answer(reader)
+                if self.status in (404, 429):
+                    return
+                text = b""
+                while self.status == 200:
+                    size = int(await reader.readuntil(b"\r\n"), 16)
+                    text += (await reader.readexactly(size + 2))[:-2]
+                    *whole, text = text.split(b"\r\n\r\n")
+                    for event in whole:
+                        self._take(event)
+                    if not size:
+                        break
+            except (asyncio.IncompleteReadError, OSError, ValueError):
+                await asyncio.sleep(0.2)
+            finally:
+                writer.close()
+                self._tell()
+
+    def _take(self, event: bytes) -> None:
+        self.raw += event
+        lines = event.decode().split("\r\n")
+        if data := [line[6:] for line in lines if line.startswith("data: {")]:
+            says = json.loads(data[0])
+            self.ticket = says["ticket"]
+            self.heard.append((time.monotonic(), says))
+        if "event: gone" in lines:
+            self.heard.append((time.monotonic(), {"phase": "gone"}))
+        self._tell()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def _hears(self) -> None:
+        await self._news.wait()

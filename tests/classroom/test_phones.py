@@ -1,0 +1,337 @@
+"""Phones of a class on real servers: what they are told, what they must not learn, and that no vote is lost."""
+
+import asyncio
+import json
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from gzip import compress
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from pages.ui.classroom import routes
+from pages.ui.classroom.hall import MOST_FAILURES
+from pages.ui.classroom.join import LANGUAGES, words
+from pages.ui.classroom.phases import Phase
+from pages.ui.classroom.store import Store
+from tests.classroom.phone import Phone
+from tests.classroom.server import ROOT
+from tests.postgres import postgres
+from tests.ui.classroom.asked import EXAMPLES
+
+Journey = Callable[["School"], Coroutine[Any, Any, None]]
+
+
+class School:
+    """Workers on one store, and a class with its teacher."""
+
+    def __init__(self, url: str, ports: list[int], processes: list[subprocess.Popen]) -> None:
+        self.store, self.ports, self.processes = Store(url), ports, processes
+        self.code, self.key = self.store.create()
+
+    def phone(self, worker: int = 0, code: str | None = None) -> Phone:
+        return Phone(f"127.0.0.1:{self.ports[worker]}", code or self.code)
+
+    def ask(self, gesture: str, truth: dict | None = None) -> None:
+        example = EXAMPLES[gesture]
+        version = self.store.of_teacher(self.code, self.key).version
+        self.store.ask(self.code, self.key, version, 0, example.shown, truth or example.truth)
+
+    def go(self, *phases: Phase) -> None:
+        for phase in phases:
+            version = self.store.of_teacher(self.code, self.key).version
+            assert self.store.advance(self.code, self.key, version, phase).phase is phase
+
+    def votes(self) -> dict[int, list]:
+        return dict(self.store.asked(self.code, self.key)[-1].votes)
+
+
+@contextmanager
+def school(environment: dict[str, str], url: str, workers: int = 1) -> Iterator[School]:
+    with ExitStack() as stack:
+        ports, processes = [], []
+        for _ in range(workers):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                ports.append(probe.getsockname()[1])
+            processes.append(start(ports[-1], environment))
+            stack.callback(end, processes, len(processes) - 1)
+        for port in ports:
+            wait_for(port)
+        yield School(url, ports, processes)
+
+
+def start(port: int, environment: dict[str, str]) -> subprocess.Popen:
+    command = [sys.executable, "-m", "tests.classroom.phones_only", str(port)]
+    return subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
+
+
+def end(processes: list[subprocess.Popen], which: int) -> None:
+    processes[which].terminate()
+    processes[which].wait(20)
+
+
+def wait_for(port: int) -> None:
+    for _ in range(300):
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/join", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("the worker was not ready within half a minute")
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Iterator[School]:
+    with school({"GLASS_DATA": str(tmp_path)}, f"sqlite:///{tmp_path}/classes.sqlite") as found:
+        yield found
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[School]:
+    """Two workers, as on two machines where they share a PostgreSQL."""
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            environment, url = {"GLASS_DATA": str(tmp_path)}, f"sqlite:///{tmp_path}/classes.sqlite"
+        else:
+            address = stack.enter_context(postgres())
+            environment, url = {"DATABASE_URL": address}, address.replace("postgresql:", "postgresql+psycopg:")
+        yield stack.enter_context(school(environment, url, workers=2))
+
+
+async def hear_all(at: School) -> None:
+    phones = [at.phone(worker) for worker in (0, 1)]
+    for phone in phones:
+        await phone.come()
+        assert phone.says["phase"] == "lobby"
+    at.ask("tap")
+    ways = [Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED]
+    for phase in [Phase.QUESTION, *ways]:
+        if phase is not Phase.QUESTION:
+            at.go(phase)
+        since, version = time.monotonic(), at.store.of_teacher(at.code, at.key).version
+        for phone in phones:
+            assert await phone.wait(lambda says, version=version: says["version"] == version) - since < 2
+            status, now = await phone.now()
+            assert status == 200 and now == phone.says and now["phase"] == phase
+    for _ in range(100):
+        if at.store.count(at.code)[1] == 2:
+            break
+        await asyncio.sleep(0.1)
+    assert at.store.count(at.code)[1] == 2, "phones that are here"
+    at.store.end(at.code, at.key)
+    for phone in phones:
+        await phone.wait(lambda says: says["phase"] == "gone")
+        assert (await phone.now())[0] == 404
+        await phone.leave()
+
+
+def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) -> None:
+    asyncio.run(hear_all(two))
+
+
+async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
+    """Every byte that a phone gets until the truth is about to be revealed."""
+    at.code, at.key = at.store.create()
+    phone = at.phone()
+    phone.device = "d" * 32
+    await phone.come()
+    at.ask(gesture, truth)
+    await phone.wait(lambda says: says["phase"] == "question")
+    for phase in (Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED):
+        at.go(phase)
+        version = at.store.of_teacher(at.code, at.key).version
+        await phone.wait(lambda says, version=version: says["version"] == version)
+        for guess in (*EXAMPLES[gesture].right, *EXAMPLES[gesture].wrong):
+            await phone.vote(guess)
+        await phone.now()
+    received = bytes(phone.raw)
+    at.go(Phase.REVEALED)
+    await phone.wait(lambda says: says["phase"] == "revealed")
+    assert phone.says["truth"] == truth
+    await phone.leave()
+    received = re.sub(rb"retry: \d+", b"", received)  # drawn by lot
+    return received.replace(phone.ticket.encode(), b"").replace(at.code.encode(), b"")
+
+
+@pytest.mark.parametrize("gesture", list(EXAMPLES))
+def test_what_a_phone_gets_before_the_reveal_is_the_same_whatever_is_true(one: School, gesture: str) -> None:
+    """So nothing follows from it: not from what it is told, nor from what becomes of its votes."""
+    example = EXAMPLES[gesture]
+    other = {"answer": example.wrong[0], "near": 0.3, "why": {"en": "Other.", "zh": "别的。"}, "see": "heads?layer=1"}
+    found = [asyncio.run(before_the_reveal(one, gesture, truth)) for truth in (example.truth, other)]
+    assert found[0] == found[1] and len(found[0]) > 500
+
+
+async def vote_in_many_ways(at: School) -> None:
+    phone = at.phone()
+    await phone.come()
+    assert await phone.vote("1") == (400, "impossible"), "nothing is asked yet"
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    await phone.wait(lambda says: says["phase"] == "open")
+    assert await asyncio.gather(phone.vote("0"), at.phone().vote("1")) == [(200, "kept"), (200, "kept")]
+    for body in (b"", b"[]", b"{}", b"\xff", b"[" * 3000, json.dumps({"n": 1, "r": 1, "guess": "1"}).encode()):
+        assert (await phone.ask("POST", "/vote", body or b" "))[0] == 400
+    for guess in EXAMPLES["tap"].impossible:
+        assert await phone.vote(guess) == (422, "impossible")
+    vote = json.dumps({"n": 1, "r": 1, "guess": "1", "sure": 3}).encode()
+    assert (await phone.ask("POST", "/vote", vote, "text/plain"))[0] == 415
+    assert (await phone.ask("POST", "/vote", vote + b" " * routes.MOST_BODY))[0] == 413
+    for device in ("", "x" * 32, "0" * 33):
+        stranger = at.phone()
+        stranger.device = device
+        assert (await stranger.ask("POST", "/vote", vote))[0] == 400
+    assert (await phone.ask("POST", "/vote", vote)) == (200, {"verdict": "kept"})
+    at.go(Phase.CLOSED)
+    assert await phone.vote("0") == (409, "closed"), "though this worker has not yet heard of it"
+    assert sorted(at.votes()[1]) == [("1", 2), ("1", 3)]
+    await phone.leave()
+
+
+def test_a_vote_is_kept_once_or_refused_with_a_word(one: School) -> None:
+    asyncio.run(vote_in_many_ways(one))
+
+
+async def guess_codes(at: School) -> None:
+    inside, newcomer, guesser = at.phone(), at.phone(), at.phone()
+    await inside.come()
+    found = []
+    for number in range(1000):
+        guesser.code = (
+            "A" * 3 + "BCDEFGHJKL"[number // 100] + "BCDEFGHJKL"[number // 10 % 10] + "BCDEFGHJKL"[number % 10]
+        )
+        found.append((await guesser.now())[0])
+    assert found == [404] * MOST_FAILURES + [429] * (1000 - MOST_FAILURES)
+    guesser.code = at.code
+    assert (await guesser.now())[0] == 429 and (await newcomer.now("0" * 20))[0] == 429, "right or not"
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    await inside.wait(lambda says: says["phase"] == "open")
+    assert await inside.vote("1") == (200, "kept") and (await inside.now())[0] == 200
+    again = at.phone()
+    again.ticket = inside.ticket
+    await again.come()
+    assert again.says["phase"] == "open", "who was in comes in again"
+    for phone in (inside, again, guesser, newcomer):
+        await phone.leave()
+
+
+def test_who_guesses_codes_is_answered_no_more_and_the_class_behind_his_address_goes_on(one: School) -> None:
+    asyncio.run(guess_codes(one))
+
+
+async def a_whole_class_mistypes(at: School) -> None:
+    phones = [at.phone() for _ in range(200)]
+    for phone in phones[: MOST_FAILURES - 1]:
+        phone.code = "ZZZZZZ"
+        assert (await phone.now())[0] == 404
+        phone.code = at.code
+    assert [(await phone.now())[0] for phone in phones] == [200] * 200
+    for phone in phones:
+        await phone.leave()
+
+
+def test_a_class_behind_one_address_comes_in_though_many_mistype(one: School) -> None:
+    asyncio.run(a_whole_class_mistypes(one))
+
+
+async def keep_voting(at: School, phone: Phone, guess: str) -> int:
+    """As the page does: until it is acknowledged, on whatever worker answers. Returns how often it was sent."""
+    for attempt in range(200):
+        phone.port, phone._line = at.ports[attempt % len(at.ports)], None
+        try:
+            if (await phone.vote(guess, n=1, r=1))[1] == "kept":
+                return attempt + 1
+        except (OSError, asyncio.IncompleteReadError):
+            await asyncio.sleep(0.05)
+    raise AssertionError("never acknowledged")
+
+
+async def kill_while_voting(at: School) -> None:
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    phones = [at.phone() for _ in range(300)]
+    acknowledged: set[str] = set()
+
+    async def vote_later(place: int, phone: Phone) -> None:
+        await asyncio.sleep(place / 300)
+        await keep_voting(at, phone, "01"[place % 2])
+        acknowledged.add(phone.device)
+
+    async def kill() -> None:
+        while len(acknowledged) < 60:
+            await asyncio.sleep(0.005)
+        at.processes[0].kill()
+
+    await asyncio.gather(kill(), *(vote_later(*one) for one in enumerate(phones)))
+    assert at.store.count(at.code)[0] == len(acknowledged) == 300
+    at.go(Phase.CLOSED)
+    assert sorted(guess for guess, _ in at.votes()[1]) == ["0"] * 150 + ["1"] * 150
+
+
+def test_a_worker_killed_while_votes_come_in_loses_none_and_counts_none_twice(two: School) -> None:
+    asyncio.run(kill_while_voting(two))
+
+
+async def vote_while_it_is_locked(at: School, file: Path) -> None:
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    phone = at.phone()
+    await phone.come()
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    assert await phone.vote("1") == (503, "busy")
+    other.close()
+    assert await phone.vote("1") == (200, "kept")
+    at.go(Phase.CLOSED)
+    await phone.wait(lambda says: says["phase"] == "closed")
+    assert at.votes() == {1: [("1", 2)]}
+    await phone.leave()
+
+
+def test_while_the_database_is_locked_a_vote_is_not_acknowledged_and_then_kept(one: School, tmp_path: Path) -> None:
+    asyncio.run(vote_while_it_is_locked(one, tmp_path / "classes.sqlite"))
+
+
+async def stop_with_phones(at: School) -> None:
+    phones = [at.phone() for _ in range(20)]
+    await asyncio.gather(*(phone.come() for phone in phones))
+    since = time.monotonic()
+    await asyncio.to_thread(end, at.processes, 0)
+    assert time.monotonic() - since < 5
+    await asyncio.gather(*(phone.leave() for phone in phones))
+
+
+def test_a_worker_ends_when_it_is_told_to_though_phones_are_listening(one: School) -> None:
+    asyncio.run(stop_with_phones(one))
+
+
+def test_the_page_is_small_speaks_both_languages_and_needs_no_other_host(one: School) -> None:
+    address = f"http://127.0.0.1:{one.ports[0]}/join"
+    wanted = {"": "en", "zh-CN,zh;q=0.9,en;q=0.8": "zh", "de,en;q=0.7,zh;q=0.3": "en", "fr;q=x": "en"}
+    for accepted, language in wanted.items():
+        with urlopen(Request(address, headers={"Accept-Language": accepted})) as answer:
+            assert answer.headers["Vary"] == "Accept-Language"
+            html = answer.read()
+        text = html.decode()
+        assert f'<html lang="{language}">' in text and len(compress(html)) <= 30_000
+        assert not re.search(r"https?:|\bsrc=|@import|url\(", text)
+        for one_language in LANGUAGES:
+            assert json.dumps(words(one_language)["lobby"], ensure_ascii=False) in text
+    assert "{" not in re.sub(r"<(style|script)\b.*?</\1>", "", text, flags=re.DOTALL), "all places are filled in"
+    script = re.sub(r"//.*", "", (ROOT / "pages/ui/classroom/join.js").read_text("utf-8"))
+    assert not re.search(r"=>|\blet\b|\bconst\b|\bclass\b(?!')|`|\bimport\b|\basync\b|innerHTML|\?\?|\?\.\w", script)
+    again = Request(address, headers={"If-None-Match": answer.headers["ETag"]})
+    with pytest.raises(HTTPError, match="304"):
+        urlopen(again)
