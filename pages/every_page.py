@@ -5,5 +5,6 @@ page of its own until the first visitor of a server has come.
 """
 
 from pages.ui.frame.frame import frame
+from pages.ui.teaching.follow import beside
 
-frame()
+frame(beside)

@@ -274,7 +274,7 @@ class Page(View):
 
     def _way(self) -> list[str]:
         """The pages that have something to say about this input, in the order of the story."""
-        return [row.name for row in PAGES if row.reads(self.trace)]
+        return [row.name for row in PAGES if row.alone and row.reads(self.trace)]
 
     def _turn_by_key(self) -> None:
         """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back."""

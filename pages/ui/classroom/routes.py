@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from pages.ui.classroom import join
 from pages.ui.classroom.hall import Gathering, Hall
+from pages.ui.classroom.standing import standing
 from pages.ui.classroom.store import Ballot, UnavailableError, Verdict, is_code
 
 DEVICE = re.compile(r"[0-9a-f]{16,32}")
@@ -49,6 +50,7 @@ def routes(hall: Hall, base: str = "") -> list[Route]:
         route("/live/{code}", live),
         route("/live/{code}/now", now),
         route("/live/{code}/vote", vote, "POST"),
+        Route(f"{base}/live/{{code}}/standing", standing),
     ]
 
 

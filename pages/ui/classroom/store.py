@@ -84,7 +84,7 @@ class Room:
 
     number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
     its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
-    with its query, "" where she leads to none; led: grows with each.
+    with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
     """
 
     code: str
@@ -96,6 +96,7 @@ class Room:
     version: int
     lead: str
     led: int
+    plan: str
     created: float
 
 
@@ -143,6 +144,7 @@ classes = Table(
     Column("paused", Boolean, nullable=False),
     Column("version", Integer, nullable=False),
     Column("lead", Text, nullable=False),
+    Column("plan", Text, nullable=False),
     Column("led", Integer, nullable=False),
     Column("created", Float, nullable=False),
 )
@@ -224,7 +226,7 @@ class Store:
 
     # -- the teacher's ---------------------------------------------------------------------------------------------
 
-    def create(self) -> tuple[str, str]:
+    def create(self, plan: str = "") -> tuple[str, str]:
         """A new class, in the lobby: its code for phones, and the teacher's secret key. May raise TooManyError."""
         self.forget_old()
         key, code = secrets.token_urlsafe(16), "".join(secrets.choice(LETTERS) for _ in range(CODE))
@@ -232,7 +234,7 @@ class Store:
             if now.execute(select(func.count()).select_from(classes)).scalar_one() >= MOST_CLASSES:
                 raise TooManyError
             begun = {"phase": Phase.LOBBY, "number": 0, "place": 0, "round": 1, "paused": False, "version": 1}
-            begun |= {"lead": "", "led": 0, "created": time.time()}
+            begun |= {"lead": "", "led": 0, "plan": plan, "created": time.time()}
             now.execute(classes.insert().values(code=code, key_hash=_hash(key), **begun))
         return code, key
 
@@ -272,6 +274,12 @@ class Store:
             if room.version != version or room.paused == paused:
                 return room
             return self._change(now, room, paused=paused)
+
+    def plan(self, code: str, key: str, plan: str) -> None:
+        """Keep what she has in mind from now on; phones hear nothing of it."""
+        with self._transaction() as now:
+            self._hers(now, code, key, alone=True)
+            now.execute(classes.update().where(classes.c.code == code).values(plan=plan))
 
     def lead(self, code: str, key: str, where: str) -> Room:
         """Lead those who follow to a view: a page and its query, “attention?layer=3”. "": they are let go."""

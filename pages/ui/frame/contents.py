@@ -19,6 +19,7 @@ class PageRow:
     shape_of: str | None = None  # the row of the graph whose shape stands under its name in the strip
     words_only: bool = False
     attention: bool = False  # where heads look is shown there
+    alone: bool = True  # the way on leads there: it is for one reader
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -45,4 +46,5 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("flat", ":material/horizontal_rule:", "try", attention=True),
     PageRow("shapes_and_cost", ":material/straighten:", "learn"),
     PageRow("lesson", ":material/school:", "learn"),
+    PageRow("class", ":material/groups:", "learn", alone=False),
 )

@@ -29,6 +29,8 @@ from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
 FRAMED = "framed"
+#: In the session: the room in the sidebar for what is drawn beside a page.
+BESIDE = "beside"
 
 
 @cache
@@ -38,20 +40,22 @@ def _page(name: str) -> type:
 
 
 @cache
-def _drawn(name: str) -> Callable[[], None]:
+def _drawn(name: str, beside: Callable[[str], None]) -> Callable[[], None]:
     """What Streamlit calls to draw a page: a fragment, which can be drawn anew alone."""
 
     def draw() -> None:
-        _draw(name)
+        _draw(name, beside)
 
     return st.fragment(draw)
 
 
-def _addresses(language: str) -> list[st.Page]:
+def _addresses(language: str, beside: Callable[[str], None]) -> list[st.Page]:
     """All pages with their titles, and one more for an address that leads to none."""
     titles = catalogue(language)
     pages = [
-        st.Page(_drawn(row.name), title=titles[f"{row.name}.title"], url_path=row.path, default=row.name == "home")
+        st.Page(
+            _drawn(row.name, beside), title=titles[f"{row.name}.title"], url_path=row.path, default=row.name == "home"
+        )
         for row in PAGES
     ]
     if path := st.session_state.get("lost"):
@@ -88,8 +92,11 @@ def _tend(shown: Choice) -> None:
     surroundings(shown.lang, _said(shown.lang), shown.big, **names)
 
 
-def frame() -> None:
-    """Everything that is drawn for a visitor: page set-up, the address, navigation, sidebar, then the page itself."""
+def frame(beside: Callable[[str], None]) -> None:
+    """Everything that is drawn for a visitor: page set-up, the address, navigation, sidebar, then the page itself.
+
+    beside: called with the name of the page whenever that is drawn; it draws in the sidebar.
+    """
     st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
     pipelines.follow_files()
@@ -97,7 +104,7 @@ def frame() -> None:
     wanted = link.clicked()
     problems = link.arrive()
     speak(st.session_state["lang"])
-    page = st.navigation(_addresses(st.session_state["lang"]), position="hidden")
+    page = st.navigation(_addresses(st.session_state["lang"], beside), position="hidden")
     if wanted not in (None, page.url_path):
         go_to(wanted or "home")
     name = plain("home.title")
@@ -108,6 +115,7 @@ def frame() -> None:
     with _excuses(page.title):
         with st.sidebar:
             choice = st.session_state["choice"] = sidebar()
+            st.session_state[BESIDE] = st.container()
             aids(page.url_path or "home", choice)
             _tend(choice)
         st.session_state[FRAMED] = link.framed()
@@ -116,7 +124,7 @@ def frame() -> None:
             st.caption(t("common.not_explanation"))
 
 
-def _draw(name: str) -> None:
+def _draw(name: str, beside: Callable[[str], None]) -> None:
     """Draw a page for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
     if is_fragment_run():  # else the frame has done so
         forget_old_widgets()
@@ -135,6 +143,8 @@ def _draw(name: str) -> None:
         )
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
+        with st.session_state[BESIDE]:
+            beside(name)
         _page(name)(choice).draw()
 
 

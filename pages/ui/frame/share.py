@@ -20,12 +20,19 @@ def open_share(choice: Choice) -> None:
 
 
 def address(page: str, choice: Choice) -> str:
-    """Where all of this choice is shown. page: its address without a query. What is large for a projector is not."""
-    return f"{page}?{urlencode(choice.with_(big=False).to_link())}"
+    """Where all of this choice is shown. page: its address without a query. What is large for a projector is not, and
+    a teacher's notes are hers.
+    """
+    return f"{page}?{urlencode(choice.with_(big=False, role=None).to_link())}"
+
+
+def leads_nowhere(address: str) -> bool:
+    """Whether nobody but this very computer comes there."""
+    return urlsplit(address).hostname in OWN_NAMES
 
 
 def _share(address: str, own_picture: bool = False) -> None:
-    if urlsplit(address).hostname in OWN_NAMES:
+    if leads_nowhere(address):
         st.warning(t("share.own_name"), icon=":material/router:")
     else:
         try:

@@ -21,6 +21,7 @@ from model.translator import Language
 from pages.ui.state import pictures, sketch
 from pages.ui.state.link_values import (
     AMOUNT,
+    CLASS,
     DRAWING,
     EDITS,
     FLAG,
@@ -191,6 +192,8 @@ class Choice:
     # Stories that ask: the pages whose answer was seen, of this input
     seen: tuple[str, ...] = linked(NAMES, ())
     question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
+    of_class: str | None = linked(CLASS, name="class")  # the class that the reader teaches, or is in, by its code
+    role: str | None = linked(one_of("notes"))  # of Class: the teacher's second window
     cost: CostSettings = CostSettings()
 
     def with_(self, **changes: object) -> Self:

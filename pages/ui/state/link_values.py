@@ -113,6 +113,13 @@ def read_name(text: str) -> str:
     return text
 
 
+def read_class(text: str) -> str:
+    """The code of a class, as people type it: small letters will do."""
+    if not re.fullmatch(r"[A-HJ-NP-Z]{6}", code := text.strip().upper(), re.ASCII):
+        raise LinkError
+    return code
+
+
 def read_drawing(code: str) -> bytes:
     """A drawing of its code."""
     try:
@@ -123,6 +130,7 @@ def read_drawing(code: str) -> bytes:
 
 TEXT = Kind(str, read_sentence)
 NAME = Kind(str, read_name)
+CLASS = Kind(str, read_class)
 AMOUNT = Kind(str, read_amount)
 FLAG = Kind(  # 1 and 0 are what people type by hand
     lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")

@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -40,6 +41,16 @@ def catalogue(language: str) -> dict[str, str]:
 def speak(language: str) -> None:
     """Let the rest of this run be in a language."""
     _spoken.set(language)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """In this block, all is in another language: what is sent to readers of both."""
+    usual = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(usual)
 
 
 def language() -> str:

@@ -1,0 +1,121 @@
+"""A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from model.pipeline import SPECIAL_TOKENS
+from pages.ui.classroom.store import UnavailableError, store
+from pages.ui.components.kept import kept
+from pages.ui.components.keys import listen
+from pages.ui.frame.contents import PAGES
+from pages.ui.lessons.asking import truth_for
+from pages.ui.lessons.case import Truth
+from pages.ui.lessons.rows import ENCODER, Question
+from pages.ui.page import Page
+from pages.ui.state.choice import OTHER, Choice
+from pages.ui.teaching import desk, notes, projector, start
+from pages.ui.teaching.asked import for_phones
+from pages.ui.teaching.desk import Desk
+from pages.ui.teaching.lecture import Lecture
+from pages.ui.text import texts_of
+
+text, word = texts_of("class")
+
+
+class Class(Page):
+    chips = False
+    hides_words = True
+
+    def __init__(self, choice: Choice) -> None:
+        #: As the reader has it, who may by now look at something else than his class is about.
+        self.own_choice = choice
+        self.desk: Desk | None = None
+        self.unavailable = False
+        try:
+            self.desk = desk.desk(choice.of_class)
+        except UnavailableError:
+            self.unavailable = True
+        about = self.desk.plan.choice(choice) if self.desk else choice
+        super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
+
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        return {"class": self.fill}
+
+    def tell(self) -> Sequence[str]:
+        return ()
+
+    def head_line(self, of: tuple[int, int] | None = None) -> None:
+        """A class is about no single head."""
+
+    def _title(self) -> None:
+        if self.desk is None:
+            super()._title()
+
+    def _close(self) -> None:
+        """A class hands over its report, and no other files."""
+        listen(self._keys)
+
+    def fill(self) -> None:
+        kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
+        if problem := st.session_state.pop(desk.PROBLEM, "unavailable" if self.unavailable else None):
+            st.warning(text(problem), icon=":material/warning:")
+        if self.unavailable:
+            return
+        lesson, clear, left_out = ENCODER, *self._clear()
+        if self.desk is None:
+            start.draw(self, lesson, [question.key for question, _ in clear.values()], left_out)
+            return
+        lecture = Lecture(self, self.desk, lesson, clear, left_out, store().asked(self.desk.code, self.desk.key))
+        if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == self.desk.room.version:
+            self._ask(wanted[0], clear)
+            st.rerun()
+        (notes if self.choice.role == "notes" else projector).draw(lecture)
+
+    # -- the questions -----------------------------------------------------------------------------
+
+    def _clear(self) -> tuple[dict[int, tuple[Question, Truth]], list[str]]:
+        """The questions whose answer is clear here, by their place in the lesson; and the others by their keys."""
+        clear, left_out = {}, []
+        for place, question in enumerate(ENCODER.questions):
+            if (truth := self._truth(question)) is not None:
+                clear[place] = question, truth
+            else:
+                left_out.append(question.key)
+        return clear, left_out
+
+    def _truth(self, question: Question) -> Truth | None:
+        return truth_for(self, question, self.case)
+
+    def _ask(self, place: int, clear: Mapping[int, tuple[Question, Truth]]) -> None:
+        """Send a question to the phones."""
+        assert self.desk is not None
+        question, truth = clear[place]
+
+        def there() -> Truth:
+            return self._truth(question) or truth
+
+        shown, true = for_phones(question, truth, there, self._reads(), self._see(question, truth))
+        self.desk.ask(place, shown, true)
+
+    def _reads(self) -> str:
+        """The input as the network reads it; nothing for a drawing."""
+        if self.kind != "words":
+            return ""
+        return " ".join(name for name in self.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS)
+
+    def _see(self, question: Question, truth: Truth) -> str:
+        """Where a member tries it himself: the page, with the input, at the place."""
+        last = question.hints[-1]
+        values = {"hidden": self.hidden, **truth.place, **last.values}
+        link = self.choice.with_(panel=None, stage=None, big=False, role=None).with_(**values).to_link()
+        link = {name: value for name, value in link.items() if name != "lang"}
+        (path,) = (row.path for row in PAGES if row.name == last.page)
+        return f"{path}?{desk.query(link)}"
+
+    @property
+    def hidden(self) -> tuple[int, ...] | None:
+        """The words that are hidden without the sentence saying so, as a Choice has them."""
+        typed = self.typed.tokens
+        hidden = tuple(i for i, token in enumerate(self.tokens) if token == "[MASK]" and typed[i] != token)
+        return hidden or self.choice.hidden

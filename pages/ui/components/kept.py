@@ -1,0 +1,23 @@
+"""The keys of a teacher's classes, kept by her browser, for a reload and for her second window."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from pages.ui.components.told import told
+from pages.ui.server.assets import script
+
+_kept = st.components.v2.component("kept", js=script("kept"))
+
+
+def kept(keep: Mapping[str, str], forget: Sequence[str], on_kept: Callable[[Mapping[str, str]], None]) -> None:
+    """Let the browser keep these keys, by the code of their class, and forget others.
+
+    on_kept: gets all that it holds, if it holds some that are not among them.
+    """
+
+    def heard() -> None:
+        if isinstance(held := told("kept", "kept"), dict):
+            on_kept({str(code): str(key) for code, key in held.items()})
+
+    _kept(key="kept", data={"keep": dict(keep), "forget": list(forget)}, on_kept_change=heard)

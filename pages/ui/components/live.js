@@ -1,0 +1,33 @@
+/* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. */
+export default function({ data, parentElement, setTriggerValue }) {
+  const place = parentElement.querySelector('.live')
+  clearTimeout(place.waiting)
+  let { answered, there } = data
+  write()
+  wait()
+  return () => clearTimeout(place.waiting)
+
+  function wait() { place.waiting = setTimeout(ask, data.every) }
+
+  async function ask() {
+    try {
+      const said = await fetch(new URL(`live/${data.code}/standing`, document.baseURI), { cache: 'no-store' })
+      if (!said.ok && said.status !== 404) throw said.status
+      const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
+      ;({ answered, there } = now)
+      write()
+      if (now.version !== data.version || now.led !== data.led) setTriggerValue('moved', [now.version, now.led])
+    } catch { /* the line is down: the next look will tell */ }
+    wait()
+  }
+
+  /* "**{answered}** of **{there}** have answered" */
+  function write() {
+    const parts = data.words.split(/\*\*\{(\w+)\}\*\*/)
+    place.replaceChildren(...parts.map((part, i) => i % 2 ? strong({ answered, there }[part]) : part))
+  }
+}
+
+function strong(number) {
+  return Object.assign(document.createElement('strong'), { textContent: number })
+}

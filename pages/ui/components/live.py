@@ -1,0 +1,36 @@
+"""How a class stands, without a run of the page: how many are there and have answered, and that the teacher went on."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.ui.components.told import told
+from pages.ui.server.assets import script
+
+SOON, LATER = 1000, 2000  # milliseconds between two looks: on the projector, and for those who follow
+
+_live = st.components.v2.component("live", html='<p class="live"></p>', js=script("live"), isolate_styles=False)
+
+
+def live(
+    code: str,
+    version: int,
+    led: int,
+    *,
+    words: str = "",
+    answered: int = 0,
+    there: int = 0,
+    every: int = SOON,
+    on_moved: Callable[[], None] = lambda: None,
+) -> None:
+    """Look how a class stands, again and again; the page is drawn anew when `version` or `led` are others.
+
+    words: what is shown, with **{answered}** and **{there}** in it. on_moved: called before that.
+    """
+
+    def moved() -> None:
+        if told("live", "moved"):
+            on_moved()
+
+    data = {"code": code, "version": version, "led": led, "words": words, "every": every}
+    _live(key="live", data=data | {"answered": answered, "there": there}, on_moved_change=moved)

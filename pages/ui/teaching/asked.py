@@ -1,0 +1,45 @@
+"""A question of a lesson as a class gets it: what phones show, in both languages, and apart from it what is true."""
+
+from collections.abc import Callable
+from typing import cast
+
+from pages.ui.classroom.questions import Shown, Told
+from pages.ui.lessons.asking import options, told
+from pages.ui.lessons.case import Truth
+from pages.ui.lessons.rows import Question
+from pages.ui.text import LANGUAGES, joined, plain, speaking
+
+
+def for_phones(
+    question: Question, truth: Truth, in_language: Callable[[], Truth], reads: str, see: str
+) -> tuple[Shown, Told]:
+    """What phones are shown of a question, and what is true.
+
+    in_language: the same truth in the language that is spoken, where classes have other names. reads: the input as the
+    network reads it, "" for a drawing. see: where it can be tried, an address below the app's.
+    """
+    ask, reason, names = {}, {}, {}
+    for language in LANGUAGES:
+        with speaking(language):
+            there = in_language()
+            ask[language] = plain(f"lesson.{question.key}.ask", **told(there))
+            reason[language], names[language] = why(question.key, there), list(options(there))
+    shown: dict[str, object] = {"key": question.key, "gesture": question.gesture, "ask": ask}
+    if reads:
+        shown["reads"] = reads
+    if truth.options:
+        shown |= {"options": list(truth.options), "names": names}
+    if question.gesture in ("slide", "number"):
+        shown["span"] = [float(end) for end in truth.span]
+    answer, near = truth.answer, float(truth.near)
+    if question.gesture == "beans":
+        answer = [round(beans, 1) for beans in truth.answer]
+    elif truth.factor > 1:
+        near = max(near, float(truth.answer) * (1 - 1 / truth.factor))
+    return cast(Shown, shown), Told(answer=answer, near=near, why=reason, see=see)
+
+
+def why(key: str, truth: Truth) -> str:
+    """What is said after the answer: as much as is true of this run."""
+    said = told(truth)
+    return joined(" ".join(plain(f"lesson.{key}.{name}", **said) for name in truth.told))

@@ -1,0 +1,186 @@
+"""The teacher's desk: her class, the key that makes it hers, and what she does with it.
+
+The key stays in her browser, in the session, and nowhere in a link. Whatever she does is done to the class as it was
+when she saw it: of a double click, and of two windows, the second act does nothing.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Self
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.ui.classroom.phases import Phase
+from pages.ui.classroom.questions import Shown, Told
+from pages.ui.classroom.store import Room, Store, TooManyError, UnavailableError, UnknownClassError, store
+from pages.ui.lessons.rows import ENCODER
+from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
+
+#: In the session: code -> key of the classes that are this browser's; those that it shall forget; why an act failed;
+#: and when the last one was done.
+KEYS, FORGOTTEN, PROBLEM, ACTED = "class.keys", "class.forgotten", "class.problem", "class.acted"
+MINUTES = 45
+HURRY = 0.6  # seconds within which a second act is the same click
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a class is about: the lesson, by its name; the minutes that there are; and the input, as a link has it."""
+
+    lesson: str = ENCODER.name
+    minutes: int = MINUTES
+    link: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, lesson: str, minutes: int, choice: Choice) -> Self:
+        """A plan about what is on the screen now, but for what is the teacher's own look at it."""
+        about = choice.with_(edits=(), of_class=None, role=None, question=None, big=False, panel=None, stage=None)
+        return cls(lesson, minutes, tuple(about.to_link().items()))
+
+    @classmethod
+    def read(cls, written: str) -> Self:
+        """The way back from `written`."""
+        plan = json.loads(written)
+        return cls(plan["lesson"], plan["minutes"], tuple((name, value) for name, value in plan["link"]))
+
+    def written(self) -> str:
+        """As the store keeps it."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    def choice(self, now: Choice) -> Choice:
+        """The reader's choice, with the input that the class is about."""
+        about, _ = Choice.from_link(dict(self.link))
+        own = {name: getattr(now, name) for name in ("lang", "depth", "big", "of_class", "role")}
+        return about.with_(**own)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Her class, as it stood when this run began."""
+
+    room: Room
+    key: str
+    plan: Plan
+
+    @property
+    def code(self) -> str:
+        return self.room.code
+
+    @property
+    def pass_(self) -> str:
+        """What opens the class on another device."""
+        return f"{self.code}-{self.key}"
+
+    # -- what she does, from callbacks -----------------------------------------------------------------------------
+
+    def go(self, to: Phase) -> None:
+        """On to a phase."""
+        if not _in_a_hurry():
+            _act(self.code, lambda classes: classes.advance(self.code, self.key, self.room.version, to))
+
+    def ask(self, place: int, shown: Shown, told: Told) -> None:
+        """Ask a question. place: in the lesson."""
+        if not _in_a_hurry():
+            _act(self.code, lambda classes: classes.ask(self.code, self.key, self.room.version, place, shown, told))
+
+    def pause(self, paused: bool) -> None:
+        """Let the phones say “look up front”, or go on."""
+        _act(self.code, lambda classes: classes.pause(self.code, self.key, self.room.version, paused))
+
+    def replan(self, plan: Plan) -> None:
+        """Go on about something else."""
+        _act(self.code, lambda classes: classes.plan(self.code, self.key, plan.written()))
+
+    def end(self) -> None:
+        """Delete the class and all that was answered."""
+        if _act(self.code, lambda classes: classes.end(self.code, self.key)):
+            forget(self.code)
+
+
+def begin(plan: Plan) -> None:
+    """Start a class, from a callback; it goes to the projector at once."""
+    try:
+        code, key = store().create(plan.written())
+    except UnavailableError:
+        st.session_state[PROBLEM] = "unavailable"
+    except TooManyError:
+        st.session_state[PROBLEM] = "full"
+    else:
+        keep(code, key)
+        select(of_class=code, big=True)
+
+
+def come_back(pass_: str) -> None:
+    """Open a class by what `Desk.pass_` gave on another device."""
+    code, _, key = pass_.strip().partition("-")
+    try:
+        store().of_teacher(code.upper(), key)
+    except UnknownClassError:
+        st.session_state[PROBLEM] = "no_such_key"
+    except UnavailableError:
+        st.session_state[PROBLEM] = "unavailable"
+    else:
+        keep(code.upper(), key)
+        select(of_class=code.upper())
+
+
+def own() -> dict[str, str]:
+    """Code -> key of the classes that are this browser's."""
+    return st.session_state.get(KEYS, {})
+
+
+def keep(code: str, key: str) -> None:
+    st.session_state[KEYS] = own() | {code: key}
+
+
+def hear(held: Mapping[str, str]) -> None:
+    """What the browser had kept of earlier visits."""
+    gone = st.session_state.get(FORGOTTEN, ())
+    st.session_state[KEYS] = {code: key for code, key in held.items() if code not in gone} | own()
+
+
+def query(link: Mapping[str, str]) -> str:
+    """As it stands in an address."""
+    return urlencode(link)
+
+
+def forget(code: str) -> None:
+    """Let go of a class that is no more."""
+    st.session_state[KEYS] = {one: key for one, key in own().items() if one != code}
+    st.session_state[FORGOTTEN] = [*st.session_state.get(FORGOTTEN, ()), code]
+    select(of_class=None, role=None)
+
+
+def desk(code: str | None) -> Desk | None:
+    """The class of this code, if it is hers. Raises UnavailableError."""
+    if code is None or (key := own().get(code)) is None:
+        return None
+    try:
+        room = store().of_teacher(code, key)
+    except UnknownClassError:
+        return None
+    return Desk(room, key, Plan.read(room.plan))
+
+
+def _act(code: str, act: Callable[[Store], object]) -> bool:
+    """Do something, or keep what to say instead; whether it was done."""
+    try:
+        act(store())
+    except UnavailableError:
+        st.session_state[PROBLEM] = "unavailable"
+    except UnknownClassError:
+        st.session_state[PROBLEM] = "gone"
+    else:
+        return True
+    return False
+
+
+def _in_a_hurry() -> bool:
+    """Whether this is the second half of a double click, or a key that is held."""
+    now, last = time.monotonic(), st.session_state.get(ACTED, 0.0)
+    st.session_state[ACTED] = now
+    return now - last < HURRY

@@ -1,0 +1,98 @@
+"""What a class is about in this moment: its lesson on its own input, what was asked, and what was answered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pages.ui.classroom.phases import Phase, Proposal, following, proposal
+from pages.ui.classroom.store import Asked
+from pages.ui.classroom.tally import Bar, Tally, bars, sure_and_wrong, tally
+from pages.ui.lessons.case import Truth
+from pages.ui.lessons.rows import Lesson, Question
+from pages.ui.page import Page
+from pages.ui.teaching.asked import why
+from pages.ui.teaching.desk import Desk
+from pages.ui.text import language
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """A lesson in a class.
+
+    page: whose run it is about. clear: the questions whose answer is clear for this input, by their place in the
+    lesson. left_out: the others, by their keys. asked: all that were asked, the present one last.
+    """
+
+    page: Page
+    desk: Desk
+    lesson: Lesson
+    clear: Mapping[int, tuple[Question, Truth]]
+    left_out: Sequence[str]
+    asked: Sequence[Asked]
+
+    @property
+    def phase(self) -> Phase:
+        return self.desk.room.phase
+
+    @property
+    def now(self) -> Asked | None:
+        """The present question, None in the lobby."""
+        there = [one for one in self.asked if one.number == self.desk.room.number]
+        return there[0] if there and self.phase is not Phase.LOBBY else None
+
+    @property
+    def question(self) -> Question | None:
+        """The present question as the lesson has it."""
+        return self.lesson[self.now.shown["key"]] if self.now and self.now.shown["key"] in self.lesson.keys else None
+
+    @property
+    def truth(self) -> Truth | None:
+        """What is true of it in the run on the screen; None where the class has since gone to another input."""
+        if self.now is None or (there := self.clear.get(self.now.place)) is None:
+            return None
+        reason = self.now.truth.get("why", {}).get(language())
+        return there[1] if reason == why(there[0].key, there[1]) else None
+
+    @property
+    def about(self) -> str:
+        """Whose class the report is: its code, and the input."""
+        return f"{self.desk.code} · {self.page.about()}"
+
+    @property
+    def coming(self) -> list[int]:
+        """The places of the questions that come next, in their order."""
+        room = self.desk.room
+        return [place for place in self.clear if room.number == 0 or place > room.place]
+
+    @property
+    def next_phases(self) -> tuple[Phase, ...]:
+        """What can follow, the first by PageDown."""
+        return following(self.phase, self.desk.room.round, last=not self.coming)
+
+    @cached_property
+    def tallies(self) -> dict[int, Tally]:
+        """What each vote on the present question adds up to."""
+        if self.now is None:
+            return {}
+        votes = sorted(self.now.votes.items())
+        return {number: tally(self.now.shown, self.now.truth, given) for number, given in votes if given}
+
+    @cached_property
+    def bars(self) -> list[Bar]:
+        return bars(self.now.shown, self.now.truth, self.now.votes) if self.now else []
+
+    @property
+    def last(self) -> Tally | None:
+        """The latest vote that is closed."""
+        return self.tallies[max(self.tallies)] if self.tallies else None
+
+    @property
+    def sure_and_wrong(self) -> Bar | None:
+        return sure_and_wrong(self.bars)
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """What is worth doing now that the vote is closed."""
+        if self.phase is not Phase.CLOSED or self.last is None:
+            return None
+        return proposal(self.last.right, self.last.answers, self.desk.room.round)

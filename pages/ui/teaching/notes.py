@@ -1,0 +1,94 @@
+"""The teacher's second window: what to say, the confusion behind the question, what comes next, minutes left."""
+
+import time
+
+import streamlit as st
+
+from pages.ui.classroom.phases import Phase
+from pages.ui.classroom.tally import bars
+from pages.ui.lessons.asking import told
+from pages.ui.teaching import report
+from pages.ui.teaching.asked import why
+from pages.ui.teaching.lecture import Lecture
+from pages.ui.teaching.pictures import answer_of, names_of
+from pages.ui.teaching.projector import WANTED, controls, count
+from pages.ui.text import language, literal, plain, t, texts_of
+from pages.ui.text.numbers import percent
+
+text, word = texts_of("class")
+
+
+def draw(lecture: Lecture) -> None:
+    """The whole window."""
+    controls(lecture)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _present(lecture)
+    with right:
+        _time(lecture)
+        count(lecture, "answered" if lecture.phase is Phase.OPEN else "there")
+        _coming(lecture)
+        report.offer(lecture)
+        with st.expander(word("your_key"), icon=":material/key:"):
+            st.markdown(text("key_help"))
+            st.code(lecture.desk.pass_, language=None, wrap_lines=True)
+        if lecture.phase is not Phase.ENDED:
+            to_end = {"on_click": lecture.desk.go, "args": (Phase.ENDED,), "key": "class.to_end"}
+            st.button(word("to_ended"), icon=":material/stop:", type="tertiary", **to_end)
+
+
+def _present(lecture: Lecture) -> None:
+    """What is asked now, what is true, what was answered, and what to say."""
+    if lecture.now is None or lecture.phase is Phase.ENDED:
+        st.markdown(text("notes_lobby" if lecture.now is None else "ended_help"))
+        return
+    shown, truth = lecture.now.shown, lecture.now.truth
+    st.markdown(f"##### {literal(shown['ask'][language()])}")
+    st.markdown(text("the_answer", answer=answer_of(shown, truth)))
+    for number, one in lecture.tallies.items():
+        said = word("report_vote", vote=word(f"vote_{number}"), share=percent(one.right), all=one.answers)
+        st.markdown(literal(said))
+    if (worst := lecture.sure_and_wrong) and lecture.last:
+        (name,) = names_of(shown, [worst])
+        st.markdown(text("most_sure_of", wrong=lecture.last.sure_and_wrong, answer=name))
+    if lecture.proposal:
+        st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")
+    if shown["gesture"] == "word" and lecture.last:
+        found = bars(shown, truth, lecture.now.votes)
+        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in found]
+        st.caption(text("words_were", words=plain("common.comma").join(counted)))
+    if lecture.truth and lecture.question:
+        key, said_of = lecture.question.key, told(lecture.truth)
+        st.markdown(f"**{text('say')}** {literal(why(key, lecture.truth))}")
+        st.markdown(f"**{text('confusion')}** {t(f'lesson.{key}.otherwise', **said_of)}")
+        with st.expander(word("hints"), icon=":material/lightbulb:"):
+            for number in (1, 2, 3):
+                st.markdown(f"{number}. {t(f'lesson.{key}.hint_{number}', **said_of)}")
+
+
+def _time(lecture: Lecture) -> None:
+    """How long it has been, and what the rest takes."""
+    gone = (time.time() - lecture.desk.room.created) / 60
+    left = round(lecture.desk.plan.minutes - gone)
+    needed = sum(lecture.clear[place][0].minutes for place in lecture.coming)
+    st.markdown(text("minutes_left" if left >= 0 else "minutes_over", left=abs(left), needed=needed))
+
+
+def _coming(lecture: Lecture) -> None:
+    """Which question comes next, and a way to another one."""
+    if lecture.phase is Phase.ENDED:
+        return
+    coming, version = lecture.coming, lecture.desk.room.version
+    if coming:
+        question, truth = lecture.clear[coming[0]]
+        st.markdown(f"**{text('next')}** {t(f'lesson.{question.key}.ask', **told(truth))}")
+    places = list(lecture.clear)
+    called = {place: plain(f"lesson.{question.key}.short") for place, (question, _) in lecture.clear.items()}
+    if places and lecture.phase in (Phase.LOBBY, Phase.REVEALED, Phase.EXPLAINED):
+        first = places.index(coming[0]) if coming else 0
+        wanted = st.selectbox(word("another"), places, first, format_func=called.__getitem__, key="class.another")
+        note = {WANTED: (wanted, version)}
+        st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
+    if lecture.left_out:
+        names = plain("common.comma").join(plain(f"lesson.{key}.short") for key in lecture.left_out)
+        st.caption(t("lesson.left_out", names=names))

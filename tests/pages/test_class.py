@@ -1,0 +1,283 @@
+"""A class from its teacher's side: phase by phase, twice clicked, with two windows, ended; and what is kept of it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.classroom import standing
+from pages.ui.classroom import store as kept
+from pages.ui.classroom.phases import Phase
+from pages.ui.classroom.store import SURE, Ballot, Store, UnavailableError
+from pages.ui.lessons.rows import ENCODER
+from pages.ui.teaching import desk, report
+from pages.ui.text import LANGUAGES, catalogue
+from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
+
+SENTENCE = "we [MASK] to the park ."
+
+
+@pytest.fixture(autouse=True)
+def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store of its own for each test, and no waiting between two clicks."""
+    monkeypatch.setenv("GLASS_DATA", str(tmp_path))
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setattr(desk, "HURRY", 0.0)
+    kept.store.cache_clear()
+    standing._look.cache.clear()
+    yield kept.store()
+    kept.store.cache_clear()
+
+
+def begun(lang: str = "en", s: str = SENTENCE, **link: str) -> AppTest:
+    """The projector of a class that has just begun."""
+    app = open_page("class", lang=lang, depth="story", s=s, **link)
+    return click(app, "start")
+
+
+def click(app: AppTest, name: str) -> AppTest:
+    app.button(key=f"class.{name}").click().run()
+    assert_fine(app)
+    return app
+
+
+def code_of(app: AppTest) -> str:
+    return app.query_params["class"]
+
+
+def room_of(app: AppTest, classes: Store) -> kept.Room:
+    room = classes.room(code_of(app))
+    assert room is not None
+    return room
+
+
+def vote(app: AppTest, classes: Store, guesses: list, sure: int = 2) -> None:
+    """One phone for each guess."""
+    room = room_of(app, classes)
+    ballots = [Ballot(room.code, room.number, room.round, f"{i:032x}", guess, sure) for i, guess in enumerate(guesses)]
+    assert {verdict.value for verdict in classes.vote_all(ballots)} == {"kept"}
+
+
+def truth_of_class(app: AppTest, classes: Store) -> dict:
+    """What is true of the present question, as her key opens it."""
+    code = code_of(app)
+    return dict(classes.asked(code, app.session_state["class.keys"][code])[-1].truth)
+
+
+def said_to_browser(app: AppTest) -> str:
+    """All that the browser is sent for the main part of the page."""
+    return texts(app) + json.dumps([chart["figure"] for chart in charts(app)])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_question_goes_through_all_its_phases(lang: str, classes: Store) -> None:
+    app, words = begun(lang), catalogue(lang)
+    assert app.query_params["big"] == "true" and room_of(app, classes).phase is Phase.LOBBY
+    assert " ".join(code_of(app)) in texts(app)
+    click(app, "next")
+    ask = words["lesson.word.ask"].replace("[", r"\[").replace("]", r"\]").partition("\\")[0][:8]
+    assert room_of(app, classes).phase is Phase.QUESTION and ask in texts(app)
+    click(app, "next")
+    answer, reason = (truth_of_class(app, classes)[name] for name in ("answer", "why"))
+    vote(app, classes, [answer] * 5 + ["park"] * 6, SURE)
+    app.run()
+    assert not charts(app) and reason[lang] not in texts(app).replace("\\", "")  # nothing is told before it is closed
+    click(app, "next")
+    assert words["class.propose_discuss"] in texts(app) and not charts(app)  # free words wait for her
+    click(app, "words")
+    assert "✓" not in said_to_browser(app)  # what is right is not seen yet
+    click(app, "to_discuss")
+    assert words["class.talk"] in texts(app)
+    click(app, "next")
+    assert room_of(app, classes).round == 2
+    vote(app, classes, [answer] * 11)
+    click(app, "next")
+    (said,) = charts(app)
+    assert [trace["name"] for trace in said["figure"]["data"]] == [words["class.vote_1"], words["class.vote_2"]]
+    assert words["class.propose_explain"] in texts(app)
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.REVEALED and len(charts(app)) == 2
+    told = texts(app).replace("\\", "")
+    assert "45%" in told and "100%" in told and f"✓ {answer}" in json.dumps(charts(app), ensure_ascii=False)
+    click(app, "next")
+    assert reason[lang] in texts(app).replace("\\", "")
+    click(app, "next")
+    room = room_of(app, classes)
+    assert (room.phase, room.number, room.round) == (Phase.QUESTION, 2, 1)
+
+
+def test_of_a_double_click_the_second_half_does_nothing(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = begun()
+    click(app, "next")
+    monkeypatch.setattr(desk, "HURRY", 60.0)
+    app.session_state[desk.ACTED] = -1e9
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.OPEN
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.OPEN
+
+
+def test_two_windows_with_one_key_go_on_once(classes: Store) -> None:
+    one = click(begun(), "next")
+    code = code_of(one)
+    other = open_page("class", lang="en", **{"class": code})
+    assert "class.next" not in [button.key for button in other.button]  # the code alone opens nothing
+    other.session_state[desk.KEYS] = dict(one.session_state[desk.KEYS])
+    other.run()
+    click(one, "next")
+    click(other, "next")  # as it stood in that window the vote was not open yet
+    assert room_of(one, classes).phase is Phase.OPEN
+    click(other, "next")
+    assert room_of(one, classes).phase is Phase.CLOSED
+
+
+def test_she_comes_back_with_her_key_from_another_device(classes: Store) -> None:
+    app = click(begun("zh", s="我们[MASK]公园玩吧"), "next")
+    code = code_of(app)
+    pass_ = f"{code}-{app.session_state[desk.KEYS][code]}"
+    there = open_page("class", lang="en", depth="story")
+    there.text_input(key="class.pass").set_value(f"{code}-no").run()
+    click(there, "come_back")
+    assert catalogue("en")["class.no_such_key"] in texts(there)
+    there.text_input(key="class.pass").set_value(pass_).run()
+    click(there, "come_back")
+    assert code_of(there) == code and "公 园" in texts(there)  # the class's own sentence, not that of this browser
+    for visit in (app, there):
+        assert all(pass_.partition("-")[2] not in value for value in visit.query_params.values())
+
+
+def test_pausing_asks_phones_to_look_up_and_goes_on_where_it_was(classes: Store) -> None:
+    app = click(click(begun(), "next"), "next")
+    click(app, "pause")
+    assert room_of(app, classes).paused and catalogue("en")["class.look_up"] in texts(app)
+    click(app, "pause")
+    assert not room_of(app, classes).paused and room_of(app, classes).phase is Phase.OPEN
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_question_of_the_lesson_can_be_asked_and_told(lang: str, classes: Store) -> None:
+    """With answers of all kinds, on the projector and in her notes."""
+    app = begun(lang)
+    notes = open_page("class", lang=lang, role="notes", **{"class": code_of(app)})
+    notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
+    for key in ENCODER.keys:
+        click(app, "next")
+        shown = classes.snapshot(code_of(app))["question"]
+        assert shown["key"] == key and "options" not in shown
+        click(app, "next")
+        truth = truth_of_class(app, classes)
+        before = json.dumps(classes.snapshot(code_of(app)), ensure_ascii=False)
+        assert all(reason not in before for reason in truth["why"].values())
+        vote(app, classes, guesses(classes.snapshot(code_of(app))["question"], truth), SURE)
+        for _ in range(3):
+            click(app, "next")
+            notes.run()
+            assert_fine(notes)
+            assert catalogue(lang)["class.say"] in texts(notes)
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.ENDED and [button.key for button in app.get("download_button")]
+
+
+def guesses(shown: dict, truth: dict) -> list:
+    """Five answers, the right one among them."""
+    match shown["gesture"]:
+        case "word":
+            return [truth["answer"], "park", "park", "go", "<b>x</b>"]
+        case "beans":
+            few = len(shown["options"])
+            return [[100 * (i == j % few) for i in range(few)] for j in range(5)]
+        case "slide":
+            low, high = shown["span"]
+            return [truth["answer"], low, high, high, (low + high) / 2]
+        case "number":
+            return [int(truth["answer"]), 0, 1, 2, 3]
+        case _:
+            return [truth["answer"], *shown["options"][:2], *shown["options"][:2]]
+
+
+def test_the_class_is_one_more_head_beside_those_of_the_run(classes: Store) -> None:
+    app = begun()
+    app.session_state["class.wanted"] = ENCODER.keys.index("beans"), room_of(app, classes).version
+    app.run()
+    click(app, "next")
+    beans = truth_of_class(app, classes)["answer"]
+    best = max(range(len(beans)), key=beans.__getitem__)
+    first = [100 * (i == 0) for i in range(len(beans))]
+    vote(app, classes, [[100 * (i == best) for i in range(len(beans))]] * 3 + [first] * 3)
+    click(click(app, "next"), "next")
+    over, heads = charts(app)
+    assert [trace["name"] for trace in over["figure"]["data"]][-1] == catalogue("en")["class.the_class"]
+    assert heads["figure"]["layout"]["yaxis"]["ticktext"][0] == catalogue("en")["class.the_class"]
+    assert catalogue("en")["class.no_head_looked"].partition("{")[0] in texts(app)  # no head gives half to [CLS] here
+
+
+def test_what_is_not_clear_is_left_out_and_the_page_says_so() -> None:
+    app = open_page("class", lang="en", depth="story", s="i love you .", hidden="none")
+    assert catalogue("en")["lesson.word.short"] in texts(app).partition("Not asked")[2]
+    click(app, "start")
+    click(app, "next")
+    assert catalogue("en")["lesson.word.ask"][:20] not in texts(app)
+
+
+def test_the_report_has_totals_only_and_no_word_in_it_is_markup(classes: Store) -> None:
+    app = click(click(begun(), "next"), "next")
+    answer = truth_of_class(app, classes)["answer"]
+    vote(app, classes, [answer, answer, "<b>x</b>"], SURE)
+    click(click(app, "next"), "words")
+    asked = classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
+    page, table = report.as_html(asked, "about", {}), report.as_table(asked)
+    assert "<b>x</b>" not in page and "&lt;b&gt;x&lt;/b&gt;" in page and "0" * 31 not in page
+    assert dict(zip(table.iloc[:, 2], table.iloc[:, 4], strict=True)) == {answer: 2, "<b>x</b>": 1}
+    assert csv.reader(io.StringIO(report.exports.csv(table).decode("utf-8-sig")))
+
+
+def test_ending_deletes_the_class_and_all_that_was_answered(classes: Store) -> None:
+    app = click(click(begun(), "next"), "next")
+    code = code_of(app)
+    vote(app, classes, ["went"])
+    for _ in range(3):
+        click(app, "next")
+    app.query_params["role"] = "notes"
+    notes = open_page("class", lang="en", role="notes", **{"class": code})
+    notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
+    click(notes.run(), "to_end")
+    click(app.run(), "delete")
+    assert classes.room(code) is None and "class" not in app.query_params
+    assert "class.start" in [button.key for button in app.button]
+    click(notes.run(), "leave")  # the other window hears that it is gone
+
+
+def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = begun()
+
+    def gone(*_: object, **__: object) -> None:
+        raise UnavailableError("locked")
+
+    monkeypatch.setattr(Store, "advance", gone)
+    click(app, "next")
+    click(app, "next")
+    assert catalogue("en")["class.unavailable"] in texts(app)
+    monkeypatch.setattr(Store, "of_teacher", gone)
+    app.run()
+    assert_fine(app)
+    assert catalogue("en")["class.unavailable"] in texts(app)
+
+
+def test_the_class_goes_where_its_teacher_leads(classes: Store) -> None:
+    app = begun()
+    turn_to(app, "heads").run()
+    assert room_of(app, classes).lead == ""  # not before she says so
+    app.toggle(key="class.leads").set_value(True).run()
+    assert room_of(app, classes).lead.startswith("heads?") and "class=" not in room_of(app, classes).lead
+    led = room_of(app, classes).led
+    app.slider(key="layer").set_value(3).run()
+    assert "layer=3" in room_of(app, classes).lead and room_of(app, classes).led > led
+    member = open_page("attention", lang="zh", **{"class": code_of(app)})
+    assert catalogue("zh")["class.led"] in texts(member)
+    member.toggle(key="class.follows").set_value(False).run()
+    assert catalogue("zh")["class.led"] not in texts(member)
+    app.toggle(key="class.leads").set_value(False).run()
+    assert room_of(app, classes).lead == ""
