@@ -103,7 +103,7 @@ class Lesson(Page):
         again = any(key == done for done, _ in state["done"])
         number = ENCODER.keys.index(key) + 1
         line = text("about_again") if again else text("about", number=number, all=len(ENCODER.questions))
-        st.caption(f"{text(ENCODER.name)} · {line}")
+        st.caption(f"{text('titles.encoder')} · {line}")
         if self.kind == "words":
             pieces = [name for name in self.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS]
             shown = [f"**{literal(name)}**" if name == "[MASK]" else literal(name) for name in pieces]

@@ -16,19 +16,18 @@ from torch import nn
 from model import Edit, Pipeline, examples
 from model.analysis import softmax
 from model.telling import telling_word
-from model.translator import Translator
+from model.translator import Task, Translator
 from pages.ui.lessons.case import Case, Truth, is_right
-from pages.ui.lessons.rows import BETWEEN, ENCODER, END, MOST_TIMES, STORY, following
+from pages.ui.lessons.rows import BETWEEN, END, LESSONS, MOST_TIMES, QUESTIONS, STORY, following
 from pages.ui.lessons.truths import TRUTHS, asked_on, clear_truth, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
-#: Every question that there is, by its key.
-QUESTIONS = {question.key: question for row in (ENCODER.questions, *STORY.values()) for question in row}
 #: The network whose run a question is asked of here, where it is not that of the hidden word.
-NETWORK = {"digit": "digits", "source": "translation", "single": "flat"}
+NETWORK = {"digit": "digits", "cut": "digits", "empty": "digits", "single": "flat"}
+NETWORK |= dict.fromkeys(("source", "seen", "once", "first"), "translation")
 
 
 def case(pipeline: Pipeline) -> Case:
@@ -247,6 +246,139 @@ def test_a_page_that_shows_one_head_is_asked_about_that() -> None:
             assert truth is not None and truth.place["layer"] == layer
 
 
+def changed(here: Case, *edits: Edit) -> np.ndarray:
+    """The probabilities with these changes, from a run of its own."""
+    return here.shares(here.pipeline(here.trace.subject, edits)["logits"])
+
+
+def test_without_positions_the_first_answer_is_that_of_a_run_without() -> None:
+    here, truth = told("bare")
+    now, bare = changed(here), changed(here, Edit("embedding.positions", "zero"))
+    assert truth.answer == ("same" if now.argmax() == bare.argmax() else "different")
+    assert truth.said["after"] == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
+    assert truth.margin == pytest.approx(float(np.maximum(now - bare, 0).sum()), abs=1e-4)
+
+
+def test_token_and_place_add_up_as_the_law_of_cosines_says() -> None:
+    here, truth = told("seat")
+    x, p, angle = (float(str(truth.said[name])) for name in ("x", "p", "angle"))
+    assert truth.answer == pytest.approx((x**2 + p**2 + 2 * x * p * np.cos(np.radians(angle))) ** 0.5, rel=5e-3)
+    assert truth.answer == pytest.approx(float(np.linalg.norm(here.trace["embedding.sum"][here.token])), rel=1e-4)
+
+
+def test_a_token_elsewhere_is_the_same_row_of_the_table_in_another_place() -> None:
+    """Found by a run in which it really stands there: it changes places with the token that does."""
+    here, truth = told("twin")
+    there = int(str(truth.said["there"])) - 1
+    swap = Edit("embedding.tokens", "swap", token=here.token, from_token=there)
+    moved = here.pipeline(SENTENCE, [swap])["embedding.sum"][there]
+    own = here.trace["embedding.sum"][here.token]
+    assert truth.answer == pytest.approx(float(own @ moved / np.linalg.norm(own) / np.linalg.norm(moved)), abs=1e-4)
+
+
+def test_what_the_neighbour_loses_is_what_a_run_without_positions_gives_it() -> None:
+    here, truth = told("beside")
+    layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+    bare = here.pipeline(SENTENCE, [Edit("embedding.positions", "zero")])
+    assert abs(query - key) == 1 and truth.said["share"] == pytest.approx(float(row(here, truth)[key]), abs=1e-4)
+    assert truth.answer == pytest.approx(float(bare[f"layers.{layer}.attention.weights"][head, query, key]), abs=1e-4)
+
+
+def test_a_drawing_is_as_many_tokens_as_rows_go_through_the_network() -> None:
+    here, truth = told("cut")
+    assert truth.answer == len(here.trace["embedding.sum"])
+    assert truth.said["patches"] == (int(str(truth.said["pixels"])) // int(str(truth.said["size"]))) ** 2
+
+
+def test_what_comes_from_empty_patches_is_what_is_lost_where_they_are_not_added() -> None:
+    here, truth = told("empty")
+    layer, head = truth.place["layer"], truth.place["head"]
+    side = here.trace.config.patches_per_side
+    size = here.trace.config.image_size // side
+    picture = here.trace.picture.reshape(side, size, side, size)
+    inked = picture.max(axis=(1, 3)).ravel() > 0
+    weights = row(here, replace(truth, place=truth.place | {"key": 0}))
+    assert truth.answer == pytest.approx(float(weights[1:][~inked].sum()), abs=1e-4)
+    assert truth.said["empty"] == int((~inked).sum()) and (layer, head) in here.heads
+
+
+def test_what_comes_from_behind_is_counted_over_all_heads() -> None:
+    here, truth = told("ahead")
+    shares = []
+    for layer, head in here.every_head:
+        weights = row(here, replace(truth, place={"layer": layer, "head": head, "token": here.token, "key": 0}))
+        shares.append((weights[: here.token].sum(), weights[here.token], weights[here.token + 1 :].sum()))
+    found = [truth.said[name] for name in ("back", "own", "answer")]
+    assert found == pytest.approx(np.mean(shares, axis=0).tolist(), abs=1e-4)
+
+
+def test_a_step_sees_what_changes_it_and_nothing_else() -> None:
+    """Another token behind what it may see moves nothing at its step; the last one that it sees does."""
+    here, truth = told("seen")
+    step, count = truth.place["step"], truth.answer
+    ids = list(here.trace.written_ids)
+    other = next(i for i, name in enumerate(here.names) if name.isalpha() and i not in ids)
+
+    def logits(place: int) -> np.ndarray:
+        """At the step, where another piece is read in a place of the target."""
+        written = [*ids[: place - 1], other, *ids[place:]]
+        return here.pipeline(Task(here.trace.subject, written=tuple(written)))["logits"][step]
+
+    np.testing.assert_allclose(logits(count), here.trace["logits"][step], atol=1e-4)
+    assert np.abs(logits(count - 1) - here.trace["logits"][step]).max() > 0.1
+
+
+def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
+    """And once more, as the decoder does, to record what was written in one pass."""
+    here, truth = told("once")
+    ran = {"encoder": 0, "decoder": 0}
+    network = here.pipeline.network
+
+    def count(side: str) -> Callable[..., None]:
+        def hook(*_: object) -> None:
+            ran[side] += 1
+
+        return hook
+
+    hooks = [network.layers[0].register_forward_hook(count("encoder"))]
+    hooks.append(network.decoder.layers[0].register_forward_hook(count("decoder")))
+    try:
+        run = here.pipeline(here.trace.subject, beams=1)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    assert ran == {"encoder": truth.answer + 1, "decoder": len(run.written) + 1}
+    assert truth.said["steps"] == len(here.trace.written) > 2
+
+
+def test_the_first_row_of_a_decoder_has_one_score() -> None:
+    here, truth = told("first")
+    scaled = here.trace.over_layers("attention.scaled", "decoder.")[:, :, 0, 0]
+    assert truth.answer == 1 and truth.said["score"] == pytest.approx(float(scaled.min()))
+
+
+def test_what_a_head_brings_from_a_token_is_as_long_as_weight_times_value() -> None:
+    here, truth = told("brings")
+    layer, head, key = (truth.place[name] for name in ("layer", "head", "key"))
+    V, weights = here.trace[f"layers.{layer}.attention.V"][head], row(here, truth)
+    brought = [float(np.linalg.norm(weight * value)) for weight, value in zip(weights, V, strict=True)]
+    assert [value for _, value in truth.bars] == pytest.approx(brought, abs=1e-3)
+    assert truth.options[int(np.argmax(brought))] == truth.answer and weights.argmax() == key != np.argmax(brought)
+
+
+def test_a_layer_that_looks_evenly_is_the_one_that_moves_least() -> None:
+    here, truth = told("even")
+    now = changed(here)
+    moved = [
+        float(np.abs(changed(here, Edit(f"layers.{layer}.attention.weights", "even")) - now).sum() / 2)
+        for layer in here.layers
+    ]
+    assert truth.place["layer"] == int(np.argmin(moved)) and truth.said["other"] == 1 + int(np.argmax(moved))
+    assert truth.said["moved"] == pytest.approx(min(moved), abs=1e-4)
+    there = changed(here, Edit(f"layers.{truth.place['layer']}.attention.weights", "even"))
+    assert there.argmax() == now.argmax() and truth.said["after"] == pytest.approx(float(there.max()), abs=1e-4)
+
+
 def _off(*layers: nn.Linear) -> None:
     for layer in layers:
         layer.weight.zero_()
@@ -271,6 +403,13 @@ def _plain_norm(network: nn.Module) -> None:
 
 def _nothing_found(network: nn.Module) -> None:
     _off(*(layer.attention.W_O for layer in network.layers))
+
+
+def _same_values(network: nn.Module) -> None:
+    """What each token hands over is the same."""
+    for layer in network.layers:
+        layer.attention.W_V.weight.zero_()
+        layer.attention.W_V.bias.fill_(1)
 
 
 def _no_thought(network: nn.Module) -> None:
@@ -305,6 +444,8 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
         ("back", _no_favourite), ("heads", _no_answer), ("sum", _nothing_found), ("norm", _plain_norm),
         ("layer", _no_answer), ("alone", _no_favourite), ("fit", _no_favourite), ("favourites", _no_favourite),
         ("ffn", _no_thought), ("race", _no_answer), ("race", _sure), ("hard", _no_favourite), ("hard", _nothing_found),
+        ("bare", _no_order), ("seat", _no_order), ("twin", _no_order), ("beside", _no_order), ("beside", _no_favourite),
+        ("brings", _same_values), ("even", _no_answer), ("even", _nothing_found),
     ],
 )  # fmt: skip
 def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[nn.Module], None]) -> None:
@@ -335,6 +476,10 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "digit": truth.said.get("second"), "fit": truth.said.get("query"), "favourites": 1, "race": 1, "single": 0.0,
         "ffn": next((name for name in truth.options if name != truth.answer), None), "hard": truth.said.get("spared"),
         "source": next((name for name in truth.options if name != truth.answer), None), "twice": "× 2",
+        "seat": truth.said.get("together"), "twin": 1.0, "beside": truth.said.get("share"), "cut": 28 * 28,
+        "empty": truth.said.get("even"), "ahead": 0.0, "seen": truth.said.get("all"), "once": truth.said.get("steps"),
+        "first": 0.0, "brings": truth.said.get("key"), "even": "different",
+        "bare": next((name for name in truth.options if name != truth.answer), None),
     }  # fmt: skip
     assert not is_right(question.gesture, mistakes[question.key], truth)
 
@@ -378,6 +523,17 @@ def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None
         assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
         bars = [name for name, _ in truth.bars if not truth.literal]
         assert all(f"lesson.{key}.bar_{name}" in catalogue(lang) for name in bars)
+
+
+def test_lessons_have_four_to_ten_of_our_questions_and_their_words() -> None:
+    for name, lesson in LESSONS.items():
+        assert 4 <= len(lesson.questions) <= 10 and len(set(lesson.keys)) == len(lesson.keys)
+        assert lesson.minutes == sum(question.minutes for question in lesson.questions) <= 45
+        assert all(QUESTIONS[key] == lesson[key] for key in lesson.keys)
+        for language in LANGUAGES:
+            assert {f"lesson.titles.{name}", f"lesson.abouts.{name}"} <= catalogue(language).keys()
+    used = {key for lesson in LESSONS.values() for key in lesson.keys}
+    assert used | {question.key for row in STORY.values() for question in row} == QUESTIONS.keys()
 
 
 def test_what_was_missed_comes_back_after_two_others_and_once_only() -> None:

@@ -154,6 +154,12 @@ class Case:
         return named | {"query": self.tokens[pair.query], "key": self.tokens[pair.key]}
 
 
+def lead_of(values: np.ndarray) -> float:
+    """By how much the largest of several leads the second."""
+    second, first = np.partition(values, -2)[-2:]
+    return float(first - second)
+
+
 def switched_off(layer: int, head: int) -> Edit:
     """The change that switches a head off."""
     return Edit(f"layers.{layer}.attention.heads", "zero", head=head)

@@ -26,28 +26,60 @@ class Hint:
 
 
 @dataclass(frozen=True)
+class Own:
+    """What a teacher wrote herself. ask: her question; in one of ours, {key} stands for the same as in our text.
+
+    why: what is said after the guess. options: what can be tapped, or span: from which to which number. answer: what
+    she set down as right, if anything; where it is not, the page of the question shows it. near: how far a right number
+    may be from it.
+    """
+
+    ask: str
+    why: str = ""
+    options: tuple[str, ...] = ()
+    span: tuple[float, float] = (0.0, 1.0)
+    answer: str | float | None = None
+    near: float = 0.0
+
+
+@dataclass(frozen=True)
 class Question:
     """One question of a lesson.
 
-    measure: in `truths.TRUTHS`. gesture: how it is answered, in `gestures.GESTURES`. least: the margin of the measure
-    below which it is not asked. minutes: how long it takes in class. hints: three, for who was wrong twice; the last
-    one leads to where the answer can be seen.
+    measure: in `truths.TRUTHS`; None where only a teacher knows. gesture: how it is answered, in `gestures.GESTURES`.
+    least: the margin of the measure below which it is not asked. minutes: how long it takes in class. hints: three, for
+    who was wrong twice; the last one leads to where the answer can be seen. run: of which network, where that is not
+    the one that reads the input: "translation". place: a page, and as in a link what is chosen there: where a teacher
+    asks it. own: her words.
     """
 
     key: str
-    measure: str
+    measure: str | None
     gesture: str
     least: float
     minutes: int
-    hints: tuple[Hint, Hint, Hint]
+    hints: tuple[Hint, ...] = ()
+    run: str = ""
+    place: str = ""
+    own: Own | None = None
+
+    @property
+    def row(self) -> str:
+        """By which our texts call it: a lesson may have one of our questions twice, "fit" and "fit.2"."""
+        return self.key.partition(".")[0]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: its title is the text "lesson.{name}"."""
+    """A lesson: what it is called and about are the texts "lesson.titles.{name}" and "lesson.abouts.{name}".
+
+    input: what kind of input it is about, where not about any. title: that of a teacher's own.
+    """
 
     name: str
     questions: tuple[Question, ...]
+    input: str | None = None
+    title: str = ""
 
     def __getitem__(self, key: str) -> Question:
         return next(question for question in self.questions if question.key == key)
@@ -56,6 +88,10 @@ class Lesson:
     def keys(self) -> list[str]:
         """The questions by their names, in order."""
         return [question.key for question in self.questions]
+
+    @property
+    def minutes(self) -> int:
+        return sum(question.minutes for question in self.questions)
 
 
 NUMBERS = {"depth": "numbers"}
@@ -67,28 +103,29 @@ def at(page: str, *, turned: bool = False, **values: str) -> Hint:
 
 
 THINK = Hint()
-#: The encoder in 45 minutes.
-ENCODER = Lesson(
-    "encoder",
-    (
+SCORES, WEIGHTS = at("attention", stage="scores"), at("attention", stage="weights")
+HEADS_OFF = at("what_if", panel="heads")
+
+#: Every question of ours, by its key.
+QUESTIONS: dict[str, Question] = {
+    question.key: question
+    for question in (
+        # the encoder, from input to answer
         Question("word", "hidden_word", "word", 0.1, 4, (THINK, THINK, at("answer"))),
         Question(
             "places", "swapped", "same", 0.2, 3,
-            (THINK, at("tokens", panel="order"), at("what_if", panel="places")),
+            (THINK, at("tokens", panel="vectors"), at("what_if", panel="places")),
         ),
-        Question(
-            "beans", "shared_out", "beans", 0.15, 5,
-            (at("heads", panel="all"), at("attention", stage="scores"), at("attention", stage="weights")),
-        ),
+        Question("beans", "shared_out", "beans", 0.15, 5, (at("heads", panel="all"), SCORES, WEIGHTS)),
         Question(
             "root", "without_root", "slide", 0.2, 4,
             (THINK, at("attention", stage="scaled"), at("what_if", panel="inside")),
         ),
         Question(
             "back", "way_back", "slide", 0.3, 4,
-            (at("queries_keys_values"), at("attention", stage="scores"), at("attention", stage="weights", turned=True)),
+            (at("queries_keys_values"), SCORES, at("attention", stage="weights", turned=True)),
         ),
-        Question("heads", "heads_off", "number", 0.01, 6, (at("home"), at("heads"), at("what_if", panel="heads"))),
+        Question("heads", "heads_off", "number", 0.01, 6, (at("home"), at("heads"), HEADS_OFF)),
         Question("sum", "sum_of_two", "slide", 0.08, 3, (THINK, at("layers", panel="lengths"), at("add_and_norm"))),
         Question(
             "norm", "spread_after_norm", "tap", 0.05, 3,
@@ -96,48 +133,91 @@ ENCODER = Lesson(
         ),
         Question("layer", "first_known", "tap", 0.02, 4, (THINK, THINK, at("layers", panel="lens"))),
         Question("alone", "alone", "slide", 0.5, 3, (THINK, at("attention", stage="scaled"), at("flat"))),
-    ),
-)  # fmt: skip
+        # what the other pages ask in their stories
+        Question("digit", "read_class", "tap", 0.1, 2, (THINK, THINK, at("answer"))),
+        Question("fit", "best_fit", "tap", 0.7, 4, (THINK, at("queries_keys_values", panel="maps"), SCORES)),
+        Question("favourites", "favourites", "number", 0.005, 4, (THINK, WEIGHTS, at("heads", panel="all"))),
+        Question(
+            "ffn", "ffn_turns", "same", 0.1, 4,
+            (THINK, at("feed_forward", panel="neuron"), at("layers", panel="lens")),
+        ),
+        Question("race", "in_the_race", "number", 3, 3, (THINK, THINK, at("answer"))),
+        Question("hard", "looks_as_hard", "tap", 0.15, 5, (THINK, at("heads", panel="written"), HEADS_OFF)),
+        Question("source", "read_to_write", "tap", 0.6, 3, (THINK, THINK, at("translation")), "translation"),
+        Question("single", "only_token", "slide", 0.5, 3, (THINK, THINK, at("flat", panel="attention"))),
+        Question("twice", "twice_as_long", "tap", 0.5, 3, (THINK, THINK, at("shapes_and_cost", panel="cost"))),
+        # places
+        Question(
+            "bare", "without_places", "same", 0.3, 3,
+            (THINK, at("tokens", panel="vectors"), at("what_if", panel="places")),
+        ),
+        Question("seat", "word_and_place", "slide", 0.08, 3, (THINK, THINK, at("tokens", panel="vectors"))),
+        Question("twin", "same_word_elsewhere", "slide", 0.05, 4, (THINK, THINK, at("tokens", panel="vectors"))),
+        Question("beside", "neighbour", "slide", 0.4, 4, (THINK, WEIGHTS, at("what_if", panel="places"))),
+        # drawings
+        Question("cut", "pieces_of_a_picture", "number", 0.5, 2, (THINK, THINK, at("tokens", panel="pieces"))),
+        Question("empty", "empty_patches", "slide", 0.2, 4, (THINK, at("heads", panel="all"), WEIGHTS)),
+        # encoder and decoder
+        Question("ahead", "looks_ahead", "slide", 0.15, 4, (THINK, WEIGHTS, at("heads", panel="average"))),
+        Question(
+            "seen", "may_be_seen", "number", 1, 4,
+            (THINK, THINK, at("translation", panel="inside", block="attention", stage="masked")), "translation",
+        ),
+        Question("once", "encoder_runs", "number", 2, 3, (THINK, THINK, at("translation")), "translation"),
+        Question(
+            "first", "first_step", "slide", 0.5, 3,
+            (THINK, THINK, at("translation", panel="inside", block="attention", stage="weights")), "translation",
+        ),
+        # what attention is not
+        Question(
+            "brings", "weighs_most", "tap", 0.04, 5,
+            (THINK, at("queries_keys_values", panel="maps"), at("attention", stage="heads")),
+        ),
+        Question(
+            "even", "evenly", "same", 0.3, 4,
+            (THINK, at("heads", panel="all"), at("what_if", panel="inside")),
+        ),
+    )
+}  # fmt: skip
 
 
-#: What the pages ask in their stories, each of what it shows, beside the questions of the lesson.
-DIGIT = Question("digit", "read_class", "tap", 0.1, 2, (THINK, THINK, at("answer")))
-FIT = Question(
-    "fit", "best_fit", "tap", 0.7, 4,
-    (THINK, at("queries_keys_values", panel="maps"), at("attention", stage="scores")),
-)  # fmt: skip
-FAVOURITES = Question(
-    "favourites", "favourites", "number", 0.005, 4,
-    (THINK, at("attention", stage="weights"), at("heads", panel="all")),
-)  # fmt: skip
-FFN = Question(
-    "ffn", "ffn_turns", "same", 0.1, 4,
-    (THINK, at("feed_forward", panel="neuron"), at("layers", panel="lens")),
-)  # fmt: skip
-RACE = Question("race", "in_the_race", "number", 3, 3, (THINK, THINK, at("answer")))
-HARD = Question(
-    "hard", "looks_as_hard", "tap", 0.15, 5,
-    (THINK, at("heads", panel="written"), at("what_if", panel="heads")),
-)  # fmt: skip
-SOURCE = Question("source", "read_to_write", "tap", 0.6, 3, (THINK, THINK, at("translation")))
-SINGLE = Question("single", "only_token", "slide", 0.5, 3, (THINK, THINK, at("flat", panel="attention")))
-TWICE = Question("twice", "twice_as_long", "tap", 0.5, 3, (THINK, THINK, at("shapes_and_cost", panel="cost")))
+def lesson(name: str, *keys: str, **about: str) -> Lesson:
+    """A lesson of some of our questions."""
+    return Lesson(name, tuple(QUESTIONS[key] for key in keys), **about)
+
+
+#: The lessons that we ship, by name; the first is where a visitor begins.
+LESSONS: dict[str, Lesson] = {
+    one.name: one
+    for one in (
+        lesson("encoder", "word", "places", "beans", "root", "back", "heads", "sum", "norm", "layer", "alone"),
+        lesson("positions", "places", "bare", "seat", "twin", "beside"),
+        lesson("heads", "fit", "beans", "favourites", "back", "hard", "heads"),
+        lesson("drawing", "digit", "cut", "empty", "favourites", "layer", "heads", "twice", input="digit"),
+        lesson("encoder_decoder", "word", "ahead", "once", "source", "seen", "first", input="sentence"),
+        lesson("not_explanation", "back", "brings", "even", "hard", "ffn", "heads"),
+    )
+}
+ENCODER = LESSONS["encoder"]
 
 #: What each page asks in its story: the first of these whose answer is clear.
 STORY: dict[str, tuple[Question, ...]] = {
-    "home": (ENCODER["word"], DIGIT),
-    "tokens": (ENCODER["places"],),
-    "queries_keys_values": (FIT, ENCODER["back"]),
-    "attention": (ENCODER["beans"], ENCODER["root"]),
-    "heads": (FAVOURITES,),
-    "add_and_norm": (ENCODER["sum"],),
-    "feed_forward": (FFN,),
-    "layers": (ENCODER["layer"],),
-    "answer": (RACE,),
-    "translation": (SOURCE,),
-    "what_if": (HARD, ENCODER["heads"]),
-    "flat": (SINGLE,),
-    "shapes_and_cost": (TWICE,),
+    page: tuple(QUESTIONS[key] for key in keys.split())
+    for page, keys in {
+        "home": "word digit",
+        "tokens": "places",
+        "queries_keys_values": "fit back",
+        "attention": "beans root",
+        "heads": "favourites",
+        "add_and_norm": "sum",
+        "feed_forward": "ffn",
+        "layers": "layer",
+        "answer": "race",
+        "translation": "source",
+        "what_if": "hard heads",
+        "flat": "single",
+        "shapes_and_cost": "twice",
+    }.items()
 }
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from model.analysis import placed
 from model.cost import attention_cost, crossings, ffn_cost
 from model.translator import TranslationTrace
-from pages.ui.lessons.case import Case, Pair, Truth
+from pages.ui.lessons.case import Case, Pair, Truth, lead_of
 
 MOST_OPTIONS = 24  # tokens, or classes, of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
@@ -37,7 +37,7 @@ def best_fit(case: Case) -> Truth | None:
     i, found, margin = case.token, None, 0.0
     for layer, head in case.heads:
         scaled = case.trace[f"layers.{layer}.attention.scaled"][head, i]
-        key, lead = int(scaled.argmax()), float(np.ptp(np.partition(scaled, -2)[-2:]))
+        key, lead = int(scaled.argmax()), lead_of(scaled)
         if key != i and (key in case.visible or len(case.heads) == 1) and lead > margin:
             found, margin = Pair(layer, head, i, key), lead
     if found is None:
@@ -61,7 +61,7 @@ def favourites(case: Case) -> Truth | None:
     near, found, margin = float(heads > 4), case.layers[0], 0.0
     for layer in case.layers:
         weights = case.trace[f"layers.{layer}.attention.weights"][:, i]
-        lead = float(np.ptp(np.partition(weights, -2, axis=-1)[:, -2:], axis=-1).min())
+        lead = min(map(lead_of, weights))
         if len(set(weights.argmax(axis=-1))) > 1 + near and lead > margin:
             found, margin = layer, lead
     name = f"layers.{found}.attention."
@@ -87,7 +87,7 @@ def ffn_turns(case: Case) -> Truth | None:
     states = [case.trace[key] for layer in case.layers for key in case.trace.graph.stream(layer)[1:]]
     read = case.pipeline.read_states(np.stack(states), case.token).astype(np.float64)
     final = int(case.shares(case.trace["logits"]).argmax())
-    lead = np.ptp(np.partition(read, -2, axis=-1)[:, -2:], axis=-1)
+    lead = np.array([lead_of(shares) for shares in read])
     rise = np.where(np.minimum(lead[::2], lead[1::2]) >= CLEAR, read[1::2, final] - read[::2, final], 0.0)
     place = int(rise.argmax())
     before, after = read[2 * place], read[2 * place + 1]

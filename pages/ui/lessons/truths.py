@@ -10,6 +10,20 @@ import numpy as np
 from model import Edit, EditError
 from model.sweep import sweep
 from pages.ui.lessons.case import Case, Truth, switched_off, unscaled
+from pages.ui.lessons.further import (
+    empty_patches,
+    encoder_runs,
+    evenly,
+    first_step,
+    looks_ahead,
+    may_be_seen,
+    neighbour,
+    pieces_of_a_picture,
+    same_word_elsewhere,
+    weighs_most,
+    without_places,
+    word_and_place,
+)
 from pages.ui.lessons.rows import STORY, Question
 from pages.ui.lessons.story import (
     best_fit,
@@ -247,7 +261,8 @@ TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
     for truth in (
         hidden_word, swapped, shared_out, without_root, way_back, heads_off, sum_of_two, spread_after_norm,
         first_known, alone, read_class, best_fit, favourites, ffn_turns, in_the_race, looks_as_hard, read_to_write,
-        only_token, twice_as_long,
+        only_token, twice_as_long, without_places, word_and_place, same_word_elsewhere, neighbour, pieces_of_a_picture,
+        empty_patches, looks_ahead, may_be_seen, encoder_runs, first_step, weighs_most, evenly,
     )
 }  # fmt: skip
 
@@ -261,7 +276,11 @@ def truth_of(measure: str, case: Case) -> Truth | None:
 
 
 def clear_truth(question: Question, case: Case) -> Truth | None:
-    """The true answer where the question is asked: where it is clear."""
+    """The true answer where the question is asked: where it is clear. What a teacher set down is."""
+    if question.measure is None:
+        own = question.own
+        assert own is not None  # or there is nothing to ask
+        return Truth(own.answer, 0.0, {}, (), {}, own.options, own.span, own.near, literal=True)
     truth = truth_of(question.measure, case)
     return truth if truth is not None and truth.margin >= question.least else None
 

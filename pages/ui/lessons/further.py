@@ -1,0 +1,257 @@
+"""What else is true of one run: what the lessons on places, drawings, encoder and decoder, and attention ask. Nothing
+here knows Streamlit.
+"""
+
+import numpy as np
+
+from model import Edit
+from model.analysis import cosine_similarity, placed
+from model.sweep import sweep
+from model.translator import TranslationTrace
+from pages.ui.lessons.case import Case, Pair, Truth, lead_of
+
+MOST_OPTIONS = 24  # tokens of which one can be tapped
+CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
+FEW = 3  # pieces that are written: of fewer, "once for each" is nearly once
+
+
+# -- places --------------------------------------------------------------------------------------------------------
+
+
+def without_places(case: Case) -> Truth | None:
+    """Whether the first answer stays without positions. margin: how much of the probability moves."""
+    return _first_answer(case, [Edit("embedding.positions", "zero")])
+
+
+def word_and_place(case: Case) -> Truth | None:
+    """How long the sum of the token's own vector and that of its place is. margin: how much of the two lengths added up
+    is missing, as a share of them.
+    """
+    keys = ("embedding.tokens", "embedding.positions", "embedding.sum")
+    if any(key not in case.trace for key in keys):
+        return None
+    x, p, both = (float(np.linalg.norm(case.trace[key][case.token].astype(np.float64))) for key in keys)
+    if not x * p:
+        return None
+    angle = np.degrees(np.arccos(np.clip((both**2 - x**2 - p**2) / (2 * x * p), -1, 1)))
+    said = {"token": case.tokens[case.token], "x": x, "p": p, "answer": both, "together": x + p}
+    said |= {"d_model": case.trace.config.embedded, "angle": round(float(angle))}
+    span, near = (0.0, float(np.ceil(x + p + 1))), 0.05 * (x + p)
+    bars = (("x", x), ("p", p), ("sum", both))
+    return Truth(both, 1 - both / (x + p), said, bars, {"token": case.token}, span=span, near=near)
+
+
+def same_word_elsewhere(case: Case) -> Truth | None:
+    """How alike a token's vector here and in the place of another is, as a cosine. Taken is the least alike place of
+    those that are there. margin: how far that is from 1.
+    """
+    if len(case.tokens) < 3 or "embedding.segments" in case.trace:
+        return None
+    own, places = case.trace["embedding.tokens"][case.token], case.trace["embedding.positions"]
+    others = [i for i in range(len(case.tokens)) if i != case.token]
+    alike = cosine_similarity((own + places).astype(np.float64))[case.token]
+    there = min(others, key=lambda i: alike[i])
+    answer = float(alike[there])
+    said = {"token": placed(case.tokens)[case.token], "here": case.token + 1, "there": there + 1, "answer": answer}
+    bars, place = (("itself", 1.0), ("there", answer)), {"token": case.token}
+    return Truth(answer, 1 - answer, said, bars, place, span=(0.0, 1.0), near=0.1)
+
+
+def neighbour(case: Case) -> Truth | None:
+    """What is left without positions of the weight that a head gives to the token beside. Taken is the head that loses
+    most of it. margin: how much.
+    """
+    beside = [i for i in (case.token - 1, case.token + 1) if i in case.visible]
+    if case.trace.picture is not None or not beside or not case.affords(1):
+        return None
+    keys = [f"layers.{layer}.attention.weights" for layer in case.layers]
+    bare = sweep(case.pipeline, case.trace, [[Edit("embedding.positions", "zero")]], keys, token=case.token)
+    found, margin, answer = None, 0.0, 0.0
+    for layer, head in case.heads:
+        key = f"layers.{layer}.attention.weights"
+        for place in beside:
+            left = float(bare[key][0, head, case.token, place])
+            lost = float(case.trace[key][head, case.token, place]) - left
+            if lost > margin:
+                found, margin, answer = Pair(layer, head, case.token, place), lost, left
+    if found is None:
+        return None
+    share = answer + margin
+    said = {**case.of_pair(found), "share": share, "answer": answer, "even": 1 / len(case.tokens)}
+    bars = (("with", share), ("without", answer))
+    return Truth(answer, margin, said, bars, found.place, near=0.1)
+
+
+# -- drawings ------------------------------------------------------------------------------------------------------
+
+
+def pieces_of_a_picture(case: Case) -> Truth | None:
+    """Of how many tokens a picture is read. It is always clear where it is cut."""
+    trace, config = case.trace, case.trace.config
+    if trace.patches is None or len(trace.patches) < 2:
+        return None
+    side, count = config.patches_per_side, len(case.tokens)
+    said = {"side": side, "patches": side * side, "front": config.tokens_in_front, "count": count}
+    said |= {"pixels": config.image_size, "size": config.image_size // side, "all": config.image_size**2}
+    bars = (("patches", float(side * side)), ("front", float(config.tokens_in_front)))
+    return Truth(count, 1.0, said, bars, {"token": 0}, span=(1, config.image_size**2), near=config.tokens_in_front)
+
+
+def empty_patches(case: Case) -> Truth | None:
+    """How much a head takes from patches without ink. Taken is the head that takes most. margin: how much less that is
+    than if it looked evenly.
+    """
+    patches = case.trace.patches
+    if patches is None or case.trace.config.channels != 1 or len(patches) < 2:
+        return None
+    empty = np.zeros(len(case.tokens), bool)
+    empty[len(case.tokens) - len(patches) :] = ~(patches > 0).any(axis=-1)
+    if not empty.any() or empty.sum() == len(patches):
+        return None
+    shares = {
+        (layer, head): float(case.trace[f"layers.{layer}.attention.weights"][head, case.token, empty].sum())
+        for layer, head in case.heads
+    }
+    (layer, head), answer = max(shares.items(), key=lambda item: item[1])
+    said = {"layer": layer + 1, "head": head + 1, "token": case.tokens[case.token], "answer": answer}
+    even = float(empty.mean())
+    said |= {"empty": int(empty.sum()), "patches": len(patches), "even": even, "rest": 1 - answer}
+    bars = (("empty", answer), ("rest", 1 - answer))
+    return Truth(answer, even - answer, said, bars, {"layer": layer, "head": head, "token": case.token}, near=0.1)
+
+
+# -- encoder and decoder -------------------------------------------------------------------------------------------
+
+
+def looks_ahead(case: Case) -> Truth | None:
+    """How much of what the token takes, on average over all heads, stands behind it. margin: how much."""
+    trace, i = case.trace, case.token
+    if trace.picture is not None or i + 1 >= len(case.tokens):
+        return None
+    rows = trace.over_layers("attention.weights")[:, :, i].astype(np.float64)  # (layer, head, key)
+    ahead, back = float(rows[..., i + 1 :].sum(-1).mean()), float(rows[..., :i].sum(-1).mean())
+    said = {"token": placed(case.tokens)[i], "answer": ahead, "back": back, "own": 1 - ahead - back}
+    said |= {"heads": rows.shape[0] * rows.shape[1]}
+    bars = (("back", back), ("own", 1 - ahead - back), ("ahead", ahead))
+    return Truth(ahead, ahead, said, bars, {"token": i}, near=0.1)
+
+
+def may_be_seen(case: Case) -> Truth | None:
+    """At how many tokens of what it writes a step of the decoder may look: those so far. margin: how many are hidden
+    from it in the pass that works out all steps at once.
+    """
+    trace = case.trace
+    if not isinstance(trace, TranslationTrace) or len(trace.target_tokens) < FEW:
+        return None
+    step = len(trace.target_tokens) // 2
+    row = trace["decoder.layers.0.attention.masked"][0, step]
+    seen = int(np.isfinite(row).sum())
+    said = {"step": step + 1, "piece": trace.written[step], "all": len(row), "count": seen, "hidden": len(row) - seen}
+    said |= {"first": trace.target_tokens[0], "last": trace.target_tokens[step]}
+    bars = (("seen", float(seen)), ("hidden", float(len(row) - seen)))
+    place = {"layer": 0, "head": 0, "step": step}
+    return Truth(seen, float(len(row) - seen), said, bars, place, span=(0, len(row)))
+
+
+def encoder_runs(case: Case) -> Truth | None:
+    """How often the encoder runs while a translation is written: once. margin: how many steps are more than that."""
+    trace = case.trace
+    if not isinstance(trace, TranslationTrace):
+        return None
+    steps = len(trace.written)
+    said = {"steps": steps, "tokens": len(trace.tokens), "text": trace.beams[0].text if trace.beams else ""}
+    bars = (("encoder", 1.0), ("decoder", float(steps)))
+    return Truth(1, float(steps - 1), said, bars, {}, span=(1, max(steps, 2)))
+
+
+def first_step(case: Case) -> Truth | None:
+    """The weight of the first row of a decoder's self-attention on itself, where nothing else is there yet. margin: how
+    far its score is below 0, in the head in which it is lowest; nothing where the weight is not 1.
+    """
+    trace = case.trace
+    if not isinstance(trace, TranslationTrace):
+        return None
+    decoder = trace.graph.decoder
+    assert decoder is not None  # a translation has one
+
+    def of(name: str, layer: int, head: int) -> float:
+        return float(trace[f"decoder.layers.{layer}.attention.{name}"][head, 0, 0])
+
+    heads = [(layer, head) for layer in range(decoder.layers) for head in range(decoder.heads)]
+    layer, head = min(heads, key=lambda where: of("scaled", *where))
+    score, answer = of("scaled", layer, head), of("weights", layer, head)
+    said = {"layer": layer + 1, "head": head + 1, "score": score, "token": trace.target_tokens[0]}
+    place = {"layer": layer, "head": head, "step": 0}
+    return Truth(answer, -score if answer == 1 else 0.0, said, (("alone", answer),), place, near=0.02)
+
+
+# -- what attention is not -----------------------------------------------------------------------------------------
+
+
+def weighs_most(case: Case) -> Truth | None:
+    """From which token a head brings most, where that is not the one that it takes most from: weight × the length of
+    the value. Taken is the head in which that is clearest. margin: by how much it leads the next in that, as a share of
+    it, or in the weights the other one, whichever is less.
+    """
+    trace, i = case.trace, case.token
+    if trace.picture is not None or not 2 < len(case.tokens) <= MOST_OPTIONS:
+        return None
+    found, margin = None, 0.0
+    for layer, head in case.heads:
+        name = f"layers.{layer}.attention."
+        row = trace[name + "weights"][head, i].astype(np.float64)
+        brought = row * np.linalg.norm(trace[name + "V"][head].astype(np.float64), axis=-1)
+        looked, most = int(row.argmax()), int(brought.argmax())
+        clear = min(lead_of(row), lead_of(brought) / float(brought.max()))
+        if looked != most and clear > margin:
+            found, margin = (layer, head, looked, most, row, brought), clear
+    if found is None:
+        return None
+    layer, head, looked, most, row, brought = found
+    names = placed(case.tokens)
+    said = {"layer": layer + 1, "head": head + 1, "query": names[i], "key": names[looked], "share": float(row[looked])}
+    said |= {"most": names[most], "less": float(row[most])}
+    said |= {"long": float(brought[most] / row[most]), "short": float(brought[looked] / row[looked])}
+    bars = tuple((name, float(value)) for name, value in zip(names, brought, strict=True))
+    place = {"layer": layer, "head": head, "token": i, "key": looked}
+    return Truth(names[most], margin, said, bars, place, options=tuple(names), literal=True)
+
+
+def evenly(case: Case) -> Truth | None:
+    """Whether the first answer stays where all heads of a layer look evenly at all tokens. Taken is the layer in which
+    that moves least of the probability. margin: how little, as a share of what the layer that moves most does.
+    """
+    if not case.answers or len(case.tokens) < 2 or not case.affords(len(case.layers)):
+        return None
+    changes = [[Edit(f"layers.{layer}.attention.weights", "even")] for layer in case.layers]
+    now, *even = case.changed([[], *changes])
+    moved = [float(np.abs(there - now).sum() / 2) for there in even]
+    least, most = int(np.argmin(moved)), int(np.argmax(moved))
+    there, best = even[least], int(now.argmax())
+    said = {"layer": case.layers[least] + 1, "answer": case.names[best], "before": float(now[best])}
+    said |= {"after": float(there[best]), "then": case.names[int(there.argmax())], "moved": moved[least]}
+    said |= {"other": case.layers[most] + 1, "other_moved": moved[most], "other_left": float(even[most][best])}
+    bars = (("before", float(now[best])), ("after", float(there[best])), ("other", float(even[most][best])))
+    answer = "same" if there.argmax() == best else "different"
+    place = {"layer": case.layers[least], "token": case.token}
+    clear = min(lead_of(now), lead_of(there)) >= CLEAR and answer == "same"
+    margin = 1 - moved[least] / moved[most] if clear and moved[most] else 0.0
+    return Truth(answer, margin, said, bars, place, options=("same", "different"))
+
+
+def _first_answer(case: Case, edits: list[Edit]) -> Truth | None:
+    """Whether the first answer stays with these changes. margin: how much of the probability moves; nothing where
+    before or after none leads clearly.
+    """
+    if not case.answers or not case.visible or not case.affords(1):
+        return None
+    now, there = case.changed([[], edits])
+    best, then = int(now.argmax()), int(there.argmax())
+    said = {"answer": case.names[best], "before": float(now[best]), "after": float(there[best])}
+    said |= {"then": case.names[then], "then_share": float(there[then])}
+    moved = float(np.abs(there - now).sum() / 2)
+    answer = "same" if best == then else "different"
+    clear = min(lead_of(now), lead_of(there)) >= CLEAR
+    bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
+    options, margin = ("same", "different"), moved if clear else 0.0
+    return Truth(answer, margin, said | {"moved": moved}, bars, place, options=options, told=(f"why_{answer}",))
