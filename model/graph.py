@@ -182,6 +182,10 @@ class Graph:
         """The sub-layers of one layer, in order."""
         return self.sublayers_of[side, layer]
 
+    def sublayer(self, prefix: str) -> Sublayer:
+        """That whose own keys begin so: "decoder.layers.0.cross." Raises StopIteration where there is none."""
+        return next(one for layer in self.sublayers_of.values() for one in layer if one.prefix == prefix)
+
     @property
     def norms(self) -> list[str]:
         """The keys of the LayerNorms inside the encoder's layers."""

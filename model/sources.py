@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis import softmax
 from model.graph import Quantity, Sublayer
 from model.trace import Trace
 
@@ -37,6 +38,30 @@ class Scores:
     of_queries: tuple[str, ...]
     of_keys: tuple[str, ...]
     parts: np.ndarray
+
+    def above_mean(self, query: int, key: int, visible: np.ndarray) -> tuple[float, np.ndarray]:
+        """The mean of a row, and by how much each pair of sources lifts one score above it: together the score.
+
+        Softmax sees only what is above the mean: the same number added to a whole row changes no weight. visible: the
+        keys at which each query may look, (query, key).
+        """
+        row = self.parts[:, :, query]
+        means = row[:, :, visible[query]].mean(-1)
+        return float(means.sum()), row[:, :, key] - means
+
+    def weights(self, query: int, visible: np.ndarray, without: str | None = None) -> np.ndarray:
+        """The weights of a row; `without` what one source put into all of its keys."""
+        kept = [name != without for name in self.of_keys]
+        return softmax(np.where(visible[query], self.parts[:, kept, query].sum((0, 1)), -np.inf))
+
+    def shares(self, visible: np.ndarray) -> np.ndarray:
+        """(source of query, source of key): which share of what softmax sees in all rows each pair has. They sum to 1,
+        and a pair that works against the others has a negative one.
+        """
+        means = self.parts.mean(-1, keepdims=True, where=visible)
+        seen = np.where(visible, self.parts - means, 0)
+        whole = seen.sum((0, 1))
+        return (seen * whole).sum((2, 3)) / max(float((whole**2).sum()), np.finfo(float).tiny)
 
 
 def of_stream(trace: Trace, layer: int, side: str = "", heads: bool = False) -> Sum:
@@ -78,9 +103,9 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
     parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
     parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
-    of_queries, of_keys = (tuple(dict.fromkeys(names)) for names in zip(*parts, strict=True))
+    of_queries, of_keys = (_in_order(names) for names in zip(*parts, strict=True))
     if attention.memory is None:
-        of_queries = of_keys = tuple(dict.fromkeys(of_queries + of_keys))
+        of_queries = of_keys = _in_order(of_queries + of_keys)
     nothing = np.zeros(trace[scaled].shape[1:])
     return Scores(of_queries, of_keys, np.array([[parts.get((a, b), nothing) for b in of_keys] for a in of_queries]))
 
@@ -114,6 +139,11 @@ def of_sum(trace: Trace, key: str, heads: bool = False) -> Sum:
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------
+
+
+def _in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once, in order of computation; what comes from many places last."""
+    return tuple(sorted(dict.fromkeys(names), key=(BIAS, EDIT).__contains__))
 
 
 def _value(trace: Trace, key: str) -> np.ndarray:

@@ -147,6 +147,11 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
         yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}"
         yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}&hide_special=true&range=all"
         yield "attention", f"{FOUR}&{CHOSEN}&stage={stage}"
+    yield from (
+        ("attention", f"{given}&{CHOSEN}&why=1&stage={s}")
+        for given in (f"s={TIRED}", FOUR)
+        for s in ("scaled", "weights")
+    )
     for way in ("map&range=layer", "row&range=layer", "lines&least=0", "row&hide_special=true", "lines&least=20"):
         yield "attention", f"s={TIRED}&{CHOSEN}&as={way}"
     for block, stages in INSIDE.items():

@@ -50,3 +50,16 @@ def test_the_mouse_on_a_bar_gives_that_bar(page: Page, app_url: str, name: str, 
             page.mouse.click(bar["x"], bar["y"])
             page.wait_for_url(lambda url, field=field, before=before: asked(url).get(field) not in (None, before))
         settle(page)
+
+
+def test_a_part_of_a_score_leads_to_where_it_was_computed(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?{QUERY}&why=true")
+    wait_for_title(page, "attention")
+    chart = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path"))
+    chart.locator(".barlayer path").first.wait_for(state="attached")
+    chart.scroll_into_view_if_needed()
+    bar = chart.evaluate(BAR, 1)  # behind the mean of the row: FFN 1, which found out the positions
+    page.mouse.click(bar["x"], bar["y"])
+    wait_for_title(page, "feed_forward")
+    page.wait_for_url(lambda url: asked(url).get("panel") == "output" and asked(url).get("layer") == "1")
+    settle(page)

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from model import Edit, EditError, Trace
+from model.analysis import softmax
 from model.graph import Sublayer
-from model.sources import BIAS, EDIT, SOURCES, of_attention, of_logits, of_scores, of_stream, of_sum
+from model.sources import BIAS, EDIT, SOURCES, Scores, of_attention, of_logits, of_scores, of_stream, of_sum
 from model.trace import Recording, record
 from model.translator import Translator
 from tests.model.test_checkpoints import inputs_of, ours
@@ -80,6 +81,31 @@ def test_cross_attention_asks_with_the_decoders_sources_and_finds_the_encoders()
     scores = of_attention(trace, trace.graph.sublayers(1, "decoder.")[1], 0)
     assert set(scores.of_keys) == {*of_stream(trace, trace.graph.layers()), BIAS}
     assert all(name == BIAS or name.startswith("decoder.") for name in scores.of_queries)
+
+
+@pytest.mark.parametrize("name", ["trained text", "pre-norm patches", "trained translation"])
+def test_a_score_is_the_mean_of_its_row_and_what_lies_above(name: str) -> None:
+    trace = trace_of(name)
+    for attention in attentions(trace)[-3:]:
+        visible = np.isfinite(trace[f"{attention.prefix}masked"][1])
+        scaled, weights = (trace[f"{attention.prefix}{of}"][1] for of in ("scaled", "weights"))
+        scores = of_attention(trace, attention, 1)
+        for query, key in np.argwhere(visible)[::5]:
+            mean, above = scores.above_mean(query, key, visible)
+            assert mean == pytest.approx(scaled[query, visible[query]].mean(), abs=1e-5)
+            assert mean + above.sum() == pytest.approx(scaled[query, key], abs=2e-5)
+            np.testing.assert_allclose(scores.weights(query, visible), weights[query], atol=1e-5)
+            for place, source in enumerate(scores.of_keys):
+                row = np.where(visible[query], scaled[query] - scores.parts[:, place, query].sum(0), -np.inf)
+                np.testing.assert_allclose(scores.weights(query, visible, source), softmax(row), atol=1e-5)
+        shares = scores.shares(visible)
+        assert shares.sum() == pytest.approx(1) and shares.shape == scores.parts.shape[:2]
+
+
+def test_the_same_number_added_to_a_whole_row_has_no_share() -> None:
+    parts = np.stack([np.full((3, 3), 7.0), np.eye(3)])[None]
+    shares = Scores(("a",), ("b", "c"), parts).shares(np.ones((3, 3), bool))
+    np.testing.assert_allclose(shares, [[0, 1]], atol=1e-12)
 
 
 # Each part is of its source.

@@ -90,7 +90,10 @@ choices = st.builds(
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(list(LANGUAGES)),
     depth=st.sampled_from(DEPTHS),
-    **{name: st.booleans() for name in ("big", "hide_special", "every_layer", "several", "same_range", "any_place")},
+    **{
+        name: st.booleans()
+        for name in ("big", "why", "hide_special", "every_layer", "several", "same_range", "any_place")
+    },
     measure=maybe(st.sampled_from(MEASURES)),
     amount=maybe(st.floats(-100, 100)),
     shown=st.sampled_from(SHOWN),

@@ -8,7 +8,7 @@ import plotly.io
 import pytest
 
 from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
-from pages.ui.figures.curves import waves
+from pages.ui.figures.curves import waterfall, waves
 from pages.ui.figures.reads import reads
 from pages.ui.figures.theme import LARGE, letters
 
@@ -183,3 +183,16 @@ def test_a_notebook_gets_the_numbers_themselves(monkeypatch: pytest.MonkeyPatch)
     shown = heatmap(VALUES, Axis("r"), Axis("c"))._repr_mimebundle_()
     drawn = shown["application/vnd.plotly.v1+json"]["data"][0]
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["z"]["bdata"]), "<f4").reshape(2, 2), VALUES)
+
+
+def test_each_bar_of_a_sum_begins_where_the_one_before_ends_and_the_last_is_the_sum() -> None:
+    parts = np.array([1.5, -4.0, 0.25])
+    figure = waterfall(parts, Axis("", ["a", "b", "c", "sum"]), "v", grey=[0])
+    (bar,) = figure.data
+    np.testing.assert_allclose(bar["x"], [*parts, parts.sum()])
+    np.testing.assert_allclose(bar["base"], [0, 1.5, -2.5, 0])
+    assert bar["text"] == ["1.50", "−4.00", "0.25", "−2.25"]
+    low, high = figure.layout["xaxis"]["range"]
+    assert low < -2.5 - 0.2 * 4 and high > 1.5 + 0.2 * 4  # room for numbers beside short bars
+    assert len(set(bar["marker"]["color"])) == 4
+    assert figure.checked()

@@ -30,6 +30,7 @@ from pages.ui.figures.curves import (
     outlines,
     spreads,
     undivided,
+    waterfall,
     waves,
 )
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings

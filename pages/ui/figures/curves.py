@@ -118,6 +118,42 @@ def bars_with_numbers(
     return figure
 
 
+def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequence[int] = ()) -> Figure:
+    """Numbers that are added up, from top to bottom: each bar begins where the one above it ends; the last is the sum.
+
+    names: of the parts, and of the sum. The colour of a part is that of its sign; `grey`: of parts that are no source.
+    """
+    ends = np.cumsum(parts, dtype=np.float64)
+    values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
+    low, high = float(min(ends.min(), 0)), float(max(ends.max(), 0))
+    room = 0.25 * (high - low)  # for a number at the end of a short bar
+    across = [min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room]
+    colours = [GREY if place in grey else colour for place, colour in enumerate(sign_colours(np.asarray(parts)))]
+    colours.append(AFTER)
+    bar = dict(
+        type="bar",
+        orientation="h",
+        x=values.astype(np.float32),
+        base=begins.astype(np.float32),
+        y=np.arange(len(values)),
+        marker={"color": colours},
+        unselected={"marker": {"opacity": 1}},
+        text=[written(f"{value:.2f}") for value in values],
+        textposition="auto",
+        insidetextfont={"color": [ink_on(colour) for colour in colours]},
+        customdata=[written(f"{value:.4f}") for value in values],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
+    )
+    layout = {
+        "yaxis": axis_layout(names, len(values)) | {"range": [len(values) - 0.4, -0.6]},
+        "xaxis": scale(value_title, **ZERO) | {"range": across},
+        "bargap": 0.15,
+        "showlegend": False,
+        "uniformtext": {"minsize": font_size() - 2, "mode": "hide"},
+    }
+    return figure_of([bar], layout | look(min(720, 80 + scaled(len(values) * 24))))
+
+
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
     """The same bars for the values of another run, as outlines over them; letter: of the axis of values."""
     if "name" in bar:  # one of several at each place

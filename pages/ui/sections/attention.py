@@ -15,7 +15,7 @@ from pages.ui.sections.four_tokens import set_by_hand
 from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
 from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.sections.sentences import of_sentences, which_sentences
-from pages.ui.sections.working import working
+from pages.ui.sections.why_there import by_hand_or_why
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -131,13 +131,13 @@ def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None
         with left:
             weights_picture(view, key, way)
         with right:
-            working(view, key, chosen_cell(view, key))
+            by_hand_or_why(view, key, chosen_cell(view, key))
         return
     rows = columns = None
     if step != "heads":
         rows, columns = shown_places(view, key)
     said = looks_most(view, key) if step == "weights" else sentence(view, prefix, step)
-    cell_map(view, key, said, rows=rows, columns=columns, title=plain(f"attention.{step}"))
+    cell_map(view, key, said, about=by_hand_or_why, rows=rows, columns=columns, title=plain(f"attention.{step}"))
     if step == "scores" and view.kind == "drawing":
         patch_pair(view, *chosen_cell(view, key)[-2:])
 

@@ -1,6 +1,6 @@
 """A recorded quantity as a map, with the arithmetic of the chosen cell beside it. For any model and any sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
@@ -206,8 +206,18 @@ def draw_other(
     view.picture(f"other_{_name(key)}", figure, said, values=values, title=title, on_pick=choose, still=True)
 
 
-def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
-    """One map, and beside it, from Numbers on, the arithmetic of its chosen cell. look: as for `draw_map`."""
+def cell_map(
+    view: View,
+    key: str,
+    sentence: str,
+    *,
+    about: Callable[[View, str, tuple[int, ...]], None] = working,
+    **look: object,
+) -> None:
+    """One map, and beside it, from Numbers on, what there is to say `about` its chosen cell: mostly its arithmetic.
+
+    look: as for `draw_map`.
+    """
     cell = chosen_cell(view, key)
     if view.story:
         draw_map(view, key, sentence, cell=cell, **look)
@@ -219,7 +229,7 @@ def cell_map(view: View, key: str, sentence: str, **look: object) -> None:
         if view.beside(key):
             draw_other(view, key, cell, **look)
         else:
-            working(view, key, cell)
+            about(view, key, cell)
 
 
 def cell_maps(

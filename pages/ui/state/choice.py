@@ -175,6 +175,7 @@ class Choice:
     points: tuple[int, ...] = linked(several(up_to((2 * REACH + 1) ** 2 - 1, least=0), ".", twice=True, most=4), ())
     least: int = linked(up_to(50, least=0), 2)  # hundredths: as lines, what gets less is not drawn
     between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
+    why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
     order: str = linked(one_of("most", "all", "sorted"), "most")  # which neurons: the most active, all, all sorted

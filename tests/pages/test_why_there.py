@@ -1,0 +1,164 @@
+"""Why there? on the pages that show attention: the bars are the score, and each part leads to where it came from."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Edit, Trace
+from model.sources import BIAS, EDIT, of_attention
+from pages.ui.frame.contents import PAGES
+from pages.ui.runs import pipelines
+from pages.ui.sections.why_there import kind_of, layer_of, way_to
+from pages.ui.state.link_values import edit_code
+from pages.ui.text import catalogue
+from tests.networks import ALL, TRANSLATORS, trace_of
+from tests.pages.opening import charts, numbers, open_page, pre_norm, steps, texts, with_network
+
+SENTENCE = "the dog chased the cat ."
+LINK = {"s": SENTENCE, "layer": "3", "head": "2", "token": "4", "key": "6", "why": "1", "depth": "numbers"}
+
+
+def chart(app: AppTest, name: str) -> dict:
+    (found,) = [one["figure"] for one in charts(app) if one["key"].endswith(f".{name}")]
+    return found
+
+
+def run_of(app: AppTest) -> Trace:
+    choice = app.session_state["choice"]
+    return pipelines.run(choice.pipeline, choice.subject, choice.edits)
+
+
+def bars(app: AppTest) -> tuple[list[str], np.ndarray]:
+    figure = chart(app, "why_there")
+    return figure["layout"]["yaxis"]["ticktext"], numbers(figure["data"][0]["x"])
+
+
+def is_the_score(app: AppTest, score: float) -> None:
+    """The bars, as they are written, add up to the score."""
+    _, values = bars(app)
+    written = [float(text.replace("−", "-")) for text in chart(app, "why_there")["data"][0]["text"]]
+    assert written[-1] == pytest.approx(score, abs=0.006)
+    assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
+    np.testing.assert_allclose(values, written, atol=0.006)
+
+
+@pytest.mark.parametrize("stage", ["scores", "scaled", "weights"])
+@pytest.mark.parametrize("layer", ["1", "3", "6"])
+def test_the_bars_add_up_to_the_score_that_the_run_recorded(stage: str, layer: str) -> None:
+    app = open_page("attention", **LINK | {"stage": stage, "layer": layer})
+    is_the_score(app, run_of(app)[f"layers.{int(layer) - 1}.attention.scaled"][1, 3, 5])
+    assert not steps(app)
+
+
+def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() -> None:
+    app = open_page("attention", **LINK | {"layer": "6"})
+    trace, (named, values) = run_of(app), bars(app)
+    scores = of_attention(trace, trace.graph.sublayers(5)[0], 1)
+    row = scores.parts[:, :, 3].sum(0)
+    parts = row[:, 5] - row.mean(-1)
+    order = np.argsort(-np.abs(parts))
+    np.testing.assert_allclose(values[1:7], parts[order[:6]], atol=0.006)
+    assert values[7] == pytest.approx(parts[order[6:]].sum(), abs=0.006)
+    assert named[7:] == [f"{len(parts) - 6} other parts", "score"] and len(values) == 9
+
+
+def test_on_a_drawing_and_where_norms_come_first_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("attention", **LINK | {"input": "digit"})
+    is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
+    with_network(monkeypatch, pre_norm("text"))
+    app = open_page("attention", **LINK)
+    is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
+
+
+def test_in_the_decoder_the_parts_of_the_source_are_the_encoders() -> None:
+    link = LINK | {"s": "i love you .", "layer": "2", "panel": "inside", "step": "4", "stage": "weights"}
+    app = open_page("translation", **link, block="cross")
+    named, _ = bars(app)
+    assert "FFN 6" in " ".join(chart(app, "pairs")["layout"]["xaxis"]["ticktext"])
+    assert "cross-attention 1" in chart(app, "pairs")["layout"]["yaxis"]["ticktext"]
+    assert named[0] == "mean of the row"
+    app = open_page("translation", **link, block="attention")
+    assert "cross-attention 1" in chart(app, "pairs")["layout"]["xaxis"]["ticktext"]
+
+
+def test_what_may_not_be_seen_and_what_is_alone_is_said_to_need_no_score() -> None:
+    link = LINK | {"s": "i love you .", "layer": "2", "panel": "inside", "block": "attention", "stage": "weights"}
+    app = open_page("translation", **link | {"step": "1", "key": "1"})
+    assert "may look only at" in texts(app) and not [one for one in charts(app) if "why_there" in one["key"]]
+    app = open_page("translation", **link | {"step": "2", "key": "4"})
+    assert "is hidden from" in texts(app)
+    assert steps(open_page("attention", **LINK, input="flat"))  # one token alone: its arithmetic, and no question
+
+
+def test_the_pairs_are_the_sources_of_both_tokens_above_the_mean_of_the_row() -> None:
+    app = open_page("attention", **LINK)
+    trace, picture = run_of(app), chart(app, "pairs")
+    scaled = trace["layers.2.attention.scaled"][1, 3]
+    z = numbers(picture["data"][0]["z"])
+    assert z.sum() == pytest.approx(scaled[5] - scaled.mean(), abs=1e-4)
+    scores = of_attention(trace, trace.graph.sublayers(2)[0], 1)
+    np.testing.assert_allclose(z, scores.parts[:, :, 3, 5] - scores.parts[:, :, 3].mean(-1), atol=1e-5)
+    assert picture["layout"]["yaxis"]["ticktext"] == [
+        "word",
+        "position",
+        "attention 1",
+        "FFN 1",
+        "attention 2",
+        "FFN 2",
+        "biases",
+    ]
+
+
+def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
+    app = open_page(
+        "attention",
+        **LINK | {"s": "the animal did not cross the street because it was too tired .", "head": "7", "key": "6"},
+    )
+    trace = run_of(app)
+    scores = of_attention(trace, trace.graph.sublayers(2)[0], 6)
+    part = scores.of_keys.index("layers.1.attention.output")
+    row = trace["layers.2.attention.scaled"][6, 3] - scores.parts[:, part, 3].sum(0)
+    weight = np.exp(row)[5] / np.exp(row).sum()
+    assert f"would get {weight:.0%} instead of 90%" in texts(app).replace("\\", "")
+
+
+def test_where_an_edit_made_other_weights_nothing_is_said_of_them() -> None:
+    edit = Edit("layers.2.attention.masked", "scale", 0.5)
+    app = open_page("attention", **LINK, edits=edit_code(edit))
+    assert "instead of" not in texts(app)
+    is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
+
+
+def every_source() -> set[tuple[str, bool]]:
+    """All sources of all networks, and whether they are of a picture."""
+    found = set()
+    for name in [*ALL, *TRANSLATORS]:
+        trace = trace_of(name)
+        for sublayers in trace.graph.sublayers_of.values():
+            for attention in sublayers:
+                if attention.name != "ffn":
+                    scores = of_attention(trace, attention, 0)
+                    found |= {(kind_of(source, trace), source) for source in (*scores.of_queries, *scores.of_keys)}
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_source_has_its_words(language: str) -> None:
+    kinds = {kind for kind, _ in every_source()} | {EDIT}
+    assert len(kinds) == 9
+    assert not [
+        kind for kind in kinds for text in ("source", "because") if f"why.{text}_{kind}" not in catalogue(language)
+    ]
+
+
+def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:
+    pages = {page.name for page in PAGES}
+    ways = {source: way_to(source, 2) for _, source in every_source()}
+    assert [source for source, way in ways.items() if way is None] == [BIAS]
+    for source, way in ways.items():
+        if way:
+            page, chosen = way
+            assert page in pages and chosen.get("layer", 0) == layer_of(source)
+            assert f"{page}.panel_{chosen['panel']}" in catalogue("en")
+    assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": "output", "layer": 1, "token": 2})
+    assert ways["decoder.layers.1.cross.output"][1]["block"] == "cross"
