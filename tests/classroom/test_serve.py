@@ -1,6 +1,7 @@
 """Several servers behind nginx, run from what the container holds: a visitor stays on one of them, and outlives it."""
 
 import asyncio
+import gzip
 import os
 import re
 import resource
@@ -19,9 +20,13 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from pages.ui.classroom.phases import Phase
+from pages.ui.classroom.store import Store
 from pages.ui.server import assets
+from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit
+from tests.ui.classroom.asked import EXAMPLES
 
 
 def lay_out(folder: Path) -> None:
@@ -202,3 +207,55 @@ async def send_files(server: Server) -> None:
 
 def test_a_visitor_sends_a_large_picture_and_no_more_than_three_at_once(server: Server) -> None:
     visit(send_files(server))
+
+
+def store_of(server: Server) -> Store:
+    """Where the app keeps its classes by itself: beside it."""
+    return Store(f"sqlite:///{server.workers()[0].cwd()}/.data/classes.sqlite")
+
+
+async def a_large_class(server: Server) -> None:
+    store = store_of(server)
+    code, key = store.create()
+    phones = [Phone(server.address, code) for _ in range(700)]  # more than visits that one address may hold
+    await asyncio.gather(*(phone.come() for phone in phones))
+    store.ask(code, key, 1, 0, EXAMPLES["tap"].shown, EXAMPLES["tap"].truth)
+    since = time.monotonic()
+    store.advance(code, key, 2, Phase.OPEN)
+    heard = await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
+    assert max(heard) - since < 5, "nothing is kept back on the way"
+
+    async def vote(place: int, phone: Phone) -> None:
+        await asyncio.sleep(place / 200)
+        for _ in range(100):
+            try:
+                if await phone.vote("01"[place % 2], n=1, r=1) == (200, "kept"):
+                    return
+            except (OSError, ValueError, asyncio.IncompleteReadError):
+                phone._line = None
+            await asyncio.sleep(0.1)
+        raise AssertionError("never acknowledged")
+
+    async def kill() -> None:
+        await asyncio.sleep(1)
+        server.workers()[0].kill()
+
+    await asyncio.gather(kill(), *(vote(*one) for one in enumerate(phones)))
+    assert store.count(code)[0] == 700
+    store.advance(code, key, 3, Phase.CLOSED)
+    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "closed") for phone in phones))
+    assert sorted(vote.guess for vote in store.asked(code, key)[0].votes[1]) == ["0"] * 350 + ["1"] * 350
+    await asyncio.gather(*(phone.leave() for phone in phones))
+
+
+def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_worker(server: Server) -> None:
+    visit(a_large_class(server))
+
+
+def test_the_page_for_phones_comes_packed_and_starts_no_client(server: Server) -> None:
+    packed = Request(f"http://{server.address}/join", headers={"Accept-Encoding": "gzip"})
+    with urlopen(packed, timeout=10) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip" and answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Set-Cookie"] is None
+        page = answer.read()
+    assert len(page) <= 30_000 and b'id="words"' in gzip.decompress(page)

@@ -1,0 +1,137 @@
+"""Several machines as stack.yaml has them, on this one: two servers with an nginx each, one front, one PostgreSQL."""
+
+import asyncio
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
+from http.cookies import SimpleCookie
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from pages.ui.classroom import store as kept
+from pages.ui.classroom.hall import MOST_FAILURES
+from pages.ui.classroom.phases import Phase
+from pages.ui.classroom.store import Store
+from tests.classroom.phone import Phone
+from tests.classroom.server import ROOT, Server, serve
+from tests.classroom.visitor import visit
+from tests.postgres import postgres
+from tests.ui.classroom.asked import EXAMPLES
+
+NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+
+
+@contextmanager
+def front(machines: list[Server], folder: Path) -> Iterator[str]:
+    """The front of the stack: its file, with addresses in the place of names that only Docker knows."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    conf = (ROOT / ".serve/front.conf").read_text()
+    named = re.findall(r"( *)server tasks\.app:8501 resolve (.*;)", conf)
+    assert len(named) == 2 and len(set(named)) == 1
+    servers = "\n".join(f"{named[0][0]}server {machine.address} {named[0][1]}" for machine in machines)
+    conf = re.sub(r" *server tasks\.app.*", servers, re.sub(r" *resolver .*", "", conf))
+    conf = conf.replace("listen 8501;", f"listen 127.0.0.1:{port};")
+    (folder / "front.conf").write_text(conf)
+    command = [NGINX, "-p", folder, "-c", folder / "front.conf"]
+    nginx = subprocess.Popen([*command, "-g", f"daemon off; pid {folder}/pid; error_log stderr crit;"])
+    try:
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert nginx.poll() is None
+            time.sleep(0.05)
+        yield f"127.0.0.1:{port}"
+    finally:
+        nginx.terminate()
+        nginx.wait(20)
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store, list[Server]]]:
+    """The address of the front, the store that all machines share, and the machines."""
+    if NGINX is None:
+        reason = "no nginx on this machine (Debian: apt-get install nginx)"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with ExitStack() as all_of_it, pytest.MonkeyPatch.context() as environment:
+        url = all_of_it.enter_context(postgres())
+        environment.setenv("DATABASE_URL", url)
+        environment.setenv("BEHIND", "127.0.0.1")
+        machines = [all_of_it.enter_context(serve(workers=1)) for _ in range(2)]
+        address = all_of_it.enter_context(front(machines, tmp_path_factory.mktemp("front")))
+        yield address, Store(url.replace("postgresql:", "postgresql+psycopg:")), machines
+
+
+async def one_class(address: str, store: Store, machines: list[Server]) -> None:
+    code, key = store.create()
+    phones = [Phone(address, code) for _ in range(60)]
+    await asyncio.gather(*(phone.come() for phone in phones))
+    store.ask(code, key, 1, 0, EXAMPLES["beans"].shown, EXAMPLES["beans"].truth)
+    store.advance(code, key, 2, Phase.OPEN)
+    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
+    kept_ones = await asyncio.gather(*(phone.vote([0, 100, 0]) for phone in phones))
+    assert set(kept_ones) == {(200, "kept")} and store.count(code)[0] == 60
+    for _ in range(100):
+        if store.count(code)[1] == 60:
+            break
+        await asyncio.sleep(0.1)
+    with store._look() as now:
+        held = now.scalars(select(kept.present.c.phones).where(kept.present.c.code == code)).all()
+    assert sorted(held) == [30, 30], "each machine has its half of them"
+    machines[0].workers()[0].kill()
+    store.advance(code, key, 3, Phase.CLOSED)
+    await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "closed") for phone in phones))
+    await asyncio.gather(*(phone.leave() for phone in phones))
+
+
+def test_one_class_is_spread_over_both_machines_and_outlives_one(stack: tuple[str, Store, list[Server]]) -> None:
+    visit(one_class(*stack))
+
+
+def fetch(address: str, path: str, source: str = "127.0.0.1", **headers: str) -> tuple[int, SimpleCookie]:
+    host, port = address.split(":")
+    line = HTTPConnection(host, int(port), timeout=20, source_address=(source, 0))
+    line.request("GET", path, headers=headers)
+    answer = line.getresponse()
+    answer.read()
+    line.close()
+    return answer.status, SimpleCookie("; ".join(answer.headers.get_all("Set-Cookie") or ()))
+
+
+def test_a_visitor_stays_on_the_machine_where_he_began_and_others_come_to_the_other(
+    stack: tuple[str, Store, list[Server]],
+) -> None:
+    began = Counter()
+    for _ in range(20):
+        status, cookies = fetch(stack[0], "/")
+        assert status == 200
+        home = cookies["worker"].value
+        began[home] += 1
+        again = {
+            fetch(stack[0], "/", Cookie=f"machine={cookies['machine'].value}")[1]["worker"].value for _ in range(4)
+        }
+        assert again == {home}
+    assert len(began) == 2
+
+
+def test_each_visitor_has_his_own_limits_though_all_come_through_the_front(
+    stack: tuple[str, Store, list[Server]],
+) -> None:
+    """And nobody makes himself another by what he says of himself."""
+    asked = [
+        fetch(stack[0], "/live/ZZZZZZ/now", "127.0.0.2", **{"X-Forwarded-For": f"10.1.1.{n % 250}"})[0]
+        for n in range(2 * MOST_FAILURES + 10)
+    ]
+    assert asked[-1] == 429 and set(asked) == {404, 429}
+    assert fetch(stack[0], "/live/ZZZZZZ/now", "127.0.0.3")[0] == 404
