@@ -51,9 +51,11 @@ class AddAndNorm(Page):
             "after": lambda run: run[sub.norm],
         }
 
+    @property
+    def title_equation(self) -> str:
+        return BEFORE_SUBLAYER if self.sub.norm_first else AFTER_SUM
+
     def above(self) -> None:
-        if self.choice.at_least("formula"):
-            self.equation(BEFORE_SUBLAYER if self.sub.norm_first else AFTER_SUM)
         sublayers = self.trace.graph.sublayers(self.layer)
         names = [word(f"place_{each.name}") for each in sublayers]
         self.row = st.container(horizontal=True, vertical_alignment="bottom")

@@ -11,12 +11,14 @@ import streamlit as st
 from model import Trace, WeightsError
 from model.deadline import OverdueError
 from model.pipeline import Reading
+from pages.ui.components.diagram import passed
 from pages.ui.components.keys import listen
-from pages.ui.components.strip import Stop, strip
+from pages.ui.components.strip import Bracket, Passing, Stop, strip
+from pages.ui.figures.equations import in_one_line
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import PAGES, PageRow
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.navigation import go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
@@ -53,8 +55,7 @@ class Page(View):
     The page is named after its file.
     """
 
-    #: What stands beside the title: an equation in LaTeX, or rows of the graph whose equations are put there.
-    title_equation: str | None = None
+    #: What stands beside the title: rows of the graph whose equations are put there, or an equation in LaTeX.
     rows: Sequence[str] = ()
     #: Whether the tokens stand under the strip, to choose one.
     chips = True
@@ -71,6 +72,10 @@ class Page(View):
         cls.name = cls.__module__.rpartition(".")[2]
 
     # -- what a page says of itself ----------------------------------------------------------------
+
+    @property
+    def title_equation(self) -> str:
+        return ""
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
@@ -202,11 +207,13 @@ class Page(View):
         except (WeightsError, OverdueError) as error:
             if not self.any_input or isinstance(error, OverdueError):
                 with strip_place:
-                    self._strip(shapes=False)
+                    self._strip(run=False)
                 raise
             pipelines.explain_weights(error)
             self.choice = pipelines.readable(self.choice)
             own, made, rival = self._open_runs()
+        equations = [self.trace.graph[self.key(row)].equation for row in self.rows]
+        self._equation = r" \qquad ".join(equations) or self.title_equation
         with strip_place:
             self._strip()
         match st.session_state.pop(OVER, None):
@@ -232,8 +239,6 @@ class Page(View):
                     compare_bar(own, rival, pipelines.read(self.choice)[1].tokens)
                 if made.edits or rival:
                     shown_switch(self.ways, self.shows, compared=rival is not None)
-        equations = [self.trace.graph[self.key(row)].equation for row in self.rows]
-        self._equation = r" \qquad ".join(equations) or self.title_equation or ""
         self._title()
 
     def _close(self) -> None:
@@ -290,35 +295,46 @@ class Page(View):
         drawing = "_drawing" if page in ASKING_OTHERWISE and self.trace.picture is not None else ""
         return plain(f"{page}.question{drawing}")
 
-    def _way_on(self, named: Callable[[str], str]) -> None:
+    def _way_on(self, named: Callable[[str], str], *, brief: bool = False) -> None:
         """The link to the page that comes next in the story, if there is one, by what that is `named`.
 
-        Whoever has come to the end begins again, with an input of his own.
+        Whoever has come to the end begins again, with an input of his own. brief: the name alone, behind its arrow.
         """
         way = [*self._way(), "home"]
         if self.name in way and self.at_its_end():
             following = way[way.index(self.name) + 1]
-            label = plain("common.next", question=named(following)) if following != "home" else plain("common.again")
+            if brief:
+                label = named(following)
+            elif following != "home":
+                label = plain("common.next", question=named(following))
+            else:
+                label = plain("common.again")
             page_link(following, f"**{label}**", ":material/arrow_forward:")
 
     # -- above the page ----------------------------------------------------------------------------
 
-    def _strip(self, shapes: bool = True) -> None:
-        """The stage strip, one row: every stage with the shape of its tensor for this very input, then the menus."""
-        rows = [row for row in PAGES if not shapes or row.reads(self.trace)]
-        under = stage_shapes(self.trace) if shapes and not self.choice.big else {}
-        groups: dict[str, list[Stop]] = {"stage": [], "try": [], "learn": []}
-        for row in rows:
-            if row.group != "stage":
-                stop = Stop(row.path, plain(f"{row.name}.title"), icon=row.icon)
-            else:
-                stop = Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""))
-            groups[row.group].append(stop)
-        here = next(row.path for row in PAGES if row.name == self.name)
-        stages, menus = groups.pop("stage"), {plain(f"frame.{group}"): stops for group, stops in groups.items()}
-        with st.container(horizontal=True, vertical_alignment="center") if self.choice.big else nullcontext():
-            wanted = strip(plain("frame.strip"), stages, menus, here)
-            if self.choice.big:  # the sidebar is away until surroundings.js lays it over the page
+    def _strip(self, run: bool = True) -> None:
+        """The map of all pages, one row, with what this very run passes from stage to stage.
+
+        In a presentation the row holds all that stands above the picture beyond the story: the page's name and
+        equation, and the way on, since a picture that fills the screen leaves no room for them elsewhere.
+        """
+        big, own = self.choice.big, next(row for row in PAGES if row.name == self.name)
+        under = stage_shapes(self.trace) if run and not big else {}
+        stops = [
+            Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""), row.icon, row.group)
+            for row in PAGES
+            if not run or row.reads(self.trace)
+        ]
+        with st.container(horizontal=True, vertical_alignment="center", key="top_big") if big else nullcontext():
+            about = (self._bracket(own), self._passing(own)) if run else (None, None)
+            wanted = strip(plain("frame.strip"), plain("common.more"), stops, own.path, *about, named=self.story)
+            if big:  # the sidebar is away until surroundings.js lays it over the page
+                if run and not self.story:
+                    st.subheader(plain(f"{self.name}.short"), anchor=False)
+                    if self._equation and self.choice.at_least("formula"):
+                        st.markdown(f"${self.in_words(in_one_line(self._equation))}$", width="content")
+                    self._way_on(lambda page: plain(f"{page}.short"), brief=True)
                 self._head_line = st.empty()
                 self.head_line()
                 tune = {"icon": ":material/tune:", "help": plain("frame.controls_big")}
@@ -328,6 +344,26 @@ class Page(View):
                 st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
         if wanted is not None:
             go_to(wanted or "home")
+
+    def _bracket(self, own: PageRow) -> Bracket:
+        """How many layers and heads this run has. Which are chosen is said only where the page is about one of them."""
+        layers, heads = self.config.layers, self.config.heads
+        layer, head = (self.layer, self.head) if own.group == "layer" else (-1, -1)
+        said = plain("frame.layers_and_heads", layers=layers, heads=heads)
+        if own.group == "layer":
+            said += " · " + self.where()
+        return Bracket(layers, layer, heads, head, said)
+
+    def _passing(self, own: PageRow) -> Passing | None:
+        """What this page's stage is given and what it hands on; None where it is no stage of the network."""
+        ins, outs = passed(self.trace, self.name, self.layer)
+        sides = [(plain("frame.comes_in"), "←", ins), (plain("frame.goes_out"), "→", outs)]
+        lines = tuple(
+            (what, tuple(f"{one.symbol}\u2002{one.shape}\u2002{arrow} {plain(f'{one.page}.short')}" for one in many))
+            for what, arrow, many in sides
+            if many
+        )
+        return Passing(plain(f"{own.name}.title"), lines) if lines else None
 
     def _chips(self) -> None:
         """The tokens, one of them selected: the same on every page."""
@@ -346,8 +382,8 @@ class Page(View):
     def _title(self) -> None:
         """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.
 
-        In a presentation the strip says where one is, and the picture comes at once; the way on stands at the question,
-        since a picture that fills the screen leaves no room for it below.
+        In a presentation that stands in the row of the map, and the picture comes at once; a story's way on stands at
+        its question.
         """
         if self.story:
             with st.container(horizontal=self.choice.big, vertical_alignment="center"):

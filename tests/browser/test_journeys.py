@@ -37,8 +37,11 @@ def settle(page: Page) -> None:
 
 
 def title(page: Page, name: str, language: str = "en") -> None:
-    """Wait for the page called `name`; in the story a question is its title."""
-    words, kinds = catalogue(language), [f"{name}.{kind}" for kind in ("title", "question", "question_drawing")]
+    """Wait for the page called `name`; in the story a question is its title, in a presentation its short name."""
+    words, kinds = (
+        catalogue(language),
+        [f"{name}.{kind}" for kind in ("title", "short", "question", "question_drawing")],
+    )
     either = "|".join(re.escape(words[kind]) for kind in kinds if kind in words)
     expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_have_text(re.compile(f"^({either})$"))
     settle(page)
@@ -68,16 +71,17 @@ def choose(page: Page, layer: int, head: int) -> None:
     settle(page)
 
 
-def link_to(page: Page, name: str, language: str = "en") -> Locator:
-    """The link in the strip to a page; if it stands in a menu, that is opened first."""
-    (row,) = (row for row in PAGES if row.name == name)
-    if row.group != "stage":
-        page.locator(".strip").get_by_role("button", name=catalogue(language)[f"frame.{row.group}"]).click()
-    return page.locator(f'.strip a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
+def link_to(page: Page, name: str) -> Locator:
+    """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
+    link = page.locator(f'.strip a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
+    link.wait_for(state="attached")
+    if not link.is_visible():
+        page.locator(".strip .menu:visible").click()
+    return link
 
 
 def walk_to(page: Page, name: str, language: str = "en") -> None:
-    link_to(page, name, language).click()
+    link_to(page, name).click()
     title(page, name, language)
 
 
@@ -397,7 +401,7 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").tap()
         expect(slider(page, "layer")).not_to_be_visible()
         expect(sentence_box(page)).to_be_in_viewport()
-        for row in (row for row in PAGES if row.group == "stage"):
+        for row in (row for row in PAGES if row.group != "apart"):
             link_to(page, row.name).tap()
             title(page, row.name)
             page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))

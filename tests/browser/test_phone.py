@@ -1,11 +1,14 @@
 """A phone in the hand: a thumb scrolls and taps, and the input stands at the top of the page."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from pages.ui.frame.contents import PAGES
 from tests.browser.conftest import watch
+from tests.browser.test_accessibility import serious
 from tests.browser.test_journeys import (
     MIDDLE,
     PHONE,
@@ -18,6 +21,7 @@ from tests.browser.test_journeys import (
     title,
     write,
 )
+from tests.browser.test_keys import PAGE, opened
 
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 AT_REST = f"() => new Promise(done => {{ const at = {SCROLLED}; setTimeout(() => done(at === {SCROLLED}), 150) }})"
@@ -136,11 +140,10 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: P
     title(phone, "attention", "zh")
     for turn, there in enumerate(["heads", "tokens", "attention"]):
         typed = f"天空是蓝色的{turn}。"
-        link = link_to(phone, there, "zh")
         sentence_box(phone).tap()
         phone.keyboard.press("Control+A")
         phone.keyboard.type(typed)
-        link.tap()
+        link_to(phone, there).tap()
         phone.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
         title(phone, there, "zh")
         expect(sentence_box(phone)).to_have_value(typed)
@@ -178,3 +181,21 @@ def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
     settle(phone)
     expect(box).to_be_hidden()
     expect(phone.locator(".st-key-changes")).to_be_in_viewport()
+
+
+def test_on_a_phone_the_map_opens_as_a_sheet_and_leads_on(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/{PAGE}")
+    opened(phone, "attention")
+    here = phone.locator(".strip .line .menu")
+    expect(here).to_have_text(re.compile(rf"^Attention\s*4/{len(PAGES)}$"))
+    assert phone.locator(".strip").bounding_box()["height"] < 42
+    expect(phone.locator(".strip a:visible")).to_have_count(0)
+    here.tap()
+    expect(phone.locator(".strip a:visible")).to_have_count(len(PAGES))
+    for end in ("first", "last"):
+        expect(getattr(phone.locator(".strip a"), end)).to_be_in_viewport(ratio=1)
+    assert serious(phone) == []
+    phone.locator(".strip a", has_text="Heads").tap()
+    opened(phone, "heads")
+    phone.locator(".strip .line").get_by_role("button", name="Attention").tap()
+    opened(phone, "attention")

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.ui.frame.contents import PAGES
+from tests.browser.test_accessibility import serious
 from tests.browser.test_journeys import FORMULA, asked, link_to, settle, title
 from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
@@ -44,12 +46,13 @@ def test_a_link_opened_in_another_tab_shows_what_is_chosen_by_now(page: Page, ap
 
 
 def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1200, "height": 768})
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
-    menu = page.locator(".strip button").first
+    menu = page.locator(".strip .menu:visible")
     menu.focus()
     page.keyboard.press("Enter")
-    first = page.locator(".strip [popover] a").first
+    first = page.locator(".strip .apart a").first
     expect(first).to_be_visible()
     page.keyboard.press("Escape")
     expect(first).to_be_hidden()
@@ -57,7 +60,7 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
     page.keyboard.press("Tab")
     expect(first).to_be_focused()
     page.keyboard.press("Enter")
-    title(page, "what_if")
+    title(page, "translation")
 
 
 def test_two_impatient_clicks_on_the_strip_lead_to_the_last(page: Page, app_url: str) -> None:
@@ -104,3 +107,42 @@ def test_on_a_projector_the_strip_and_a_long_equation_are_whole(page: Page, app_
     any_length = page.get_by_role("radio", name="any")
     any_length.click()
     expect(any_length).to_be_checked()
+
+
+def test_what_comes_in_and_goes_out_opens_at_the_pages_name_and_closes_by_key(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    tell, box = page.locator(".strip .tell"), page.locator(".strip .passing")
+    expect(box).to_be_hidden()
+    tell.focus()
+    page.keyboard.press("Enter")
+    expect(box).to_contain_text("8 × 9 × 32")
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(tell).to_be_focused()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_on_a_desk_every_page_stands_in_the_one_row_of_the_map(page: Page, app_url: str, language: str) -> None:
+    page.goto(f"{app_url}/{PAGE.replace('lang=en', f'lang={language}')}")
+    title(page, "attention", language)
+    links = page.locator(".strip a:visible")
+    expect(links).to_have_count(len(PAGES))
+    assert page.locator(".strip").bounding_box()["height"] < 42
+    filled = page.locator(".strip .storeys i").evaluate_all("all => all.map(one => one.className)")
+    assert filled == ["", "on", "", "", "", ""]
+
+
+@pytest.mark.parametrize("name", ["queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"])
+def test_in_a_presentation_name_equation_and_way_on_cost_no_height(page: Page, app_url: str, name: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/{name}?lang=en&depth=formula&big=true")
+    opened(page, name)
+    row = page.locator(".st-key-top_big")
+    expect(row.locator(".katex").first).to_be_in_viewport(ratio=1)
+    assert row.bounding_box()["height"] <= 42
+    right = max(
+        part["x"] + part["width"] for part in (p.bounding_box() for p in row.get_by_role("button").all()) if part
+    )
+    assert right <= 1280

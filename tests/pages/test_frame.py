@@ -14,6 +14,7 @@ from model import pipeline as model_pipeline
 from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
+from pages.ui.components.diagram import passed
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.sidebar import EXAMPLES
 from pages.ui.runs import pipelines
@@ -47,19 +48,53 @@ def _within(block: object) -> Iterator[Any]:
         yield from _within(part)
 
 
-def test_the_menus_are_called_by_words_and_their_icons_are_left_unsaid() -> None:
+def test_the_map_has_every_page_in_the_order_of_the_story_by_its_short_name() -> None:
     words = catalogue("en")
-    strip = stops(open_page("home"))
-    menus = {menu["name"]: menu["pages"] for menu in strip["menus"]}
-    assert [stop["name"] for stop in strip["stages"]] == [
-        words[f"{row.name}.short"] for row in PAGES if row.group == "stage"
-    ]
-    assert not any(stop["icon"] for stop in strip["stages"])
-    for group in ("try", "learn"):
-        own = [row for row in PAGES if row.group == group]
-        assert [(stop["name"], stop["icon"]) for stop in menus[words[f"frame.{group}"]]] == [
-            (words[f"{row.name}.title"], row.icon) for row in own
+    for link in ({}, {"input": "digit"}, {"big": "true"}):
+        on_map = stops(open_page("home", **link))["stops"]
+        assert [(stop["name"], stop["icon"], stop["part"]) for stop in on_map] == [
+            (words[f"{row.name}.short"], row.icon, row.group)
+            for row in PAGES
+            if not (row.words_only and "input" in link)
         ]
+
+
+@pytest.mark.parametrize(("input_", "layers", "heads"), [("sentence", 6, 8), ("digit", 5, 4)])
+def test_the_bracket_says_how_often_a_layer_is_passed_and_which_is_chosen_where_one_is(
+    input_: str, layers: int, heads: int
+) -> None:
+    link = {"input": input_, "layer": "2", "head": "3"}
+    bracket = stops(open_page("attention", **link))["bracket"]
+    assert {**bracket, "said": None} == {"layers": layers, "layer": 1, "heads": heads, "head": 2, "said": None}
+    assert catalogue("en")["common.where"].format(layer=2, head=3) in bracket["said"]
+    assert stops(open_page("tokens", **link))["bracket"]["layer"] == -1
+
+
+@pytest.mark.parametrize("layer", [0, 3, 5])
+def test_what_comes_into_a_stage_of_a_layer_went_out_of_another_or_is_what_the_layer_reads(layer: int) -> None:
+    trace = pipelines.pipeline("text")("i love you .")
+    flows = {row.name: passed(trace, row.name, layer) for row in PAGES if row.group == "layer"}
+    (read,) = {one for one in flows["queries_keys_values"][0]}
+    for name, (ins, outs) in flows.items():
+        assert ins and outs, name
+        for one in ins:
+            assert one == read or one.symbol in [out.symbol for out in flows[one.page][1]]
+    assert [[one.symbol for one in side] for side in flows["attention"]] == [["Q", "K", "V"], ["head_i"]]
+    assert [one.shape for one in flows["attention"][1]] == ["8 × 6 × 32"]
+    assert passed(trace, "lesson", layer) == ([], [])
+
+
+@pytest.mark.parametrize("depth", ["numbers", "formula", "code"])
+@pytest.mark.parametrize("name", ["queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"])
+def test_a_presentation_has_name_equation_and_way_on_before_its_chips(name: str, depth: str) -> None:
+    words = catalogue("en")
+    shown = list(_within(open_page(name, depth=depth, big="true").main))
+    chips = next(place for place, part in enumerate(shown) if part.type == "button_group")
+    above = shown[:chips]
+    assert [part.value for part in above if part.type == "subheader"] == [words[f"{name}.short"]]
+    assert sum(_leads_on(part) for part in shown) == sum(_leads_on(part) for part in above) == 1
+    equations = [part.value for part in above if part.type == "markdown" and part.value.startswith("$")]
+    assert len(equations) == (depth != "numbers")
 
 
 def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:
@@ -456,7 +491,7 @@ def traces_alive() -> set[int]:
     return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
 
 
-@pytest.mark.parametrize("name", [row.name for row in PAGES if row.group == "stage" and row.name != "translation"])
+@pytest.mark.parametrize("name", [row.name for row in PAGES if row.group != "apart"])
 def test_a_story_is_told_in_ninety_words_without_symbols(name: str) -> None:
     app = open_page(name, s="the dog chased the cat .", depth="story")
     said = " ".join(str(element.value) for element in [*app.main.subheader, *app.main.markdown])

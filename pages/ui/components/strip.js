@@ -1,4 +1,6 @@
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
+const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
+const MOST_MARKS = 24  // of layers, or of heads; more would be no marks
 const BOUND = 10_000  // ms; so long does a click wait for its page
 
 /* Who goes elsewhere meanwhile is no longer bound for there. */
@@ -25,7 +27,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   begin()
   if (strip.told !== told) draw(strip, data)
   strip.told = told
-  if (!strip.turned) (strip.turned = new ResizeObserver(() => reveal(strip))).observe(strip)  // with the phone
+  if (!strip.turned) (strip.turned = new ResizeObserver(() => fit(strip))).observe(strip)  // with the phone
   lead(strip)
   if (document.byKey === data.here) {  // or who goes on by keys would begin at the top again
     document.byKey = undefined
@@ -51,40 +53,114 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     document.here = data.here
   }
 
-  function draw(strip, { label, stages, menus, here }) {
-    const link = (parent, { path, name, shape, icon }) => {
-      const a = make(parent, 'a', { path })
-      if (icon) make(a, 'span', { className: 'icon', ariaHidden: true }, icon.slice(10, -1))  // :material/home:
-      make(a, 'span', { className: 'name' }, name)
-      if (shape) make(a, 'small', {}, shape)
-      if (path === here) a.setAttribute('aria-current', 'page')
-    }
+  function draw(strip, { label, more, stops, here, named, bracket, passing }) {
     strip.setAttribute('aria-label', label)
+    strip.classList.toggle('named', named)
     strip.replaceChildren()
-    for (const stage of stages) link(strip, stage)
-    for (const { name, pages } of menus) {
-      const menu = document.createElement('div'), button = make(strip, 'button', { popoverTargetElement: menu }, name)
-      menu.popover = 'auto'
-      strip.append(menu)
-      for (const page of pages) link(menu, page)
-      menu.onbeforetoggle = ({ newState }) => {
-        document.menu = newState === 'open' ? name : undefined
-        const { left, bottom } = button.getBoundingClientRect()
-        menu.style.left = `${Math.max(0, Math.min(left, innerWidth - 260))}px`
-        menu.style.top = `${bottom + 4}px`
+    strip.width = undefined
+    const place = stops.findIndex(({ path }) => path === here)
+    const line = make(strip, 'div', { className: 'line' })
+    const step = (sign, by) => make(line, 'button', {
+      disabled: !stops[place + by], ariaLabel: stops[place + by]?.name ?? sign, onclick: () => strip.open(stops[place + by].path),
+    }, sign)
+    step('‹', -1)
+    const map = strip.map = document.createElement('div')
+    make(line, 'button', { className: 'menu' }, stops[place].name, make(document.createDocumentFragment(), 'small', {},
+      ` ${place + 1}/${stops.length}`))
+    step('›', 1)
+    map.className = 'map'
+    strip.append(map)
+    let block, apart
+    for (const stop of stops) {
+      if (stop.part === 'layer' && !block) block = begin_block(map, bracket)
+      if (stop.part === 'apart' && !apart) {
+        strip.more = make(map, 'button', { className: 'menu' }, more)
+        apart = strip.apart = make(map, 'div', { className: 'apart' })
       }
-      if (name === document.menu) menu.showPopover()  // a page that arrives late closes no menu
+      const a = link({ way: map, layer: block, apart }[stop.part], stop)
+      if (stop.path !== here) continue
+      a.setAttribute('aria-current', 'page')
+      if (passing) tell(a, passing)
     }
+    menu(line.children[1], map, 'map')
+    if (apart) menu(strip.more, apart, 'apart')
     strip.onclick = event => {
       const a = event.target.closest('a')
       if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return
       event.preventDefault()
-      a.closest('[popover]')?.hidePopover()
+      for (const open of strip.querySelectorAll(':popover-open')) open.hidePopover()
       document.byKey = event.detail ? undefined : a.path
       strip.open(a.path)
     }
     strip.onpointerdown = strip.onfocusin = () => lead(strip)
-    reveal(strip)
+    fit(strip)
+    strip.querySelector(`[data-menu="${document.menu}"][popover]`)?.showPopover()  // a page that arrives late closes no menu
+  }
+
+  function link(parent, { path, name, shape, icon }) {
+    const a = make(parent, 'a', { path, title: name })
+    if (icon) make(a, 'span', { className: 'icon', ariaHidden: true }, icon.slice(10, -1))  // :material/home:
+    make(a, 'span', { className: 'name' }, name)
+    if (shape) make(a, 'small', {}, shape)
+    return a
+  }
+
+  /* Round the pages of one layer: a storey for each layer, a tick for each head, the chosen ones filled. */
+  function begin_block(parent, bracket) {
+    const block = make(parent, 'span', { className: 'block' })
+    if (!bracket) return block
+    const { layers, layer, heads, head, said } = bracket
+    const times = make(block, 'span', { className: 'times', title: said, role: 'img', ariaLabel: said }, `×${layers}`)
+    const marks = (className, count, chosen) => {
+      const all = make(times, 'span', { className })
+      for (let i = 0; i < Math.min(count, MOST_MARKS); i++) make(all, 'i', { className: i === chosen ? 'on' : '' })
+    }
+    marks('storeys', layers, layer)
+    marks('ticks', heads, head)
+    return block
+  }
+
+  /* At the page's name: what comes in and what goes out. */
+  function tell(a, { title, sides }) {
+    const box = document.createElement('div')
+    a.after(make(document.createDocumentFragment(), 'button', { className: 'tell', ariaLabel: title, title }), box)
+    make(box, 'b', {}, title)
+    for (const [what, lines] of sides) {
+      make(box, 'div', { className: 'what' }, what)
+      for (const text of lines) make(box, 'div', {}, text)
+    }
+    box.className = 'passing'
+    box.popover = 'auto'
+    menu(a.nextSibling, box, 'passing')
+  }
+
+  /* A button that opens something below itself. */
+  function menu(button, box, name) {
+    button.popoverTargetElement = box
+    box.dataset.menu = name
+    box.onbeforetoggle = ({ newState, target }) => {
+      if (target !== box) return
+      document.menu = newState === 'open' ? name : undefined
+      const { left, bottom } = button.getBoundingClientRect()
+      box.style.left = name === 'map' ? '' : `${Math.max(0, Math.min(left, innerWidth - 270))}px`
+      box.style.top = `${bottom + 4}px`
+    }
+  }
+
+  /* What has no room in the row stands behind a button: on a phone all, else the pages apart. */
+  function fit(strip) {
+    if (strip.width === strip.clientWidth) return
+    strip.width = strip.clientWidth
+    const { map, apart, more } = strip, phone = PHONE.matches
+    map.popover = phone ? 'auto' : null
+    if (!apart) return
+    apart.popover = null
+    more.hidden = true
+    const row = [...map.children].filter(part => part.offsetHeight).map(part => part.getBoundingClientRect())
+    if (!phone && (document.documentElement.matches('.big') || row.at(-1).top > row[0].bottom)) {
+      apart.popover = 'auto'
+      more.hidden = false
+    }
   }
 
   /* Links lead to what is chosen by now. */
@@ -92,18 +168,10 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     for (const a of strip.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
   }
 
-  /* The current page's name, or that of the menu it is in. */
+  /* The current page's name, or the button behind which it is. */
   function nameOf(strip) {
     const page = strip.querySelector('[aria-current]')
-    return page?.closest('[popover]')?.previousElementSibling ?? page
-  }
-
-  /* On a phone the strip is wider than the screen: bring that name to its middle. */
-  function reveal(strip) {
-    const current = nameOf(strip)
-    if (!current) return
-    const [name, row] = [current, strip].map(part => part.getBoundingClientRect())
-    if (name.left < row.left || name.right > row.right)
-      strip.scrollLeft += name.left + name.width / 2 - row.left - row.width / 2
+    const box = page?.closest('[popover]')
+    return box ? [...strip.querySelectorAll('button')].find(button => button.popoverTargetElement === box) : page
   }
 }

@@ -39,6 +39,12 @@ def in_words(latex: str) -> str:
     return latex
 
 
+def in_one_line(latex: str) -> str:
+    """Equations side by side, close together; of those that stand below each other the first."""
+    first = re.sub(r"\\begin\{gathered\}(.*?)\\\\.*", r"\1", latex)
+    return first.replace(r"\qquad", r"\;\;").strip()
+
+
 def plain_math(latex: str) -> str:
     r"""LaTeX in the symbols that were chosen, as one line of text: \hat S = \frac{S}{\sqrt{d_k}} is Ŝ = S / √d_k."""
     return as_text(noted(latex))
