@@ -76,6 +76,24 @@ def mean_likeness(states: ArrayLike) -> np.ndarray:
     return cosines[..., ~np.eye(cosines.shape[-1], dtype=bool)].mean(axis=-1)
 
 
+def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
+    """How far each part reaches in the direction of their sum: part · total / ‖total‖.
+
+    Those of all parts add up to ‖total‖, while their lengths add up to more unless they point the same way.
+
+    Args:
+        parts: `(…, part, features)`.
+        total: `(…, features)`.
+
+    Returns:
+        `(…, part)` float32; 0 where the total is.
+    """
+    parts, total = np.asarray(parts, np.float64), np.asarray(total, np.float64)[..., None]
+    length = np.linalg.norm(total, axis=-2)
+    reach = (parts @ total)[..., 0]
+    return np.divide(reach, length, out=np.zeros_like(reach), where=length > 0).astype(np.float32)
+
+
 def leaking(scaled: ArrayLike) -> np.ndarray:
     """How much of each query's weight would go to later keys if no mask hid them: (…, query).
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis import mean_likeness
+from model.analysis import likeliest, mean_likeness, softmax
 from model.edits import Edit, EditError
 from model.graph import Graph
 from model.pipeline import Pipeline
@@ -61,10 +61,34 @@ def fates(pipeline: Pipeline, x: Hashable, edits: Sequence[Edit] = ()) -> dict[s
     return found
 
 
-def answers_without_ffn(
-    pipeline: Pipeline, x: Hashable, layer: int, token: int, edits: Sequence[Edit] = ()
-) -> np.ndarray:
-    """The logits at one token as it is, without the feed-forward network of one layer, and without any: (3, output)."""
-    (key,) = [each.output for each in pipeline.graph.sublayers(layer) if each.name == "ffn"]
-    rows = [tuple(edits), (*edits, Edit(key, "zero")), (*edits, *without(pipeline.graph, "ffn"))]
-    return sweep(pipeline, x, rows, token=token)["logits"]
+def ffn_off(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:
+    """Rows of edits: none, without the feed-forward network of one layer, and without any."""
+    (key,) = [each.output for each in graph.sublayers(layer) if each.name == "ffn"]
+    return [(), (Edit(key, "zero"),), without(graph, "ffn")]
+
+
+def one_against_all(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:
+    """Rows of edits: none, then without each head of a layer, then with each of them as the only one: 1 + 2 · heads."""
+    off = [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for head in range(graph.config.heads)]
+    return [(), *((edit,) for edit in off), *(tuple(edit for edit in off if edit != kept) for kept in off)]
+
+
+class Answers(NamedTuple):
+    """The probabilities of some outputs in each of several runs, p (run, output): those that the first run holds for
+    likeliest, and the likeliest of each other run. So the likeliest of a run is the largest in its row.
+    """
+
+    outputs: tuple[int, ...]
+    p: np.ndarray
+
+    @property
+    def best(self) -> list[int]:
+        """The likeliest output of each run."""
+        return [self.outputs[place] for place in self.p.argmax(axis=1)]
+
+
+def answers(pipeline: Pipeline, x: Hashable, rows: Sequence[Sequence[Edit]], token: int, most: int = 5) -> Answers:
+    """What each set of edits does to the answer at one token. most: outputs that are kept for the first set's sake."""
+    p = softmax(sweep(pipeline, x, rows, token=token)["logits"].astype(np.float64))
+    outputs = likeliest(p, [min(most, p.shape[1]), *[1] * (len(p) - 1)])
+    return Answers(tuple(outputs), p[:, outputs].astype(np.float32))

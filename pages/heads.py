@@ -7,20 +7,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace
+from model import Trace, WeightsError
 from model.analysis import HeadPattern, head_pattern
 from model.encoder import MultiHeadAttention
+from model.tables import head_roles
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.figures.theme import scaled
-from pages.ui.frame.pickers import bound
+from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
+from pages.ui.runs import pipelines
 from pages.ui.runs.measure import of_both
 from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.head_patterns import head_patterns
+from pages.ui.sections.one_head import one_head
 from pages.ui.sections.overlay import every_weight
-from pages.ui.sections.roles import show_role
+from pages.ui.sections.roles import measured_role, show_role, source
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
@@ -31,6 +34,7 @@ EQUATION = (
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
 HEADS = ("layer", "head", "query", "key")  # the axes of all weights
+HUNTED = ("previous", "next", "self")  # patterns that can be told from a tile
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 #: What stays free below the tiles in a presentation, in pixels: for the reading sentence, and for those of a story.
 BELOW, BELOW_STORY = 60, 200
@@ -85,7 +89,9 @@ class Heads(Page):
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {
             "all": self.all_heads,
+            **({"hunt": self.hunt} if self.quarry else {}),
             "role": lambda: show_role(self),
+            **({"one": lambda: one_head(self)} if self.config.heads > 1 else {}),
             "average": self.average,
             "figures": self.figures_table,
             "scatter": self.widely_and_far,
@@ -110,9 +116,44 @@ class Heads(Page):
         """The same in a word or two, for a tile: "previous"."""
         return word(f"tile_{pattern.name}", token="" if pattern.place is None else self.tokens[pattern.place])
 
-    def all_heads(self) -> None:
-        """Every head of every layer as a tile; a click chooses one."""
-        kept = self.hide_special()
+    @property
+    def quarry(self) -> list[str]:
+        """What there is to hunt for: patterns that some head has on this input."""
+        there = {pattern.name for pattern in self.found.values()}
+        return [name for name in HUNTED if name in there]
+
+    def hunt(self) -> None:
+        """A head to be found by its picture: one that looks at the word before, and the like."""
+        task = self.quarry[min(self.choice.task, len(self.quarry)) - 1]
+        kinds = [word(f"hunt_{name}", unit=self.unit) for name in self.quarry]
+        numbers = range(1, len(self.quarry) + 1)
+        either("task", word("hunt"), numbers, kinds, self.quarry.index(task) + 1, label_visibility="collapsed")
+        place = self.layer, self.head
+        pattern, share = self.found[place], float(self.measures[task][place])
+        said = {"where": self.where(), "share": f"{share:.0%}", "what": word(f"hunted_{task}"), "unit": self.unit}
+        said["most"] = f"{np.nanmax(self.measures[task]):.0%}"
+        if pattern.name == task:
+            others = sum(other.name == task for other in self.found.values()) - 1
+            st.success(text("hunt_found", others=others, **said), icon=":material/check:")
+            self.say_corpus()
+        else:
+            st.markdown(text("hunt_ask", **said))
+        self.all_heads(named=False)
+
+    def say_corpus(self) -> None:
+        """What the chosen head does over the corpus, where that was measured."""
+        try:
+            roles = head_roles(source(self.choice.pipeline))
+        except WeightsError as error:
+            pipelines.explain_weights(error)
+            return
+        if roles is not None:
+            role = roles.of(self.layer, self.head)
+            st.caption(text("hunt_corpus", role=measured_role(role), count=f"{role.count:,}"))
+
+    def all_heads(self, named: bool = True) -> None:
+        """Every head of every layer as a tile; a click chooses one. named: what each does stands there, too."""
+        kept = self.hide_special() if named else list(range(len(self.tokens)))
         which_sentences(self)
         looks, looked_at = of_sentences(self, kept, kept)
         drawn = self.measure(every_weight, HEADS).less_nothing()[..., looks, :][..., looked_at]
@@ -129,16 +170,20 @@ class Heads(Page):
         strongest = (
             float(shown.max()) if block > 1 and not drawn.differs else None
         )  # of many weights, hardly one is large
-        sentence = text("read_all_story" if self.story else "read_all", n=len(looks), m=len(looked_at), **said)
+        kind = "read_all_story" if self.story else "read_all" if named else "read_all_unnamed"
+        sentence = text(kind, n=len(looks), m=len(looked_at), **said)
         figure = tiles(
             shown,
             *map(Axis.counted, titles, self.weights.shape),
             scale=drawn.scale("share"),
             chosen=(self.layer, self.head),
             limit=strongest,
-            hover=[f"{self.name_of[place]} · {self.patterns[place]}" for place in self.name_of],
+            hover=[
+                f"{self.name_of[place]} · {self.patterns[place]}" if named else name
+                for place, name in self.name_of.items()
+            ],
             words=[self.in_short(self.found[place]) for place in self.name_of]
-            if len(self.weights) <= MOST_WORDED
+            if named and len(self.weights) <= MOST_WORDED
             else (),
             height=on_screen(scaled(66 + len(self.weights) * 78)),
         )

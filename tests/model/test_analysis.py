@@ -6,6 +6,7 @@ import torch
 
 from model import Edit
 from model.analysis import (
+    along,
     cosine_similarity,
     entropy,
     head_pattern,
@@ -247,3 +248,11 @@ def test_of_even_scores_as_much_leaks_as_there_are_later_keys() -> None:
     np.testing.assert_allclose(leaking(np.zeros((2, 4, 4))), [[3 / 4, 2 / 4, 1 / 4, 0]] * 2)
     only_later = np.where(np.eye(3, k=1) > 0, 50.0, 0.0)
     np.testing.assert_allclose(leaking(only_later)[:2], 1, atol=1e-6)
+
+
+def test_what_parts_reach_along_their_sum_adds_up_to_its_length() -> None:
+    parts = dice.normal(size=(3, 5, 7))
+    total = parts.sum(axis=1)
+    np.testing.assert_allclose(along(parts, total).sum(axis=-1), np.linalg.norm(total, axis=-1), rtol=1e-5)
+    assert (along(parts, total) <= np.linalg.norm(parts, axis=-1) + 1e-6).all()
+    np.testing.assert_array_equal(along(parts, np.zeros((3, 7))), np.zeros((3, 5)))

@@ -1,12 +1,14 @@
 """Without a part: what is measured is what the run with those changes records, and the words collapse as is said."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from model import load
-from model.analysis import cosine_similarity, mean_likeness
+from model.analysis import cosine_similarity, mean_likeness, softmax
 from model.edits import EditError
-from model.without import PARTS, answers_without_ffn, fates, without
+from model.without import PARTS, answers, fates, ffn_off, one_against_all, without
 
 SENTENCE = "the animal [MASK] not cross the street because it was too tired ."
 
@@ -50,10 +52,21 @@ def test_likeness_is_one_of_equal_directions_and_leaves_each_row_itself_out() ->
     assert mean_likeness(rows) < cosine_similarity(rows).mean()
 
 
-def test_answers_without_ffn_are_those_of_the_changed_runs() -> None:
+@pytest.mark.parametrize("rows", [ffn_off, one_against_all])
+def test_answers_are_those_of_the_changed_runs(rows: Callable) -> None:
     pipeline = load("text")
-    whole = pipeline(SENTENCE)
-    found = answers_without_ffn(pipeline, SENTENCE, 2, 3)
-    np.testing.assert_allclose(found[0], whole["logits"][3], atol=1e-3)
-    np.testing.assert_allclose(found[2], pipeline(SENTENCE, without(pipeline.graph, "ffn"))["logits"][3], atol=1e-3)
-    assert np.abs(found[1] - found[0]).max() > 0.1
+    edits = rows(pipeline.graph, 2)
+    found = answers(pipeline, SENTENCE, edits, 3)
+    for row, p, best in zip(edits, found.p, found.best, strict=True):
+        there = softmax(pipeline(SENTENCE, row)["logits"][3].astype(np.float64))
+        np.testing.assert_allclose(p, there[list(found.outputs)], atol=1e-4)
+        assert best == there.argmax()
+
+
+def test_of_one_head_against_all_each_is_once_off_and_once_the_only_one() -> None:
+    graph = load("text").graph
+    whole, *rows = one_against_all(graph, 4)
+    off, only = ([{edit.head for edit in row} for row in some] for some in (rows[:8], rows[8:]))
+    assert whole == () and off == [{head} for head in range(8)]
+    assert only == [set(range(8)) - {head} for head in range(8)]
+    assert {edit.key for row in rows for edit in row} == {"layers.4.attention.heads"}

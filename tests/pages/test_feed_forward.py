@@ -7,7 +7,7 @@ from model import Edit
 from model.analysis import softmax
 from model.pipeline import SPECIAL_TOKENS
 from model.tables import neuron_contexts
-from model.without import answers_without_ffn
+from model.without import answers, ffn_off
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue, literal
@@ -193,7 +193,7 @@ HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
 def test_without_ffn_the_first_guesses_are_those_of_the_changed_runs(sentence: str, token: int) -> None:
     app = open_part("without", s=sentence, token=str(token), layer="3")
     pipeline = pipelines.pipeline("text")
-    rows = answers_without_ffn(pipeline, sentence, 2, token - 1)
+    rows = [pipeline(sentence, row)["logits"][token - 1] for row in ffn_off(pipeline.graph, 2)]
     words = pipeline.reader.vocabulary
     drawn = figure(app)
     names = drawn["layout"]["xaxis"]["ticktext"]
@@ -205,11 +205,11 @@ def test_without_ffn_the_first_guesses_are_those_of_the_changed_runs(sentence: s
 
 
 def test_what_stays_the_first_guess_without_ffn_is_not_said_to_change() -> None:
-    said = {}
+    said, pipeline = {}, pipelines.pipeline("text")
     for layer in range(1, 7):
-        rows = answers_without_ffn(pipelines.pipeline("text"), HIDDEN, layer - 1, 3)
+        whole, one, _ = answers(pipeline, HIDDEN, ffn_off(pipeline.graph, layer - 1), 3).best
         said[layer] = "stays" in texts(open_part("without", s=HIDDEN, token="4", layer=str(layer)))
-        assert said[layer] == (rows[0].argmax() == rows[1].argmax())
+        assert said[layer] == (whole == one)
     assert len(set(said.values())) == 2
 
 

@@ -2,17 +2,20 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import Edit
-from model.analysis import head_table
+from model.analysis import head_table, softmax
 from model.tables import head_roles
+from model.without import one_against_all
 from pages.ui.runs import pipelines
+from pages.ui.sections.roles import measured_role
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-PANELS = ("all", "role", "average", "figures", "scatter", "written", "mixed")
+PANELS = ("all", "role", "average", "figures", "scatter", "written", "mixed", "hunt", "one")
 
 
 def open_part(panel: str, **link: str):
@@ -181,3 +184,63 @@ def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_
     rows = texts(open_page("heads", panel="role", lang=lang)).replace("\\", "").splitlines()
     (row,) = [row for row in rows if catalogue(lang)["roles.expert_distance"] in row]
     assert catalogue(lang)["common.where"].format(layer=layer + 1, head=head + 1) in row
+
+
+HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
+
+
+def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer() -> None:
+    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="3", panel="one", depth="numbers")
+    pipeline = pipelines.pipeline("text")
+    runs = [softmax(pipeline(HIDDEN, row)["logits"][3]) for row in one_against_all(pipeline.graph, 1)]
+    best = int(runs[0].argmax())
+    drawn = next(chart["figure"] for chart in charts(app) if chart["key"] == "heads.needed")
+    shown = np.concatenate([numbers(trace["y"]) for trace in drawn["data"]])
+    np.testing.assert_allclose(shown, [p[best] for p in runs[1:]], atol=1e-4)
+    spared, enough = (sum(int(p.argmax()) == best for p in some) for some in (runs[1:9], runs[9:]))
+    said = texts(app).replace("\\", "")
+    assert f"{spared} can be missing one at a time without another first guess, and {enough} are enough alone" in said
+    word = pipeline.reader.vocabulary[int(runs[3].argmax())]
+    assert word != pipeline.reader.vocabulary[best] and f"Without head 3 it is “{word}”" in said
+
+
+def test_what_stays_without_a_head_is_not_said_to_change() -> None:
+    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="8", panel="one", depth="numbers")
+    assert "Without head 8 it stays" in texts(app)
+
+
+@pytest.mark.parametrize("link", [{"s": HIDDEN, "token": "4"}, {"input": "digit"}])
+def test_what_heads_reach_along_their_sum_adds_up_to_its_length(link: dict) -> None:
+    app = open_page("heads", layer="2", panel="one", depth="numbers", **link)
+    choice = app.session_state["choice"]
+    trace, place = pipelines.run(choice.pipeline, choice.subject), 3 if "s" in link else 0
+    drawn = next(chart["figure"]["data"] for chart in charts(app) if chart["key"] == "heads.pushes")
+    lengths, reach = (numbers(bars["y"]) for bars in drawn)
+    np.testing.assert_allclose(lengths, np.linalg.norm(trace["layers.1.attention.contributions"][:, place], axis=-1))
+    bias = pipelines.pipeline(choice.pipeline).network.get_submodule("layers.1.attention.W_O").bias.numpy()
+    output = trace["layers.1.attention.output"][place]
+    total = float(np.linalg.norm(output))
+    assert reach.sum() + float(bias @ output) / total == pytest.approx(total, rel=1e-4)
+    assert f"from b_O make {total:.2f}" in texts(app).replace("\\", "").replace("$", "")
+
+
+def test_the_head_that_looks_at_the_one_before_is_found_by_its_tile() -> None:
+    def hunting(head: str, task: str) -> AppTest:
+        return open_page("heads", s=HIDDEN, layer="2", head=head, task=task, panel="hunt", depth="numbers")
+
+    weights = pipelines.run("text", HIDDEN)["layers.1.attention.weights"]
+    for head, task, offset in (("8", "1", -1), ("3", "2", 1)):
+        found, missed = hunting(head, task), hunting("5", task)
+        share = np.diagonal(weights[int(head) - 1], offset, axis1=-2, axis2=-1).mean()
+        (said,) = [element.value for element in found.success]
+        assert f"{share:.0%}" in said.replace("\\", "")
+        assert not missed.success and "Find a head" in texts(missed)
+        assert measured_role(head_roles("text").of(1, int(head) - 1)) in texts(found).replace("\\", "")
+    tiles = figure(hunting("5", "1"))["data"]
+    assert not [words for trace in tiles for words in trace.get("text") or () if "previous" in words]
+
+
+def test_nobody_is_sent_to_hunt_for_what_is_not_there() -> None:
+    for link in ({"input": "flat"}, {"model": "paper", "s": HIDDEN}):
+        app = open_page("heads", panel="hunt", depth="numbers", **link)
+        assert "Find a head" not in texts(app) and not app.success

@@ -10,12 +10,12 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, Trace
-from model.analysis import cosine_similarity, mean_cosine, nearest_rows, softmax
+from model.analysis import cosine_similarity, mean_cosine, nearest_rows
 from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
-from model.without import Fate, answers_without_ffn, fates
+from model.without import Answers, Fate, answers, fates
 from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
@@ -112,14 +112,13 @@ def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict
 
 @of_networks
 @cached(
-    LRUCache(100),
-    key=lambda name, subject, edits, *place: hashkey(name, digest(subject), edits, *place),
+    LRUCache(200),
+    key=lambda name, subject, rows, token: hashkey(name, digest(subject), rows, token),
     condition=Condition(),
 )
-def without_ffn(name: str, subject: Hashable, edits: tuple[Edit, ...], layer: int, token: int) -> np.ndarray:
-    """What `model.without.answers_without_ffn` finds, as probabilities."""
-    logits = answers_without_ffn(pipelines.pipeline(name), subject, layer, token, edits)
-    return softmax(logits.astype(np.float64)).astype(np.float32)
+def answered(name: str, subject: Hashable, rows: tuple[tuple[Edit, ...], ...], token: int) -> Answers:
+    """What `model.without.answers` finds of an input."""
+    return answers(pipelines.pipeline(name), subject, rows, token)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

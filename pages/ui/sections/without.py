@@ -1,20 +1,20 @@
 """What is lost without a part of the encoder: how alike all words become, and what becomes of the answer."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from model import deadline
-from model.analysis import likeliest
-from model.without import PARTS
+from model import Edit, deadline
+from model.without import PARTS, Answers, ffn_off
 from pages.ui.figures import ACCENT, AFTER, GREY, Axis, grouped_bars, lines
-from pages.ui.runs.worked_out import without_ffn, without_parts
+from pages.ui.runs.worked_out import answered, without_parts
 from pages.ui.sections.answers import decimal, output_names
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import texts_of
 from pages.ui.view import View
 
 THE_SAME = 0.95  # a mean cosine from which on words point the same way
-MOST_GUESSES = 5
 text, word = texts_of("without")
 
 
@@ -51,36 +51,54 @@ def alike_without(view: View) -> None:
     view.way_to("what_if", word("way_changes"), panel="residuals")
 
 
+def answers_with(view: View, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
+    """The answer at the selected token with each of these edits beside the reader's; None while it waits to be asked.
+
+    Draws the button that asks.
+    """
+    asked = tuple((*view.trace.edits, *row) for row in rows)
+    token = view.token if "word" in view.trace.axes("logits") else 0
+    tokens = len(view.trace.tokens)
+    if waits(view.config, tokens, len(asked), (view.choice.pipeline, view.subject, asked, token)):
+        return None
+    with deadline.within(seconds_for(view.config, tokens, len(asked))):
+        return answered(view.choice.pipeline, view.subject, asked, token)
+
+
 def answer_without_ffn(view: View) -> None:
     """The first guesses as it is, without the feed-forward network of the chosen layer, and without any."""
-    words = "word" in view.trace.axes("logits")
-    token = view.token if words else 0
-    asked = view.choice.pipeline, view.subject, view.trace.edits, view.layer, token
-    if waits(view.config, len(view.trace.tokens), 3, ("ffn", *asked)):
+    found = answers_with(view, ffn_off(view.trace.graph, view.layer))
+    if found is None:
         return
-    with deadline.within(seconds_for(view.config, len(view.trace.tokens), 3)):
-        p = without_ffn(*asked)
-    best = [int(row.argmax()) for row in p]
-    shown = likeliest(p, [min(MOST_GUESSES, p.shape[1]), 1, 1])
-    names, every = [word("ffn_all"), word("ffn_one", layer=view.layer + 1), word("ffn_none")], output_names(view)
-    kind = "same" if best[0] == best[1] else "other"
-    said = {name: every[i] for name, i in zip(("best", "one", "none"), best, strict=True)}
-    numbers = {name: decimal(p[row, best[row]]) for row, name in enumerate(("p", "p_one", "p_none"))}
-    at = text("read_at", token=view.trace.tokens[token]) if words else ""
+    every = output_names(view)
+    shown, names = [every[i] for i in found.outputs], [word("ffn_all"), word("ffn_one", layer=view.layer + 1)]
+    names.append(word("ffn_none"))
+    first = found.outputs.index(found.best[0])
+    said = {name: every[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
+    said |= {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
+    said |= {"layer": str(view.layer + 1), "lasts": decimal(found.p[1, first])}
+    sentences = [
+        text(f"read_ffn_{'same' if found.best[1] == found.best[0] else 'other'}", **said),
+        text(f"read_ffn_none{'_same' if found.best[2] == found.best[0] else ''}", **said),
+    ]
     view.picture(
         "without",
         grouped_bars(
-            dict(zip(names, p[:, shown], strict=True)),
-            Axis("", [every[i] for i in shown]),
+            dict(zip(names, found.p, strict=True)),
+            Axis("", shown),
             word("axis_p"),
             (AFTER, ACCENT, GREY),
             value_range=(0, 1),
         ),
-        at
-        + text(f"read_ffn_{kind}", layer=view.layer + 1, **said, **numbers, lasts=decimal(p[1, best[0]]))
-        + " "
-        + text("read_ffn_none" if best[2] != best[0] else "read_ffn_none_same", **said, **numbers),
+        told_where(view, " ".join(sentences)),
         title=word("ffn_title"),
-        table=pd.DataFrame(p[:, shown].T, index=[every[i] for i in shown], columns=names),
+        table=pd.DataFrame(found.p.T, index=shown, columns=names),
         still=True,
     )
+
+
+def told_where(view: View, said: str) -> str:
+    """A sentence with the token at which the answer is read, where there is one for each: "At ‘[MASK]’: …"."""
+    if "word" not in view.trace.axes("logits"):
+        return said[:1].upper() + said[1:]
+    return text("read_at", token=view.trace.tokens[view.token]) + said
