@@ -1,23 +1,32 @@
-"""The lesson, alone: guess first, then see what the network does with one's own input."""
+"""A lesson, alone: guess first, then see what the network does with one's own input."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 from cachetools.keys import hashkey
 
 from model.pipeline import SPECIAL_TOKENS
+from model.translator import Task
+from pages.ui.frame.pickers import bound
 from pages.ui.lessons import truths
-from pages.ui.lessons.asking import Asking, new_record, truth_for
+from pages.ui.lessons.asking import Asking, called, new_record, truth_for
 from pages.ui.lessons.case import Case, Truth
-from pages.ui.lessons.rows import ENCODER, END, following
+from pages.ui.lessons.maker import make_a_lesson
+from pages.ui.lessons.rows import ENCODER, END, LESSONS, Question, following
+from pages.ui.lessons.written import OWN, LessonError, lesson_from_code, opened_at
 from pages.ui.page import Page
+from pages.ui.runs import pipelines
+from pages.ui.sections.writing import best_aligned
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
-from pages.ui.text import literal, plain, texts_of
+from pages.ui.text import joined, literal, plain, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.
 STATE = "lesson"
+#: What is chosen where a lesson is about another kind of input.
+WANTED = {kind: {"input": kind, "output": None, "against": None, "question": None} for kind in ("digit", "sentence")}
 text, word = texts_of("lesson")
 
 
@@ -28,6 +37,13 @@ class Lesson(Page):
     def __init__(self, choice: Choice) -> None:
         #: Whether the visitor has changed the network, which the lesson leaves as it is.
         self.changed_elsewhere = bool(choice.edits)
+        #: Which lesson, and why not the one that the link holds, if so.
+        self.lesson, self.unread = LESSONS.get(choice.lesson or "", ENCODER), None
+        if choice.lesson and choice.lesson not in LESSONS:
+            try:
+                self.lesson = lesson_from_code(choice.lesson)
+            except LessonError as error:
+                self.unread = error
         super().__init__(choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
@@ -39,8 +55,10 @@ class Lesson(Page):
 
     def fill(self) -> None:
         self.walk()
-        if self.story and not self.choice.big:
-            self._way_on(self._question)
+        if not self.choice.big:
+            if self.story:
+                self._way_on(self._question)
+            make_a_lesson(self.lesson)
 
     def at_its_end(self) -> bool:
         return self.choice.question == END
@@ -50,22 +68,40 @@ class Lesson(Page):
 
     # -- what is asked, and how far one is ---------------------------------------------------------
 
-    def _next(self, state: dict) -> tuple[str, Truth | None]:
-        """The question to ask now, and its true answer: that of the link, or the next one that is clear here."""
-        key, keys = self.choice.question, ENCODER.keys
+    def _case(self, question: Question) -> Case | None:
+        """The run that a question is about, and where; None where there is no such run."""
+        if question.run == "translation":
+            if self.choice.input != "sentence":
+                return None
+            sentence, _, _ = pipelines.read_by("translation", self.given)
+            translator = pipelines.pipeline("translation")
+            layer, head = best_aligned()
+            run = pipelines.run("translation", Task(sentence, self.choice.into))
+            return Case(translator, run, 0, translator.reader.vocabulary, layer, head)
+        if question.place and question.measure:
+            _, values = opened_at(question.place)
+            at = {"layer": self.config.layers, "head": self.config.heads, "token": len(self.tokens)}
+            there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
+            return replace(self.case, **there)
+        return self.case
+
+    def _next(self, state: dict) -> tuple[str, Case | None, Truth | None]:
+        """The question to ask now, its run, and its true answer: that of the link, or the next that is clear here."""
+        key, keys = self.choice.question, self.lesson.keys
         if key == END:
-            return END, None
+            return END, None, None
         key = key if key in keys else following(keys, state["done"])
         while key != END:
-            if (truth := truth_for(self, ENCODER[key], self.case)) is not None:
-                return key, truth
+            case = self._case(self.lesson[key])
+            if case and (truth := truth_for(self, self.lesson[key], case)) is not None:
+                return key, case, truth
             state["left_out"] = list(dict.fromkeys([*state["left_out"], key]))
             key = following(keys, state["done"], key, state["left_out"])
-        return END, None
+        return END, None, None
 
     def _state(self) -> dict:
-        """How far the visitor has come; with another input he begins anew."""
-        run = hashkey(self.choice.pipeline, digest(self.subject), self.case.token)
+        """How far the visitor has come; with another input, or in another lesson, he begins anew."""
+        run = hashkey(self.choice.pipeline, digest(self.subject), self.case.token, self.choice.lesson)
         state = st.session_state.get(STATE)
         if state is None or state["run"] != run:
             state = {"run": run, "done": [], "left_out": [], "now": None}
@@ -76,17 +112,24 @@ class Lesson(Page):
     def walk(self) -> None:
         """One question: the gesture, or, once it is guessed or asked for, what the network does."""
         state = self._state()
-        key, truth = self._next(state)
+        key, case, truth = self._next(state)
         if state["now"] != key:
             state |= {"now": key, "record": new_record(len(state["done"]))}
         st.session_state[STATE] = state
         if self.changed_elsewhere:
             st.info(text("as_it_is"), icon=":material/restart_alt:")
-        if truth is None:
+        if self.unread:
+            st.warning(text(f"error_{self.unread.reason}", **self.unread.values), icon=":material/broken_image:")
+        self._which(key, state)
+        if self.lesson.input not in (None, self.choice.input):
+            st.info(text(f"wants_{self.lesson.input}"), icon=":material/swap_horiz:")
+            look = {"key": "lesson.wanted", "on_click": select, "kwargs": WANTED[self.lesson.input]}
+            st.button(word(f"take_{self.lesson.input}"), **look)
+        if case is None or truth is None:
             self._end(state)
             return
-        asking = Asking(self, ENCODER[key], self.case, truth, state["record"])
-        self._heading(key, state)
+        asking = Asking(self, self.lesson[key], case, truth, state["record"])
+        self._heading()
         with st.container(border=True):
             if asking.record["over"]:
                 asking.question_line()
@@ -98,12 +141,32 @@ class Lesson(Page):
                 asking.ask()
         self._left_out(state)
 
-    def _heading(self, key: str, state: dict) -> None:
-        """Which question this is, and the input as the network reads it."""
-        again = any(key == done for done, _ in state["done"])
-        number = ENCODER.keys.index(key) + 1
-        line = text("about_again") if again else text("about", number=number, all=len(ENCODER.questions))
-        st.caption(f"{text('titles.encoder')} · {line}")
+    def _which(self, key: str, state: dict) -> None:
+        """A list of lessons, one of which is taught; what that is about, and which question this is."""
+        now, said = self.lesson.name, []
+        if not state["done"]:
+            said += [text(f"abouts.{now}"), text("minutes", minutes=self.lesson.minutes)]
+        if any(key == done for done, _ in state["done"]):
+            said.append(text("about_again"))
+        elif key != END:
+            said.append(text("about", number=self.lesson.keys.index(key) + 1, all=len(self.lesson.questions)))
+        names = [*LESSONS, *[OWN] * (now == OWN)]
+
+        def choose(name: str) -> None:
+            if name in LESSONS:
+                st.session_state.pop(STATE, None)
+                select(lesson=None if name == ENCODER.name else name, question=None)
+
+        with st.container(horizontal=True, vertical_alignment="center"):
+            titles = {name: word(f"titles.{name}") for name in names} | ({OWN: self.lesson.title} if now == OWN else {})
+            titles[OWN] = titles.get(OWN) or word(f"titles.{OWN}")
+            look = bound("lesson.which", now, choose, anew=True, among=names)
+            look |= {"label_visibility": "collapsed", "width": 340}
+            st.selectbox(word("which"), names, format_func=titles.__getitem__, **look)
+            st.caption(joined(" ".join(said)), width="content")
+
+    def _heading(self) -> None:
+        """The input as the network reads it."""
         if self.kind == "words":
             pieces = [name for name in self.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS]
             shown = [f"**{literal(name)}**" if name == "[MASK]" else literal(name) for name in pieces]
@@ -113,7 +176,7 @@ class Lesson(Page):
 
     def _onwards(self, key: str, right: bool, state: dict) -> None:
         done = [*state["done"], (key, right)]
-        coming = following(ENCODER.keys, done, left_out=state["left_out"])
+        coming = following(self.lesson.keys, done, left_out=state["left_out"])
         label = word("onwards" if coming != END else "to_end")
         look = {"type": "primary", "icon": ":material/arrow_forward:", "key": "lesson.next"}
         st.button(label, on_click=go_on, args=(done, coming), **look)
@@ -121,20 +184,22 @@ class Lesson(Page):
     def _left_out(self, state: dict) -> None:
         if state["left_out"]:
             between = plain("common.comma")
-            names = between.join(plain("common.quoted", token=word(f"{key}.short")) for key in state["left_out"])
+            shorts = (called(self.lesson[key]) for key in state["left_out"])
+            names = between.join(plain("common.quoted", token=short) for short in shorts)
             st.caption(text("left_out", names=names))
 
     def _end(self, state: dict) -> None:
         """What is behind the last question: all that was asked, to be asked once more."""
-        asked = [key for key in ENCODER.keys if any(key == done for done, _ in state["done"])]
+        asked = [key for key in self.lesson.keys if any(key == done for done, _ in state["done"])]
         st.markdown(f"##### {text('end_title')}")
-        nothing = len(state["left_out"]) == len(ENCODER.questions)
+        nothing = len(state["left_out"]) == len(self.lesson.questions)
         st.markdown(text("end_none" if nothing else "end"))
         if asked:
             st.caption(text("again"))
             with st.container(horizontal=True, gap="small"):
                 for key in asked:
-                    st.button(word(f"{key}.short"), key=f"lesson.{key}", on_click=ask_again, args=(key,))
+                    look = {"key": f"lesson.{key}", "on_click": ask_again, "args": (key,)}
+                    st.button(literal(called(self.lesson[key])), **look)
         st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
         self._left_out(state)
 

@@ -1,13 +1,15 @@
 """The lesson: a guess, then the network's own numbers; hints for who was wrong twice; nothing unclear is asked."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.lessons.case import Case, Truth
-from pages.ui.lessons.rows import ENCODER, END
+from pages.ui.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
 from pages.ui.lessons.truths import truth_of
+from pages.ui.lessons.written import OWN, lesson_from_code, lesson_to_code, own_lesson
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
@@ -36,7 +38,7 @@ def true(app: AppTest, key: str) -> Truth:
     pipeline = pipelines.pipeline(choice.pipeline)
     trace = pipelines.run(choice.pipeline, choice.subject)
     token = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 0
-    truth = truth_of(ENCODER[key].measure, Case(pipeline, trace, token, pipeline.reader.vocabulary))
+    truth = truth_of(QUESTIONS[key].measure, Case(pipeline, trace, token, pipeline.reader.vocabulary))
     assert truth is not None
     return truth
 
@@ -145,11 +147,93 @@ def test_no_question_is_asked_of_a_network_of_which_all_claims_would_be_false(mo
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
     app, words = open_page("lesson", depth="story", s=SENTENCE), catalogue("en")
     assert words["lesson.end_none"] in texts(app)
-    assert all(words[f"lesson.{key}.short"] in texts(app).replace("\\", "") for key in ENCODER.keys)
-    assert not any(asked(app, key) for key in ENCODER.keys)
+    assert all(words[f"lesson.{key}.short"] in texts(app).replace("\\", "") for key in LESSONS["encoder"].keys)
+    assert not any(asked(app, key) for key in LESSONS["encoder"].keys)
 
 
 def test_a_presentation_leads_on_to_the_lesson() -> None:
     """Its way on stands at the question, and is called by the next page's short name."""
     app = open_page("shapes_and_cost", big="true", depth="story")
     assert any(catalogue("en")["lesson.short"] in link.proto.label for link in app.get("page_link"))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", [name for name in LESSONS if name != "encoder"])
+def test_each_lesson_can_be_walked_to_its_end(name: str, lang: str) -> None:
+    drawing = {"input": "digit", "ink": sketch.to_code(sketch.example(3))} if LESSONS[name].input == "digit" else {}
+    app, words = open_page("lesson", lang=lang, depth="story", s=SENTENCE, lesson=name, **drawing), catalogue(lang)
+    assert words[f"lesson.abouts.{name}"].rstrip(".。") in texts(app)
+    told = 0
+    while app.query_params.get("question") != END:
+        click(app, "show")
+        assert charts(app)
+        click(app, "next")
+        told += 1
+    assert told >= 3 and not re.search(r"(?<!\\\\)\{\w+\}", texts(app))
+
+
+def test_another_lesson_is_chosen_from_a_list_and_begins_anew() -> None:
+    app = open_page("lesson", depth="story", s=SENTENCE, question="back")
+    app.selectbox(key="lesson.which").set_value("positions").run()
+    assert app.query_params["lesson"] == "positions" and "question" not in app.query_params and asked(app, "places")
+    app.selectbox(key="lesson.which").set_value("encoder").run()
+    assert "lesson" not in app.query_params and asked(app, "word")
+
+
+def test_a_lesson_about_a_drawing_offers_to_take_one() -> None:
+    app = open_page("lesson", depth="story", s=SENTENCE, lesson="drawing")
+    assert catalogue("en")["lesson.wants_digit"] in texts(app)
+    click(app, "wanted")
+    assert app.query_params["input"] == "digit" and asked(app, "digit")
+    app = open_page(
+        "lesson", depth="story", input="flat", ink=sketch.to_code(sketch.example(3)), lesson="encoder_decoder"
+    )
+    click(app, "wanted")
+    assert app.query_params["input"] == "sentence"
+
+
+def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> None:
+    own = Own("<b>Where</b> does {query} look & *why*?", "See [there](http://elsewhere.example).")
+    hers = Own("Which one?", "Because.", ("one", "two"), answer="two")
+    place = "attention?layer=3&head=7&stage=scores"
+    rows = [replace(QUESTIONS["fit"], place=place, own=own), Question(OWN, None, "tap", 0, 2, own=hers, place=place)]
+    link = lesson_to_code(own_lesson(rows, "Mine *too*"))
+    app = open_page("lesson", depth="story", s=SENTENCE, lesson=link)
+    question = next(part.value for part in app.main.markdown if part.value.startswith("##### "))
+    assert question == r"##### \<b\>Where\<\/b\> does \[MASK\] look \& \*why\*\?"
+    click(app, "show")
+    assert "](http" not in texts(app) and r"\[there\]" in next(p.value for p in app.main.markdown if "there" in p.value)
+    click(app, "see")
+    choice = app.session_state["choice"]
+    assert (choice.layer, choice.head, choice.stage) == (2, 6, "scores")
+    app = open_page("lesson", depth="story", s=SENTENCE, lesson=link, question="own")
+    (pills,) = [one for one in app.button_group if (one.key or "").startswith("lesson.own")]
+    pills.set_value(1).run()
+    click(app, "send")
+    assert catalogue("en")["lesson.right_own"] in texts(app) and "Because" in texts(app)
+
+
+def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
+    app = open_page("lesson", depth="story", s=SENTENCE, lesson=lesson_to_code(own_lesson([QUESTIONS["fit"]])))
+    app.text_input(key="lesson.new.place").set_value("http://localhost:8501/heads?s=else&layer=2&head=3").run()
+    app.selectbox(key="lesson.new.which").set_value("favourites").run()
+    app.number_input(key="lesson.new.minutes").set_value(7).run()
+    click(app, "new.add")
+    made = lesson_from_code(app.query_params["lesson"])
+    assert made.keys == ["fit", "favourites"] and made["favourites"].place == "heads?layer=2&head=3"
+    assert made["favourites"].minutes == 7
+    app.text_input(key="lesson.title").set_value("Heads, slowly").run()
+    assert lesson_from_code(app.query_params["lesson"]).title == "Heads, slowly"
+    click(app, "remove.0")
+    assert lesson_from_code(app.query_params["lesson"]).keys == ["favourites"]
+    app.text_input(key="lesson.new.place").set_value("nowhere").run()
+    click(app, "new.add")
+    assert "leads nowhere" in texts(app) and lesson_from_code(app.query_params["lesson"]).keys == ["favourites"]
+    click(app, "remove.0")
+    assert "lesson" not in app.query_params
+
+
+def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_first_one_is_taught() -> None:
+    for broken in ("no-such-lesson", "e30"):
+        app = open_page("lesson", depth="story", s=SENTENCE, lesson=broken)
+        assert catalogue("en")["lesson.error_file"] in texts(app) and asked(app, "word")

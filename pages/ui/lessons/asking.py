@@ -14,15 +14,16 @@ from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
 from pages.ui.frame.navigation import open_with
 from pages.ui.lessons.case import Case, Guess, Truth, is_right
 from pages.ui.lessons.gestures import GESTURES
-from pages.ui.lessons.rows import Question
+from pages.ui.lessons.rows import NUMBERS, Question
 from pages.ui.lessons.truths import clear_truth
+from pages.ui.lessons.written import opened_at
 from pages.ui.server.cache import digest, of_networks
-from pages.ui.text import catalogue, joined, language, texts_of
+from pages.ui.text import catalogue, joined, language, texts_of, typed
 from pages.ui.text.numbers import decimal
 from pages.ui.view import View
 
-HINTS = 3
 WRONG_FOR_A_HINT = 2
+MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
 #: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "turn", which counts
 #: the questions of the visit, so that widgets forget what was set for another.
@@ -41,9 +42,12 @@ def _truth_for(question: Question, case: Case, known: Hashable) -> Truth | None:
 
 
 def truth_for(view: View, question: Question, case: Case) -> Truth | None:
-    """The true answer where it is clear, worked out once for all visitors."""
-    where = (case.token, case.layer, case.head)
-    return _truth_for(question, case, hashkey(view.pipeline, digest(view.subject), *where, language()))
+    """The true answer where it is clear, worked out once for all visitors; what a teacher set down is at hand."""
+    if question.measure is None:
+        return clear_truth(question, case)
+    written = getattr(case.trace, "written_ids", None)  # of a translation
+    where = (case.token, case.layer, case.head, written)
+    return _truth_for(question, case, hashkey(case.pipeline, digest(view.subject), *where, language()))
 
 
 @dataclass
@@ -74,12 +78,12 @@ class Asking:
         self.question_line()
         if guesses:
             st.markdown(text("not_yet"))
-        for number in range(1, min(len(guesses) - WRONG_FOR_A_HINT + 1, HINTS) + 1):
+        for number in range(1, min(len(guesses) - WRONG_FOR_A_HINT + 1, len(question.hints)) + 1):
             self._hint(number)
         name = f"{self.view.name}.{question.key}.{self.record['turn']}"
         guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, name)
         right = guess is not None and is_right(question.gesture, guess, truth)
-        last = right or len(truth.options) == 2 or len(guesses) + 1 >= WRONG_FOR_A_HINT + HINTS
+        last = right or len(truth.options) == 2 or len(guesses) + 1 >= WRONG_FOR_A_HINT + len(question.hints)
         found = right and len(guesses) < WRONG_FOR_A_HINT
         with st.container(horizontal=True):
             look: dict[str, Any] = {"type": "primary", "disabled": guess is None, "key": f"{self.view.name}.send"}
@@ -88,11 +92,11 @@ class Asking:
             st.button(word("show"), on_click=show, args=(self.record, False, self.after), **look)
 
     def question_line(self) -> None:
-        st.markdown(f"##### {text(f'{self.question.key}.ask', **told(self.truth))}")
+        st.markdown(f"##### {asked(self.question, self.truth)}")
 
     def _hint(self, number: int) -> None:
         hint, place = self.question.hints[number - 1], dict(self.truth.place)
-        said = text(f"{self.question.key}.hint_{number}", **told(self.truth))
+        said = text(f"{self.question.row}.hint_{number}", **told(self.truth))
         st.info(f"**{text('hint', number=number)}** {said}", icon=":material/lightbulb:")
         if hint.page:
             if hint.turned:
@@ -113,19 +117,23 @@ class Asking:
         """Say whether the last guess was right."""
         guess, truth = self.guess, self.truth
         right = guess is not None and is_right(self.question.gesture, guess, truth)
-        if guess is None:
-            st.markdown(text("no_guess"))
+        if guess is None or truth.answer is None:
+            st.markdown(text("no_guess" if self.question.measure else "own_open"))
         elif self.question.gesture == "beans":
             match = round(sum(map(min, guess, truth.answer)))  # type: ignore[arg-type]
             st.markdown(text("right_beans" if right else "wrong_beans", match=match))
         else:
             named = dict(zip(truth.options, options(truth), strict=True))
             shown = named.get(str(guess)) or (guess if isinstance(guess, str) else figure_of(guess))  # type: ignore[arg-type]
-            st.markdown(text("right") if right else text("wrong", guess=shown))
+            own = "" if self.question.measure else "_own"
+            st.markdown(text(f"right{own}") if right else text("wrong", guess=shown))
 
     def numbers(self) -> None:
         """Draw the network's own numbers with the guess beside them; say why, and what it would mean otherwise."""
-        key = self.question.key
+        if self.question.measure is None:
+            self._set_down()
+            return
+        key = self.question.row
         if f"lesson.{key}.axis" in catalogue(language()):
             st.caption(text(f"{key}.axis"))
         self.view.picture(key, self._figure(), self.why(), title=word(f"{key}.short"), still=True)
@@ -133,18 +141,33 @@ class Asking:
 
     def why(self) -> str:
         """What is said after the guess: as much as is true of this run."""
-        said = told(self.truth)
-        return joined(" ".join(text(f"{self.question.key}.{name}", **said) for name in self.truth.told))
+        said, own = told(self.truth), self.question.own
+        if own and own.why:
+            return typed(own.why, **said)
+        return joined(" ".join(text(f"{self.question.row}.{name}", **said) for name in self.truth.told))
 
     def otherwise(self) -> str:
         """What it would mean if the common mistake were true."""
-        return f":gray[{text(f'{self.question.key}.otherwise', **told(self.truth))}]"
+        return f":gray[{text(f'{self.question.row}.otherwise', **told(self.truth))}]"
 
     def see_it(self) -> None:
-        """The way to where the answer is seen."""
-        last = self.question.hints[-1]
-        assert last.page is not None  # the last hint leads to where the answer is seen
-        self._to(last.page, word("see"), "see", self.truth.place | dict(last.values))
+        """The way to where the answer is seen: where a teacher shows it, or where the last hint leads."""
+        if self.question.place:
+            page, values = opened_at(self.question.place)
+            self._to(page, word("see"), "see", {**NUMBERS, **values})
+        elif self.question.hints:
+            last = self.question.hints[-1]
+            assert last.page is not None  # the last hint leads to where the answer is seen
+            self._to(last.page, word("see"), "see", self.truth.place | dict(last.values))
+
+    def _set_down(self) -> None:
+        """Say what a teacher set down as right, and why."""
+        own, answer = self.question.own, self.truth.answer
+        assert own is not None  # or there would be no question
+        if answer is not None:
+            st.markdown(text("own_answer", answer=answer if isinstance(answer, str) else figure_of(answer)))
+        if own.why:
+            st.markdown(typed(own.why))
 
     def _figure(self) -> Figure:
         question, truth, guess = self.question, self.truth, self.guess
@@ -152,7 +175,7 @@ class Asking:
         if question.gesture == "beans":
             return _beans(names, values, guess)  # type: ignore[arg-type]
         if not truth.literal:
-            names = [word(f"{question.key}.bar_{name}") for name in names]
+            names = [word(f"{question.row}.bar_{name}") for name in names]
         colours = [BLUE] * len(names)
         if question.gesture == "slide" and guess is not None:
             names, values, colours = [*names, word("yours")], [*values, guess], [*colours, ORANGE]
@@ -161,9 +184,7 @@ class Asking:
         elif question.gesture == "word" and guess is not None:
             share = float(self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))])
             names, values, colours = [*names, guess], [*values, share], [*colours, ORANGE]
-        return bars_with_numbers(
-            np.array(values), names, [figure_of(float(value)) for value in values], colours=colours
-        )
+        return bars_with_numbers(np.array(values), names, [figure_of(value) for value in values], colours=colours)
 
 
 def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Figure:
@@ -191,6 +212,21 @@ def show(record: Record, found: bool, after: Callable[[bool], None] | None) -> N
 
 
 # -- in words ------------------------------------------------------------------------------------------------------
+
+
+def asked(question: Question, truth: Truth) -> str:
+    """The question: in a teacher's words, or in ours."""
+    if question.own:
+        return typed(question.own.ask, **told(truth))
+    return text(f"{question.row}.ask", **told(truth))
+
+
+def called(question: Question) -> str:
+    """What a question is called, in short."""
+    if question.measure is None and question.own:
+        own = question.own.ask
+        return own if len(own) <= MOST_CALLED else f"{own[: MOST_CALLED - 1].rstrip()}…"
+    return word(f"{question.row}.short")
 
 
 def told(truth: Truth) -> dict[str, object]:

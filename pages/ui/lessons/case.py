@@ -174,7 +174,11 @@ def unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
 
 
 def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
-    """Whether a guess is as good as can be asked: beans by the word that gets most."""
+    """Whether a guess is as good as can be asked: beans by the word that gets most. Where nobody set down what is
+    right, each is.
+    """
+    if truth.answer is None:
+        return True
     if gesture == "beans":
         beans = np.asarray(guess)
         return bool((beans == beans.max()).sum() == 1 and beans.argmax() == np.argmax(truth.answer))

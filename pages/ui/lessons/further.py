@@ -93,7 +93,7 @@ def pieces_of_a_picture(case: Case) -> Truth | None:
     side, count = config.patches_per_side, len(case.tokens)
     said = {"side": side, "patches": side * side, "front": config.tokens_in_front, "count": count}
     said |= {"pixels": config.image_size, "size": config.image_size // side, "all": config.image_size**2}
-    bars = (("patches", float(side * side)), ("front", float(config.tokens_in_front)))
+    bars = (("patches", side * side), ("front", config.tokens_in_front))
     return Truth(count, 1.0, said, bars, {"token": 0}, span=(1, config.image_size**2), near=config.tokens_in_front)
 
 
@@ -148,7 +148,7 @@ def may_be_seen(case: Case) -> Truth | None:
     seen = int(np.isfinite(row).sum())
     said = {"step": step + 1, "piece": trace.written[step], "all": len(row), "count": seen, "hidden": len(row) - seen}
     said |= {"first": trace.target_tokens[0], "last": trace.target_tokens[step]}
-    bars = (("seen", float(seen)), ("hidden", float(len(row) - seen)))
+    bars = (("seen", seen), ("hidden", len(row) - seen))
     place = {"layer": 0, "head": 0, "step": step}
     return Truth(seen, float(len(row) - seen), said, bars, place, span=(0, len(row)))
 
@@ -160,7 +160,7 @@ def encoder_runs(case: Case) -> Truth | None:
         return None
     steps = len(trace.written)
     said = {"steps": steps, "tokens": len(trace.tokens), "text": trace.beams[0].text if trace.beams else ""}
-    bars = (("encoder", 1.0), ("decoder", float(steps)))
+    bars = (("encoder", 1), ("decoder", steps))
     return Truth(1, float(steps - 1), said, bars, {}, span=(1, max(steps, 2)))
 
 

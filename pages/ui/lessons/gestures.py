@@ -36,8 +36,8 @@ def tap(truth: Truth, words: Sequence[str], _: Pipeline, key: str) -> Guess | No
 
 def slide(truth: Truth, _: Sequence[str], __: Pipeline, key: str) -> Guess | None:
     """A number to slide to; it begins in the middle."""
-    low, high = truth.span
-    step = 0.01 if high <= 1 else 0.1
+    low, high = map(float, truth.span)
+    step = 0.01 if high - low <= 1 else 0.1
     return st.slider(plain("lesson.your_value"), low, high, (low + high) / 2, step, key=key)
 
 

@@ -207,5 +207,5 @@ def twice_as_long(case: Case) -> Truth | None:
     said: dict[str, object] = {"n": n, "double": 2 * n, "looks": n * n, "more": 4 * n * n}
     said |= {"share": pairs / (pairs + cost["projections"].number + ffn)}
     said |= {"half": crossings(config)["projections_and_ffn"].number}
-    bars = (("now", float(n * n)), ("twice", float(4 * n * n)))
+    bars = (("now", n * n), ("twice", 4 * n * n))
     return Truth("× 4", 1.0, said, bars, {"token": case.token}, options=("× 2", "× 3", "× 4"))

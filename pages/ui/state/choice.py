@@ -22,6 +22,7 @@ from pages.ui.state import pictures, sketch
 from pages.ui.state.link_values import (
     AMOUNT,
     CLASS,
+    CODE,
     DRAWING,
     EDITS,
     FLAG,
@@ -192,6 +193,7 @@ class Choice:
     walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
     # Stories that ask: the pages whose answer was seen, of this input
     seen: tuple[str, ...] = linked(NAMES, ())
+    lesson: str | None = linked(CODE)  # which lesson: one of ours by its name, or a teacher's own, all of it
     question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
     of_class: str | None = linked(CLASS, name="class")  # the class that the reader teaches, or is in, by its code
     role: str | None = linked(one_of("notes"))  # of Class: the teacher's second window

@@ -120,6 +120,13 @@ def read_class(text: str) -> str:
     return code
 
 
+def read_code(text: str) -> str:
+    """A name, or a code in which something longer is packed."""
+    if not re.fullmatch(r"[\w-]+", text, re.ASCII):
+        raise LinkError
+    return text
+
+
 def read_drawing(code: str) -> bytes:
     """A drawing of its code."""
     try:
@@ -131,6 +138,7 @@ def read_drawing(code: str) -> bytes:
 TEXT = Kind(str, read_sentence)
 NAME = Kind(str, read_name)
 CLASS = Kind(str, read_class)
+CODE = Kind(str, read_code)
 AMOUNT = Kind(str, read_amount)
 FLAG = Kind(  # 1 and 0 are what people type by hand
     lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")

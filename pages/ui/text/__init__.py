@@ -72,6 +72,11 @@ def t(name: str, /, **values: object) -> str:
     return _filled(SYMBOL.sub(r"$\1$", _text(name)), values, literal)
 
 
+def typed(words: str, **values: object) -> str:
+    """What a visitor wrote himself, for Markdown: shown literally, with {name} filled in."""
+    return literal(_filled(words, values, str))
+
+
 def texts_of(table: str) -> tuple[Callable[..., str], Callable[..., str]]:
     """`t` and `plain` for the texts of one table: the first gives for "purpose" what `t` gives for "heads.purpose"."""
 
