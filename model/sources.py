@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from model.analysis import softmax
-from model.graph import Quantity, Sublayer
+from model.graph import Graph, Quantity, Sublayer
 from model.trace import Trace
 
 #: Where a sum is followed no further, by what the keys end with.
@@ -24,6 +25,8 @@ SOURCES = (
     "embedding.tokens", "embedding.segments", "embedding.positions",
     "attention.output", "cross.output", "ffn.output",
 )  # fmt: skip
+#: The operations that a sum is followed through.
+SUMS = ("add", "mean", "norm", "linear", "first", "second")
 BIAS, EDIT = "bias", "edit"
 Sum = dict[Any, np.ndarray]  # name of a source, or of a pair of them -> its part, float64
 
@@ -110,6 +113,33 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     return Scores(of_queries, of_keys, np.array([[parts.get((a, b), nothing) for b in of_keys] for a in of_queries]))
 
 
+@dataclass(frozen=True)
+class Lead:
+    """By how much one logit leads another, and what each source has in that.
+
+    exact: the head is linear, so the parts add up to the lead. Else a part is by how much the lead falls where the head
+    reads its vector without that source; those add up to nothing in particular.
+    """
+
+    value: float
+    parts: dict[str, float]
+    exact: bool
+
+
+def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
+    """By how much the logit of `output` leads that of `against`, by source. token: of words, the place of the guess."""
+    if exact := _is_sum(trace.graph, "logits"):
+        parts = {name: float(part[output] - part[against]) for name, part in of_logits(trace, heads).items()}
+        return Lead(sum(parts.values()), parts, exact)
+    reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, trace.config.tokens_read)
+    sources = of_stream(trace, trace.graph.layers(), heads=heads)
+    vectors = np.stack([0 * trace.Z[reads], *(part[reads] for part in sources.values())])
+    with torch.inference_mode():
+        logits = trace.network.read_out(torch.from_numpy(trace.Z[reads] - vectors).float())
+    leads = (logits[..., output] - logits[..., against]).reshape(-1).double().numpy()
+    return Lead(float(leads[0]), dict(zip(sources, (leads[0] - leads[1:]).tolist(), strict=True)), exact)
+
+
 def of_logits(trace: Trace, heads: bool = False) -> Sum:
     """The logits of a linear head, by source. Raises ValueError for a head that bends its vector on the way."""
     return of_sum(trace, "logits", heads)
@@ -121,6 +151,8 @@ def of_sum(trace: Trace, key: str, heads: bool = False) -> Sum:
     if key.endswith(SOURCES):
         attention = quantity.reads[-1:] == (key.removesuffix("output") + "concat",)
         return _each_head(trace, quantity) if heads and attention else {key: _value(trace, key)}
+    if quantity.operation not in SUMS:
+        raise ValueError(f"{key} is no sum of what earlier parts put in")
     reads = {read: of_sum(trace, read, heads) for read in quantity.reads}
     match quantity.operation:
         case "add":
@@ -133,12 +165,18 @@ def of_sum(trace: Trace, key: str, heads: bool = False) -> Sum:
             parts = _linear(trace, quantity.module or "", reads[quantity.reads[0]])
         case "first" | "second" as row:
             parts = {name: part[int(row == "second")] for name, part in reads[quantity.reads[0]].items()}
-        case _:
-            raise ValueError(f"{key} is no sum of what earlier parts put in")
     return _edited(trace, key, parts, reads)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------
+
+
+def _is_sum(graph: Graph, key: str) -> bool:
+    """Whether there are only sums, matrix products and LayerNorm between a quantity and the sources."""
+    quantity = graph[key]
+    return key.endswith(SOURCES) or (
+        quantity.operation in SUMS and all(_is_sum(graph, read) for read in quantity.reads)
+    )
 
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:

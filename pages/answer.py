@@ -23,6 +23,7 @@ from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.patches import first_to_know
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
+from pages.ui.sections.who_wrote import who_wrote
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
@@ -72,15 +73,26 @@ class Answer(Page):
         return ()
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {"all": self.all_of_it}
+        return {"all": self.all_of_it, "wrote": self.written_by}
 
     def code(self) -> Sequence[object]:
         return (type(self.pipeline.network),)
 
-    def all_of_it(self) -> None:
-        """The guesses at each hidden place, or the classes; the logits; and the arithmetic of one."""
+    @property
+    def chosen_logit(self) -> tuple[int, int]:
+        """The place, of words, and the output that are asked about; the likeliest where nobody chose one."""
         at = self.asked if self.choice.token is None or not self.words else self.token
         output = int(probabilities(self.trace, at).argmax()) if self.choice.output is None else self.choice.output
+        return at, output
+
+    def written_by(self) -> None:
+        """What each part of the network has in the lead of an answer."""
+        at, output = self.chosen_logit
+        who_wrote(self, at if self.words else 0, output, hidden=to_keep_hidden(self, self.hidden))
+
+    def all_of_it(self) -> None:
+        """The guesses at each hidden place, or the classes; the logits; and the arithmetic of one."""
+        at, output = self.chosen_logit
         left, right = st.columns([3, 2], gap="medium")
         with left:
             self.charts()

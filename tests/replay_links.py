@@ -165,6 +165,7 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
         yield page, f"s={TIRED}&hidden={hidden}&several=true"
     yield "answer", f"s={CAT}&output=700&against=900&stage=logits&token=4"
     yield "answer", f"{FOUR}&output=4&against=9&stage=logits"
+    yield from (("answer", f"{given}&panel=wrote") for given in (f"s={CAT}&token=4", FOUR))
     yield from (("feed_forward", f"s={TIRED}&{PLACE}&panel=maps&order={order}") for order in ("all", "sorted"))
     yield "heads", f"s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
     yield "home", f"s={TIRED}&decoder=true&panel=shapes"

@@ -9,7 +9,7 @@ import torch
 from model import Edit, EditError, Trace
 from model.analysis import softmax
 from model.graph import Sublayer
-from model.sources import BIAS, EDIT, SOURCES, Scores, of_attention, of_logits, of_scores, of_stream, of_sum
+from model.sources import BIAS, EDIT, SOURCES, Scores, of_attention, of_lead, of_logits, of_scores, of_stream, of_sum
 from model.trace import Recording, record
 from model.translator import Translator
 from tests.model.test_checkpoints import inputs_of, ours
@@ -158,6 +158,29 @@ def test_a_part_is_what_is_missing_without_its_source_while_all_deviations_are_h
 def test_logits_of_a_linear_head_are_the_sum_of_their_sources(name: str) -> None:
     for heads in (False, True):
         close(sum(of_logits(trace_of(name), heads).values()), trace_of(name)["logits"])
+
+
+@pytest.mark.parametrize("name", ["trained digits", "two classifiers", "trained text", "two sentences", "narrow words"])
+@pytest.mark.parametrize("heads", [False, True])
+def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_read_one(
+    name: str, heads: bool
+) -> None:
+    trace, network = trace_of(name), pipeline(name).network
+    token = 2 if trace["logits"].ndim == 2 else 0
+    logits = trace["logits"][token] if token else trace["logits"]
+    lead = of_lead(trace, 1, 2, token, heads)
+    assert lead.value == pytest.approx(logits[1] - logits[2], abs=1e-4)
+    sources = of_stream(trace, trace.graph.layers(), heads=heads)
+    assert lead.exact == (name in ("trained digits", "two classifiers"))
+    if lead.exact:
+        assert sum(lead.parts.values()) == pytest.approx(lead.value)
+    for source in sources:
+        Z = torch.from_numpy(trace.Z - sources[source]).float()[None]
+        left = network.read_out(Z).detach().numpy()[0]
+        left = left[token] if token else left
+        if lead.exact and source == BIAS:  # in it is that of the head, too
+            continue
+        assert lead.value - lead.parts[source] == pytest.approx(left[1] - left[2], abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["trained text", "two sentences"])

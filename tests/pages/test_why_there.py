@@ -8,7 +8,7 @@ from model import Edit, Trace
 from model.sources import BIAS, EDIT, of_attention
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
-from pages.ui.sections.why_there import kind_of, layer_of, way_to
+from pages.ui.sections.sources import kind_of, layer_of, way_to
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.networks import ALL, TRANSLATORS, trace_of
@@ -147,7 +147,7 @@ def test_every_source_has_its_words(language: str) -> None:
     kinds = {kind for kind, _ in every_source()} | {EDIT}
     assert len(kinds) == 9
     assert not [
-        kind for kind in kinds for text in ("source", "because") if f"why.{text}_{kind}" not in catalogue(language)
+        kind for kind in kinds for text in ("source.", "why.because_") if f"{text}{kind}" not in catalogue(language)
     ]
 
 

@@ -16,6 +16,7 @@ from pages.ui.figures.base import (
     label,
     on_screen,
     role_colours,
+    sign_colours,
 )
 from pages.ui.figures.colours import colour_picture, colour_tiles
 from pages.ui.figures.curves import (

@@ -1,29 +1,22 @@
 """Why a token looks where it looks: a score as the sum of what each earlier part put into the token looked at."""
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from model import Trace
 from model.sources import Scores, of_attention
-from pages.ui.figures import Axis, heatmap, waterfall
-from pages.ui.frame.navigation import open_with
+from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
+from pages.ui.sections.sources import in_short, kind_of, layer_of, sum_picture
 from pages.ui.sections.working import working
 from pages.ui.text import texts_of
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
 STEPS = ("scores", "scaled", "weights")  # of a cell of these it can be asked
-MOST = 6  # parts with a bar of their own
 SAME = 1e-4  # closer together, two weights read as one
-SOURCE = re.compile(
-    r"(?P<decoder>decoder\.)?(embedding\.(?P<part>\w+)|layers\.(?P<layer>\d+)\.(?P<sublayer>\w+)\.output)"
-)
 text, word = texts_of("why")
 
 
@@ -82,32 +75,13 @@ class Asked:
         return self.scores.above_mean(self.query, self.key, self.visible)
 
     def as_bars(self) -> None:
-        """The mean of the row, and what was put into the token looked at: together the score. A click goes there."""
+        """The mean of the row, and what was put into the token looked at: together the score."""
         mean, pairs = self.above
-        parts, of_keys = pairs.sum(axis=0), self.scores.of_keys
-        order = np.argsort(-np.abs(parts), kind="stable").tolist()
-        few = order if len(order) <= MOST + 1 else order[:MOST]
-        labels, values = [self.in_short(of_keys[i]) for i in few], [round(float(parts[i]), 2) for i in few]
-        if rest := order[len(few) :]:
-            labels.append(word("rest", n=len(rest)))
-            values.append(round(float(parts[rest].sum()), 2))
-        total = round(mean + float(parts.sum()), 2)
-        values.insert(0, round(total - sum(values), 2))  # it takes up what the roundings leave
-        ways = [way_to(of_keys[i], self.key) for i in few]
-
-        def go(bar: int, _: int) -> None:
-            """To where the part of this bar was computed; the first bar is the mean."""
-            if 0 < bar <= len(ways) and (way := ways[bar - 1]):
-                open_with(way[0], **way[1])
-
-        axis, grey = Axis("", [word("mean"), *labels, word("total")]), [0, *[1 + len(few)] * bool(rest)]
-        said = " ".join([self.read_largest(parts, total), *self.read_without(parts), text("click")])
-        self.view.picture(
-            "why_there",
-            waterfall(np.array(values), axis, word("axis"), grey=grey),
-            said,
-            title=word("chart", **self.names),
-            on_pick=go,
+        parts = pairs.sum(axis=0)
+        said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
+        look = {"title": word("chart", **self.names), "axis": word("axis"), "total": word("total")}
+        sum_picture(
+            self.view, "why_there", self.scores.of_keys, parts, said, token=self.key, begin=(word("mean"), mean), **look
         )
 
     def largest(self, parts: np.ndarray) -> int:
@@ -123,10 +97,8 @@ class Asked:
 
     def read_without(self, parts: np.ndarray) -> list[str]:
         """What the row would be without the largest part, in all its tokens; nothing where edits made other weights."""
-        source, names = (
-            self.scores.of_keys[self.largest(parts)],
-            self.view.trace.names(f"{self.prefix}weights")[2] or (),
-        )
+        source = self.scores.of_keys[self.largest(parts)]
+        names = self.view.trace.names(f"{self.prefix}weights")[2] or ()
         now = self.view.trace[f"{self.prefix}weights"][self.head, self.query]
         if np.abs(self.scores.weights(self.query, self.visible) - now).max() > SAME:
             return []
@@ -142,7 +114,7 @@ class Asked:
         """Which part of the token that looks meets which part of the token looked at, above the mean of the row."""
         _, pairs = self.above
         rows, columns = (
-            [self.in_short(source) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
+            [in_short(source, self.view.trace) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
         )
         a, b = np.unravel_index(int(np.abs(pairs).argmax()), pairs.shape)
         shares = self.scores.shares(self.visible)
@@ -153,44 +125,3 @@ class Asked:
         self.view.picture(
             "pairs", heatmap(pairs, *axes, square=False), text("read_pairs", **said, **self.names), title=word("pairs")
         )
-
-    def in_short(self, source: str) -> str:
-        """ "FFN 1": a source as a picture names it."""
-        return word(f"source_{kind_of(source, self.view.trace)}", layer=layer_of(source) + 1)
-
-
-def kind_of(source: str, trace: Trace) -> str:
-    """What its texts end with: "word", "patch", "positions", "segments", "attention", "cross", "ffn", "bias", …"""
-    found = SOURCE.fullmatch(source)
-    if found is None:
-        return source
-    if found["part"] == "tokens":
-        return "word" if trace.picture is None else "patch"
-    return found["part"] or found["sublayer"]
-
-
-def layer_of(source: str) -> int:
-    """The layer of a source, from 0; of the embedding 0."""
-    found = SOURCE.fullmatch(source)
-    return int(found["layer"] or 0) if found else 0
-
-
-def way_to(source: str, token: int) -> tuple[str, dict[str, Any]] | None:
-    """The page on which it is seen where a part of a token was computed, and what is chosen there; None: nowhere."""
-    found = SOURCE.fullmatch(source)
-    if found is None:
-        return None
-    if found["decoder"]:
-        block = "embedding" if found["part"] else found["sublayer"]
-        return "translation", {
-            "panel": "inside",
-            "block": block,
-            "layer": layer_of(source),
-            "step": token,
-            "stage": None,
-        }
-    if found["part"]:
-        return "tokens", {"panel": "vectors", "token": token}
-    pages = {"attention": ("heads", "written"), "ffn": ("feed_forward", "output")}
-    page, panel = pages[found["sublayer"]]
-    return page, {"panel": panel, "layer": layer_of(source), "token": token}

@@ -1,0 +1,109 @@
+"""Parts of a sum by where they come from: what they are called, where they lead to, and the sum as a picture."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from model import Trace
+from pages.ui.figures import Axis, waterfall
+from pages.ui.frame.navigation import open_with
+from pages.ui.text import plain
+from pages.ui.view import View
+
+SOURCE = re.compile(
+    r"(?P<decoder>decoder\.)?(embedding\.(?P<part>\w+)|layers\.(?P<layer>\d+)\.(?P<sublayer>\w+)\.output)"
+)
+
+
+def in_short(source: str, trace: Trace) -> str:
+    """ "FFN 1": a source as a picture names it."""
+    return plain(f"source.{kind_of(source, trace)}", layer=layer_of(source) + 1)
+
+
+def kind_of(source: str, trace: Trace) -> str:
+    """What its texts end with: "word", "patch", "positions", "segments", "attention", "cross", "ffn", "bias", …"""
+    found = SOURCE.fullmatch(source)
+    if found is None:
+        return source
+    if found["part"] == "tokens":
+        return "word" if trace.picture is None else "patch"
+    return found["part"] or found["sublayer"]
+
+
+def layer_of(source: str) -> int:
+    """The layer of a source, from 0; of the embedding 0."""
+    found = SOURCE.fullmatch(source)
+    return int(found["layer"] or 0) if found else 0
+
+
+def way_to(source: str, token: int) -> tuple[str, dict[str, Any]] | None:
+    """The page on which it is seen where a part of a token was computed, and what is chosen there; None: nowhere."""
+    found = SOURCE.fullmatch(source)
+    if found is None:
+        return None
+    if found["decoder"]:
+        block = "embedding" if found["part"] else found["sublayer"]
+        return "translation", {
+            "panel": "inside",
+            "block": block,
+            "layer": layer_of(source),
+            "step": token,
+            "stage": None,
+        }
+    if found["part"]:
+        return "tokens", {"panel": "vectors", "token": token}
+    pages = {"attention": ("heads", "written"), "ffn": ("feed_forward", "output")}
+    page, panel = pages[found["sublayer"]]
+    return page, {"panel": panel, "layer": layer_of(source), "token": token}
+
+
+def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
+    """The largest parts, which stand by themselves, and the others; one other alone stands by itself, too."""
+    order = np.argsort(-np.abs(parts), kind="stable").tolist()
+    few = len(order) if len(order) <= most + 1 else most
+    return order[:few], order[few:]
+
+
+def sum_picture(
+    view: View,
+    name: str,
+    sources: Sequence[str],
+    parts: np.ndarray,
+    sentence: str,
+    *,
+    token: int,
+    title: str,
+    axis: str,
+    total: str,
+    begin: tuple[str, float] | None = None,
+    most: int = 6,
+    **chosen: Any,
+) -> None:
+    """Parts that are added up, the largest by themselves. A click leads to where that part of a token was computed.
+
+    axis: what is added. total: what the sum is called. begin: what it begins with, and its name. chosen: what a click
+    chooses besides.
+    """
+    few, rest = largest_first(parts, most)
+    labels, values = [in_short(sources[i], view.trace) for i in few], [round(float(parts[i]), 2) for i in few]
+    if rest:
+        labels.append(plain("source.rest", n=len(rest)))
+        values.append(round(float(parts[rest].sum()), 2))
+    if begin:
+        labels.insert(0, begin[0])
+        values.insert(0, round(begin[1], 2))
+    first = int(begin is not None)
+    grey = [*range(first), *[first + len(few)] * bool(rest)]
+    if grey:  # what is no source takes up what the roundings leave
+        whole = float(parts.sum()) + (begin[1] if begin else 0.0)
+        values[grey[0]] = round(values[grey[0]] + round(whole, 2) - sum(values), 2)
+    ways = [way_to(sources[i], token) for i in few]
+
+    def go(bar: int, _: int) -> None:
+        if first <= bar < first + len(ways) and (way := ways[bar - first]):
+            open_with(way[0], **chosen, **way[1])
+
+    figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey)
+    view.picture(name, figure, f"{sentence} {plain('source.click')}", title=title, on_pick=go)

@@ -1,0 +1,126 @@
+"""Who wrote the answer: by how much one output leads another, and what each part of the network has in that."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model import Trace
+from model.sources import Lead, of_lead
+from pages.ui.figures import Axis, bars, heatmap, sign_colours
+from pages.ui.frame.navigation import open_with
+from pages.ui.runs import pipelines
+from pages.ui.sections.answers import output_names
+from pages.ui.sections.sources import in_short, largest_first, sum_picture, way_to
+from pages.ui.sections.telling_head import switch_of
+from pages.ui.state.link_values import MOST_EDITS
+from pages.ui.text import plain, texts_of
+from pages.ui.text.numbers import signed, written
+from pages.ui.view import View
+
+MOST = 8  # parts with a bar of their own
+SAME = 1e-3  # closer together, two leads are one
+text, word = texts_of("wrote")
+
+
+def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
+    """The parts of the network as bars, its heads as a map, and what becomes of the lead without the strongest head.
+
+    token: of words, the place of the guess. output: the word or class whose lead over the strongest other one it is
+    about. chosen: what a click that leads to another page chooses besides.
+    """
+    logits = _logits(view.trace, token)
+    against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
+    lead = of_lead(view.trace, output, against, token)
+    names = {"best": output_names(view)[output], "other": output_names(view)[against]}
+    if abs(lead.value - float(logits[output] - logits[against])) > SAME * max(1.0, abs(lead.value)):
+        st.info(text("changed"), icon=":material/info:")
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _parts(view, lead, names, token, chosen)
+    with right:
+        _heads(
+            view, of_lead(view.trace, output, against, token, heads=True), lead.value, (output, against), token, chosen
+        )
+    st.caption(text("exact" if lead.exact else "bent"))
+
+
+def _logits(trace: Trace, token: int) -> np.ndarray:
+    logits = trace["logits"]
+    return logits[token] if logits.ndim == 2 else logits
+
+
+def _parts(view: View, lead: Lead, names: dict[str, str], token: int, chosen: dict[str, Any]) -> None:
+    """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it."""
+    sources, parts = list(lead.parts), np.array(list(lead.parts.values()))
+    place = int(parts.argmax() if lead.value > 0 else parts.argmin())
+    said = {"lead": written(f"{abs(lead.value):.2f}"), "part": written(f"{parts[place]:.2f}")}
+    ahead = "ahead" if lead.value > 0 else "behind"
+    said |= {"source": in_short(sources[place], view.trace)}
+    title, sentence = word("lead", **names), text(f"read_{ahead}", **said, **names)
+    if lead.exact:
+        sentence += " " + text("read_part", **said)
+        look = {"title": title, "axis": word("axis_logits"), "total": word("total"), "most": MOST}
+        sum_picture(view, "wrote", sources, parts, sentence, token=token, **look, **chosen)
+        return
+    sentence += " " + text("read_without", source=said["source"], lead=f"{lead.value - parts[place]:.2f}")
+    few, _ = largest_first(parts, MOST)
+    ways = [way_to(sources[i], token) for i in few]
+
+    def go(bar: int, _: int) -> None:
+        if way := ways[bar]:
+            open_with(way[0], **chosen, **way[1])
+
+    figure = bars(
+        parts[few],
+        Axis("", [in_short(sources[i], view.trace) for i in few]),
+        word("axis_less"),
+        colours=sign_colours(parts[few]),
+        texts=[signed(float(parts[i])) for i in few],
+    )
+    view.picture("wrote", figure, f"{sentence} {plain('source.click')}", title=title, on_pick=go)
+
+
+def _heads(view: View, lead: Lead, value: float, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> None:
+    """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off."""
+    layers, heads = view.config.layers, view.config.heads
+    table = np.array(
+        [
+            [
+                *(lead.parts[f"layers.{layer}.attention.heads[{head}]"] for head in range(heads)),
+                lead.parts[f"layers.{layer}.ffn.output"],
+            ]
+            for layer in range(layers)
+        ]
+    )
+    own = np.abs(table[:, :heads])
+    layer, head = (int(place) for place in np.unravel_index(own.argmax(), own.shape))
+    said = {"where": view.where((layer, head)), "part": written(f"{table[layer, head]:.2f}")}
+    sentence = [text("read_head", **said)]
+    if (after := _without(view, layer, head, outputs, token)) is not None:
+        off = {"left": f"{value - table[layer, head]:.2f}", "after": f"{after:.2f}"}
+        sentence.append(text("read_off_same" if off["left"] == off["after"] else "read_off", **off))
+    columns = [str(head + 1) for head in range(heads)] + ["FFN"]
+
+    def go(row: int, column: int) -> None:
+        """To where that head looks, or to what that FFN adds; layers count from 1 in the picture."""
+        where = {"layer": row, "token": token, **chosen}
+        if column == heads:
+            open_with("feed_forward", panel="output", **where)
+        else:
+            open_with("attention", head=column, panel=None, **where)
+
+    axes = Axis.counted(plain("sidebar.layer"), layers), Axis(word("axis_heads"), columns)
+    figure = heatmap(table, *axes, cell=(layer, head), clickable=True, square=False)
+    view.picture("heads", figure, " ".join(sentence), title=word("heads"), on_pick=go, values=table)
+
+
+def _without(view: View, layer: int, head: int, outputs: tuple[int, int], token: int) -> float | None:
+    """The lead in the same run with one head switched off; None where there is no room for one edit more."""
+    if len(view.trace.edits) >= MOST_EDITS:
+        return None
+    logits = _logits(
+        pipelines.run(view.choice.pipeline, view.subject, (*view.trace.edits, switch_of(layer, head))), token
+    )
+    return float(logits[outputs[0]] - logits[outputs[1]])

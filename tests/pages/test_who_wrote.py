@@ -1,0 +1,94 @@
+"""Who wrote it? on the Answer page: the parts of the lead, the heads as cells, and what switching one off does."""
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Edit, Trace
+from model.sources import of_lead
+from pages.ui.runs import pipelines
+from pages.ui.state.link_values import edit_code
+from tests.pages.opening import charts, numbers, open_page, texts
+
+LINK = {"panel": "wrote", "depth": "numbers", "lang": "en"}
+WORDS = {"s": "the cat sat on the mat .", "hidden": "4"}
+
+
+def chart(app: AppTest, name: str) -> dict:
+    (found,) = [one["figure"] for one in charts(app) if one["key"].endswith(f".{name}")]
+    return found
+
+
+def said(app: AppTest) -> str:
+    """All that can be read, with signs as Python has them."""
+    return texts(app).replace("\\", "").replace("−", "-")
+
+
+def asked(app: AppTest) -> tuple[Trace, int, int]:
+    """The run, the likeliest output, and the second."""
+    choice = app.session_state["choice"]
+    pipeline, hidden = pipelines.pipeline(choice.pipeline), choice.hidden
+    subject = choice.subject
+    if hidden:
+        subject = pipeline.reader.hide(pipeline.reader.read(subject).ids, hidden)
+    trace = pipelines.run(choice.pipeline, subject, choice.edits)
+    logits = trace["logits"][hidden[0]] if hidden else trace["logits"]
+    second, best = np.argsort(logits)[-2:]
+    return trace, int(best), int(second)
+
+
+@pytest.mark.parametrize("kind", ["digit", "flat"])
+def test_of_a_linear_head_the_bars_add_up_to_the_lead(kind: str) -> None:
+    app = open_page("answer", **LINK, input=kind)
+    trace, best, second = asked(app)
+    bar = chart(app, "wrote")["data"][0]
+    written = [float(text.replace("−", "-")) for text in bar["text"]]
+    assert written[-1] == pytest.approx(trace["logits"][best] - trace["logits"][second], abs=0.006 * len(written))
+    assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
+    largest = max(of_lead(trace, best, second).parts.values())
+    assert f"{largest:.2f}, was written by" in said(app)
+
+
+def test_of_words_each_bar_is_what_the_lead_loses_without_that_part() -> None:
+    app = open_page("answer", **LINK, **WORDS)
+    trace, best, second = asked(app)
+    lead = of_lead(trace, best, second, 3)
+    parts = np.array(list(lead.parts.values()))
+    drawn = numbers(chart(app, "wrote")["data"][0]["x"])
+    np.testing.assert_allclose(drawn, parts[np.argsort(-np.abs(parts), kind="stable")][: len(drawn)], atol=1e-4)
+    assert f"the lead would be {lead.value - parts.max():.2f}" in said(app)
+    assert "add up to nothing" in texts(app)
+
+
+@pytest.mark.parametrize("link", [WORDS, {"input": "digit"}])
+def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(link: dict) -> None:
+    app = open_page("answer", **LINK, **link)
+    trace, best, second = asked(app)
+    token = 3 if "s" in link else 0
+    lead = of_lead(trace, best, second, token, heads=True)
+    table = numbers(chart(app, "heads")["data"][0]["z"])
+    assert table[2, 1] == pytest.approx(lead.parts["layers.2.attention.heads[1]"], abs=1e-4)
+    assert table[3, -1] == pytest.approx(lead.parts["layers.3.ffn.output"], abs=1e-4)
+    layer, head = np.unravel_index(np.abs(table[:, :-1]).argmax(), table[:, :-1].shape)
+    choice = app.session_state["choice"]
+    off = Edit(f"layers.{layer}.attention.heads", "zero", head=int(head))
+    without = pipelines.pipeline(choice.pipeline)(tuple(trace.ids) or trace.subject, [off])["logits"]
+    without = without[token] if "s" in link else without
+    read = said(app)
+    (after,) = re.findall(r"with that head switched off the lead is (-?\d+\.\d+)", read)
+    assert float(after) == pytest.approx(without[best] - without[second], abs=0.006)
+    (left,) = re.findall(r"it leaves (-?\d+\.\d+)", read)
+    assert float(left) == pytest.approx(lead.value - table[layer, head], abs=0.006)
+
+
+def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
+    app = open_page("answer", **LINK, **WORDS, edits=edit_code(Edit("logits", "scale", 2.0)))
+    assert not charts(app) and "behind the last vector" in texts(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_has_both_parts_in_both_languages(language: str) -> None:
+    app = open_page("answer", **LINK | {"lang": language}, **WORDS, output="700")
+    assert [one["key"] for one in charts(app)] == ["answer.wrote", "answer.heads"]
