@@ -13,7 +13,6 @@ from tests.browser.test_journeys import (
     MIDDLE,
     PHONE,
     asked,
-    link_to,
     path_and_sentence,
     sentence_box,
     settle,
@@ -138,12 +137,12 @@ def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there
 def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/attention?s=我爱你。&lang=zh")
     title(phone, "attention", "zh")
-    for turn, there in enumerate(["heads", "tokens", "attention"]):
+    for turn, there in enumerate(["heads", "add_and_norm", "feed_forward"]):
         typed = f"天空是蓝色的{turn}。"
         sentence_box(phone).tap()
         phone.keyboard.press("Control+A")
         phone.keyboard.type(typed)
-        link_to(phone, there).tap()
+        phone.get_by_test_id("stPageLink").last.get_by_role("link").tap()
         phone.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
         title(phone, there, "zh")
         expect(sentence_box(phone)).to_have_value(typed)
@@ -199,3 +198,24 @@ def test_on_a_phone_the_map_opens_as_a_sheet_and_leads_on(phone: Page, app_url: 
     opened(phone, "heads")
     phone.locator(".strip .line").get_by_role("button", name="Attention").tap()
     opened(phone, "attention")
+
+
+@pytest.mark.parametrize("link", ["attention?s=i+love+you+.", "tokens?input=digit"], ids=["sentence", "digit"])
+def test_what_goes_in_is_one_line_that_opens_over_the_page(phone: Page, app_url: str, link: str) -> None:
+    phone.goto(f"{app_url}/{link}&lang=en&depth=numbers")
+    opened(phone, link.split("?")[0])
+    line, strip = phone.locator(".st-key-at_hand"), phone.locator(".strip")
+    kinds = line.locator(".st-key-input button")
+    where = strip.bounding_box()["y"]
+    assert where < 0.15 * phone.viewport_size["height"]
+    sentence = "input" not in link
+    box, behind = (line.locator(".st-key-s input"), kinds.last) if sentence else (kinds.nth(1), line.locator("canvas"))
+    expect(behind).not_to_be_in_viewport(ratio=0.5)
+    box.tap()
+    expect(behind).to_be_in_viewport(ratio=1)
+    solid = line.evaluate("line => getComputedStyle(line).backgroundColor")
+    assert solid.startswith("rgb("), "nothing shines through"
+    assert strip.bounding_box()["y"] == where, "the page is not pushed away"
+    phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
+    expect(behind).not_to_be_in_viewport(ratio=0.5)
+    assert strip.bounding_box()["y"] == where

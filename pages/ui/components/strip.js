@@ -84,6 +84,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     }
     menu(line.children[1], map, 'map')
     if (apart) menu(strip.more, apart, 'apart')
+    const boxes = { map, apart, passing: strip.querySelector('.passing') }
     strip.onclick = event => {
       const a = event.target.closest('a')
       if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return
@@ -94,7 +95,8 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     }
     strip.onpointerdown = strip.onfocusin = () => lead(strip)
     fit(strip)
-    strip.querySelector(`[data-menu="${document.menu}"][popover]`)?.showPopover()  // a page that arrives late closes no menu
+    const left = boxes[document.menu]  // a page that arrives late closes no menu
+    if (left?.popover) left.showPopover()
   }
 
   function link(parent, { path, name, shape, icon }) {
@@ -137,7 +139,6 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   /* A button that opens something below itself. */
   function menu(button, box, name) {
     button.popoverTargetElement = box
-    box.dataset.menu = name
     box.onbeforetoggle = ({ newState, target }) => {
       if (target !== box) return
       document.menu = newState === 'open' ? name : undefined

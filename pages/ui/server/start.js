@@ -62,6 +62,22 @@ document.addEventListener('click', event => {
   addEventListener('popstate', () => root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true'))
 }
 
+/* On a phone what goes in is a line at the top of the page. It opens over the page when it is touched, and closes with a
+   touch on the page, or when a sentence is said. */
+{
+  const root = document.documentElement
+  document.addEventListener('click', ({ target }) => {
+    if (target.closest('.st-key-at_hand')) root.classList.add('at_hand')
+  }, true)
+  document.addEventListener('pointerdown', ({ target }) => {
+    // At its edge lies what a mouse would drag to make the sidebar wider.
+    if (target.closest(':is([data-testid=stMain], [data-testid=stSidebarResizeHandle])')) root.classList.remove('at_hand')
+  }, true)
+  document.addEventListener('keydown', event => {
+    if (event.key === 'Escape' || enters(event) && event.target.closest('.st-key-s')) root.classList.remove('at_hand')
+  }, true)
+}
+
 /* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
 {
   const phone = matchMedia('(max-width: 768px)')  // as in style.css

@@ -47,9 +47,11 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stSidebarCollapseButton",
     "stSidebarContent",
     "stSidebarHeader",
+    "stSidebarResizeHandle",
     "stSidebarUserContent",
     "stTextInput",
     "stVerticalBlock",
+    "stWidgetLabel",
     # their attributes, and the class that a widget's key becomes
     "data-variant",
     "segmented_control",
@@ -64,6 +66,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "_stcore/health",
     # its letters, and those of its formulas
     "Material Symbols Rounded",
+    "katex",
     "katex-display",
     "KaTeX_Main",
     "KaTeX_Math",
