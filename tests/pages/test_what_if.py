@@ -424,3 +424,10 @@ def test_every_place_has_words_and_around_the_layers_its_own(graph: Graph) -> No
     words = [edit_in_words(Edit(quantity.key, "zero"), graph, []) for quantity in places]
     around = [said for said, quantity in zip(words, places, strict=True) if quantity.layer is None]
     assert len(set(around)) == len(around) and all(said[0].isalpha() for said in around)
+
+
+def test_who_takes_the_root_away_is_led_to_what_dividing_does() -> None:
+    app = open_part("inside")
+    app.button(key="what_if.way").click().run()
+    assert_fine(app)
+    assert [chart["key"] for chart in charts(app)] == ["attention.why"]

@@ -171,6 +171,8 @@ def inside_attention(lab: Experiment) -> None:
     edits = [[Edit(f"layers.{layer}.attention.{at}", name, value) for layer in keys] for name, at, value in kinds]
     effect_map(lab, "inside", Axis("", names), layers, edits, of_layer(names, keys))
     st.caption(text("inside_look"))
+    if len(view.trace.tokens) > 1:
+        view.way_to("attention", word("way_why_scaled"), stage="scaled", as_="why")
 
 
 def residuals(lab: Experiment) -> None:

@@ -81,7 +81,7 @@ def _way(view: View, step: str) -> str:
         ways = "map", BESIDE[step]
     way = view.choice.as_ if view.choice.as_ in ways else ways[0]
     words = [plain("attention.as_drawing" if ways[0] == w == "row" else f"attention.as_{w}") for w in ways]
-    look = {"key": f"{step}_as", "label_visibility": "collapsed"}
+    look = {"key": f"as_.{step}" if step in BESIDE else "as_", "label_visibility": "collapsed"}
     return either("as_", plain("attention.weights_as"), ways, words, way, **look)
 
 
