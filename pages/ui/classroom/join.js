@@ -86,7 +86,7 @@
     if (which === shown) return
     var before = shown.split('|').slice(0, 2).join()
     shown = which
-    var there = DRAW[view()]()
+    var there = DRAW[view()](), inside = main.contains(document.activeElement)
     while (main.firstChild) main.removeChild(main.firstChild)
     there.forEach(function (part) { if (part) main.appendChild(part) })
     document.documentElement.lang = language()
@@ -97,7 +97,7 @@
     switcher.lang = other
     var title = main.querySelector('h1')
     if (title && before !== [view(), now()].join()) news.textContent = title.textContent   // for those who listen
-    if (focus && title) { title.tabIndex = -1; title.focus() }
+    if ((focus || inside) && title) { title.tabIndex = -1; title.focus() }   // what had it is gone
   }
   function tell() {
     var waits = false, key

@@ -1,0 +1,263 @@
+"""A phone in class: it comes in, answers with every gesture, waits where there is no line, and sees the truth."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from pages.ui.classroom import join
+from pages.ui.classroom.phases import Phase
+from tests.browser.test_accessibility import serious
+from tests.classroom.school import School, school
+from tests.ui.classroom.asked import EXAMPLES, SECRET
+
+SIZE = {"width": 390, "height": 760}
+SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+#: What phones of ten years ago lack, and what a browser forbids that keeps nothing.
+OLD = """delete window.EventSource; delete window.fetch; delete Promise.prototype.finally; delete Array.prototype.flat
+Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })
+Object.defineProperty(window, 'crypto', { value: undefined })"""
+
+
+@pytest.fixture
+def lesson(tmp_path, browser_type_launch_args: dict) -> Iterator[School]:
+    with school({"GLASS_DATA": str(tmp_path)}, f"sqlite:///{tmp_path}/classes.sqlite") as found:
+        yield found
+
+
+@pytest.fixture
+def new_phone(browser: Browser, lesson: School) -> Iterator[Callable[..., Page]]:
+    """A phone that follows the class's QR code; whatever breaks on its page fails the test."""
+    contexts: list[BrowserContext] = []
+    broken: list[str] = []
+
+    def open_one(path: str | None = None, script: str = "", **about: object) -> Page:
+        contexts.append(browser.new_context(**{"viewport": SIZE, "locale": "en-US", "has_touch": True} | about))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        if script:
+            page.add_init_script(script)
+        page.goto(f"http://127.0.0.1:{lesson.ports[0]}/{path or f'join?c={lesson.code}'}")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not broken
+
+
+def says(page: Page, name: str, language: str = "en", **values: object) -> None:
+    expect(page.locator("body")).to_contain_text(join.words(language)[name].format(**values))
+
+
+def answer(page: Page, gesture: str, sure: int = 3) -> None:
+    """Guess wrong, by keyboard alone."""
+    if gesture == "beans":
+        for place, times in enumerate((6, 4, 0)):
+            for _ in range(times):
+                page.locator(".bean").nth(place).locator("button").last.press("Enter")
+    elif gesture == "slide":
+        page.locator("#guess").press("End")
+    elif gesture in ("word", "number"):
+        page.locator("#guess").fill({"word": "came", "number": "48"}[gesture])
+    else:
+        wrong = EXAMPLES[gesture].shown["options"].index(EXAMPLES[gesture].wrong[0])
+        page.locator("[name=guess]").nth(wrong).press("Space")
+    page.locator("[name=sure]").nth(sure - 1).press("Space")
+    page.locator("button.main").press("Enter")
+
+
+def open_question(lesson: School, gesture: str = "tap") -> None:
+    lesson.ask(gesture)
+    lesson.go(Phase.OPEN)
+
+
+@pytest.mark.parametrize(("language", "locale", "scheme"), [("en", "en-US", "light"), ("zh", "zh-CN", "dark")])
+def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
+    lesson: School, new_phone: Callable[..., Page], language: str, locale: str, scheme: str
+) -> None:
+    page = new_phone("join", locale=locale, color_scheme=scheme)
+    wrong: dict[str, list[str]] = {}
+
+    def look(where: str) -> None:
+        found = serious(page) + (["wider than the phone"] if page.evaluate(SIDEWAYS) else [])
+        wrong.update({where: found} if found else {})
+
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    look("code")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("zzzzzz")
+    page.keyboard.press("Enter")
+    says(page, "unknown", language, code="ZZZZZZ")
+    look("unknown")
+    page.locator("#code").fill(lesson.code.lower())
+    page.keyboard.press("Enter")
+    says(page, "lobby", language)
+    look("lobby")
+    for gesture, example in EXAMPLES.items():
+        lesson.ask(gesture)
+        says(page, "stem", language)
+        expect(page.locator("h1")).to_have_text(example.shown["ask"][language])
+        assert page.locator("form").count() == 0
+        lesson.go(Phase.OPEN)
+        expect(page.locator("button.main")).to_be_visible()
+        look(f"{gesture} open")
+        page.locator("button.main").press("Enter")
+        expect(page.locator("[role=alert]")).to_be_visible()
+        answer(page, gesture)
+        says(page, "kept", language)
+        assert page.evaluate("document.activeElement.tagName") == "H1", "who listens hears what became of it"
+        look(f"{gesture} kept")
+        lesson.go(Phase.CLOSED)
+        says(page, "closed", language)
+        assert SECRET[language] not in page.content()
+        lesson.go(Phase.REVEALED)
+        expect(page.locator("body")).to_contain_text(SECRET[language])
+        says(page, "you", language)
+        says(page, "network", language)
+        expect(page.locator("a.link")).to_have_attribute("href", f"./{example.truth['see']}&lang={language}")
+        look(f"{gesture} revealed")
+        assert [vote.confidence for vote in lesson.votes()[1]] == [3]
+    lesson.go(Phase.ENDED)
+    says(page, "gone", language)
+    assert not wrong
+    page.locator("#switch").press("Enter")
+    says(page, "gone", "zh" if language == "en" else "en")
+
+
+def test_a_vote_in_the_pocket_is_sent_when_there_is_a_line_again(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    page = new_phone()
+    page.clock.install()
+    open_question(lesson)
+    expect(page.locator("button.main")).to_be_visible()
+    page.context.set_offline(True)
+    answer(page, "tap")
+    says(page, "waiting")
+    page.clock.run_for(60_000)
+    says(page, "offline_vote")
+    assert lesson.store.count(lesson.code)[0] == 0
+    page.context.set_offline(False)
+    page.clock.run_for(15_000)
+    says(page, "kept")
+    expect(page.locator("#line")).to_be_empty()
+    assert lesson.store.count(lesson.code)[0] == 1
+
+
+def test_a_vote_whose_question_was_closed_meanwhile_is_dropped_with_a_word(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    page = new_phone()
+    open_question(lesson)
+    expect(page.locator("button.main")).to_be_visible()
+    page.context.set_offline(True)
+    answer(page, "tap")
+    says(page, "waiting")
+    lesson.go(Phase.CLOSED)
+    page.context.set_offline(False)
+    says(page, "late", n=1)
+    says(page, "no_guess")
+    assert lesson.votes() == {}
+
+
+def test_a_vote_outlives_a_page_that_is_loaded_again(lesson: School, new_phone: Callable[..., Page]) -> None:
+    page = new_phone()
+    open_question(lesson)
+    page.route("**/vote*", lambda route: route.abort())
+    expect(page.locator("button.main")).to_be_visible()
+    answer(page, "tap", sure=1)
+    says(page, "waiting")
+    page.unroute("**/vote*")
+    page.reload()
+    says(page, "kept")
+    page.locator("button", has_text=join.words("en")["change"]).click()
+    page.locator("[name=guess]").nth(1).check()
+    page.locator("button.main").click()
+    says(page, "yours", guess="1")
+    says(page, "kept")
+    lesson.go(Phase.CLOSED)
+    assert lesson.votes() == {1: [("1", 1)]}
+
+
+def test_double_taps_are_one_vote(lesson: School, new_phone: Callable[..., Page]) -> None:
+    page = new_phone()
+    open_question(lesson)
+    page.locator("[name=guess]").first.check()
+    page.locator("[name=sure]").first.check()
+    page.locator("button.main").dblclick()
+    says(page, "kept")
+    lesson.go(Phase.CLOSED)
+    assert lesson.votes() == {1: [("0", 1)]}
+
+
+def test_a_word_with_markup_is_a_word(lesson: School, new_phone: Callable[..., Page]) -> None:
+    page = new_phone()
+    open_question(lesson, "word")
+    page.locator("#guess").fill("<img/src=x>")
+    page.locator("[name=sure]").first.check()
+    page.locator("button.main").click()
+    says(page, "kept")
+    lesson.go(Phase.CLOSED, Phase.REVEALED)
+    expect(page.locator(".number.own")).to_have_text("<img/src=x>")
+    assert page.locator("main img").count() == 0 and lesson.votes() == {1: [("<img/src=x>", 1)]}
+
+
+def test_what_the_clock_of_a_phone_says_does_not_matter(lesson: School, new_phone: Callable[..., Page]) -> None:
+    pages = [new_phone(script=f"Date.now = () => {then}") for then in ("0", "4e12", "Math.random() * 4e12")]
+    open_question(lesson)
+    for page in pages:
+        expect(page.locator("button.main")).to_be_visible()
+        answer(page, "tap")
+        says(page, "kept")
+    assert lesson.store.count(lesson.code)[0] == 3
+
+
+def test_an_old_phone_that_keeps_nothing_answers_too(lesson: School, new_phone: Callable[..., Page]) -> None:
+    page = new_phone(script=OLD)
+    says(page, "lobby")
+    open_question(lesson)
+    expect(page.locator("button.main")).to_be_visible()
+    answer(page, "tap")
+    says(page, "kept")
+    lesson.go(Phase.CLOSED, Phase.REVEALED)
+    expect(page.locator("body")).to_contain_text(SECRET["en"])
+
+
+def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    page = new_phone()
+    open_question(lesson, "word")
+    page.locator("#guess").fill("begun")
+    for paused in (True, False):
+        version = lesson.store.of_teacher(lesson.code, lesson.key).version
+        lesson.store.pause(lesson.code, lesson.key, version, paused)
+        if paused:
+            says(page, "paused")
+            assert page.locator("#guess").count() == 0
+    expect(page.locator("#guess")).to_have_value("begun")
+
+
+def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    page = new_phone()
+    open_question(lesson)
+    answer(page, "tap")
+    says(page, "kept")
+    lesson.go(Phase.CLOSED, Phase.DISCUSS)
+    says(page, "discuss")
+    says(page, "yours", guess="0")
+    lesson.go(Phase.OPEN)
+    says(page, "second", n=1)
+    page.locator("[name=guess]").nth(1).check()
+    page.locator("[name=sure]").first.check()
+    page.locator("button.main").click()
+    says(page, "kept")
+    lesson.go(Phase.CLOSED)
+    says(page, "closed")
+    assert lesson.votes() == {1: [("0", 3)], 2: [("1", 1)]}
+    lesson.store.end(lesson.code, lesson.key)
+    says(page, "gone")
