@@ -9,8 +9,10 @@ from itertools import product
 
 PAGES = (
     "home", "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer",
-    "translation", "what_if", "flat", "shapes_and_cost", "lesson",
+    "translation", "what_if", "flat", "shapes_and_cost", "lesson", "class",
 )  # fmt: skip
+#: In a link: every story is told to its end.
+SEEN = "seen=" + "~".join(PAGES)
 DEPTHS = ("story", "numbers", "formula", "code")
 PANELS = {
     "home": ("shapes", "start"),
@@ -18,7 +20,7 @@ PANELS = {
     "queries_keys_values": ("maps", "weights", "plane"),
     "attention": ("steps",),
     "heads": ("all", "role", "average", "figures", "scatter", "written", "mixed"),
-    "add_and_norm": ("maps", "ways", "values"),
+    "add_and_norm": ("maps", "ways", "values", "why"),
     "feed_forward": ("maps", "curve", "neuron", "writes", "output", "alone"),
     "layers": ("path", "lens", "alike", "lengths", "origin", "out"),
     "answer": ("only",),
@@ -26,6 +28,7 @@ PANELS = {
     "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
     "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
     "lesson": ("",),
+    "class": ("",),
     "shapes_and_cost": ("walk", "parameters", "cost", "note", "properties", "claims"),
 }
 TIRED, WEATHER = "the animal did not cross the street because it was too tired .", "今天天气很好，我们去公园玩吧。"
@@ -108,10 +111,11 @@ def _all() -> Iterator[str]:
 
 def _every_input() -> Iterator[str]:
     for lang, sentence in (("en", TIRED), ("zh", WEATHER)):
-        yield from (f"lang={lang}&depth={depth}&s={sentence}&{PLACE}" for depth in DEPTHS)
+        yield from (f"lang={lang}&depth={depth}&s={sentence}&{PLACE}" for depth in DEPTHS)  # a story that asks first
+        yield f"lang={lang}&depth=story&s={sentence}&{PLACE}&{SEEN}"
         for given in (f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
-            yield from (f"lang={lang}&depth={depth}&{given}" for depth in ("story", "formula"))
-        yield f"lang={lang}&depth=story&s={CAT}&{CHOSEN}&big=true"
+            yield from (f"lang={lang}&depth={depth}&{given}&{SEEN}" for depth in ("story", "formula"))
+        yield f"lang={lang}&depth=story&s={CAT}&{CHOSEN}&big=true&{SEEN}"
         yield f"lang={lang}&depth=numbers&model=words&s={PAIR}&{IN_TWO_LAYERS}"
         yield f"lang={lang}&depth=formula&model=pictures&picture=scene&{IN_TWO_LAYERS}"
     yield f"lang=en&depth=numbers&{FOUR}&{CHOSEN}&big=true&theme=dark"

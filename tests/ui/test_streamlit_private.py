@@ -115,7 +115,7 @@ def _looked_for() -> set[str]:
     for source in OURS:
         text = re.sub(r"/\*.*?\*/", "", source.read_text("utf-8"), flags=re.DOTALL)
         found.update(re.findall(r'data-testid="?([\w-]+)', text))
-        found.update(re.findall(r"\[(data-(?!testid|do)[\w-]+)", text))
+        found.update(re.findall(r"\[(data-(?!testid|do|menu)[\w-]+)", text))
         selectors = r"[^{};]+(?=\{)" if source == assets.STYLE else r"'[^'\n]*'|`[^`\n]*`"
         for selector in re.findall(selectors, text):
             found.update(re.findall(r"(?<![\w/])\.([a-zA-Z_][\w-]*)", selector))
