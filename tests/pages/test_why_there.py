@@ -122,6 +122,25 @@ def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
     assert f"would get {weight:.0%} instead of 90%" in texts(app).replace("\\", "")
 
 
+def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_which_they_count() -> None:
+    """Head 3 of layer 2 looks at the next word: positions alone send it there."""
+    link = LINK | {"s": "the animal did not cross the street because it was too tired .", "layer": "2"}
+    for head, source, said, other in (
+        ("3", "embedding.positions", "Position against position", "Word against word"),
+        ("4", "embedding.tokens", "Word against word", "Position against position"),
+    ):
+        app = open_page("attention", **link | {"head": head})
+        scores = of_attention(run_of(app), run_of(app).graph.sublayers(1)[0], int(head) - 1)
+        place = scores.of_keys.index(source)
+        best = run_of(app).tokens[scores.parts[place, place, 3].argmax()]
+        assert f"{said} alone would look most at “{best}”" in texts(app).replace("\\", "")
+        assert (other in texts(app)) == (
+            scores.shares(np.ones(scores.parts.shape[2:], bool))[1 - place, 1 - place] >= 0.05
+        )
+        assert head == "4" or best == "not"
+    assert "alone would" not in texts(open_page("attention", **link | {"layer": "6"}))
+
+
 def test_where_an_edit_made_other_weights_nothing_is_said_of_them() -> None:
     edit = Edit("layers.2.attention.masked", "scale", 0.5)
     app = open_page("attention", **LINK, edits=edit_code(edit))

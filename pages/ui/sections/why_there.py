@@ -1,5 +1,6 @@
 """Why a token looks where it looks: a score as the sum of what each earlier part put into the token looked at."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
 STEPS = ("scores", "scaled", "weights")  # of a cell of these it can be asked
+LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
 SAME = 1e-4  # closer together, two weights read as one
 text, word = texts_of("why")
 
@@ -59,11 +61,15 @@ class Asked:
     visible: np.ndarray
 
     @cached_property
+    def keys(self) -> Sequence[str]:
+        """The tokens that can be looked at."""
+        return self.view.trace.names(f"{self.prefix}weights")[2] or ()
+
+    @cached_property
     def names(self) -> dict[str, str]:
         """The two tokens, as texts name them."""
-        _, queries, keys = self.view.trace.names(f"{self.prefix}weights")
-        assert queries is not None and keys is not None  # both axes are of tokens
-        return {"query": queries[self.query], "key": keys[self.key]}
+        queries = self.view.trace.names(f"{self.prefix}weights")[1] or ()
+        return {"query": queries[self.query], "key": self.keys[self.key]}
 
     @cached_property
     def scores(self) -> Scores:
@@ -98,7 +104,6 @@ class Asked:
     def read_without(self, parts: np.ndarray) -> list[str]:
         """What the row would be without the largest part, in all its tokens; nothing where edits made other weights."""
         source = self.scores.of_keys[self.largest(parts)]
-        names = self.view.trace.names(f"{self.prefix}weights")[2] or ()
         now = self.view.trace[f"{self.prefix}weights"][self.head, self.query]
         if np.abs(self.scores.weights(self.query, self.visible) - now).max() > SAME:
             return []
@@ -107,7 +112,7 @@ class Asked:
         said = {"now": percent(float(now[self.key])), "weight": percent(float(without[self.key]))}
         if best == self.key:
             return [text("read_without", **said, **self.names)]
-        most = {"best": names[best], "most": percent(float(without[best]))}
+        most = {"best": self.keys[best], "most": percent(float(without[best]))}
         return [text("read_without_other", **said, **most, **self.names)]
 
     def as_pairs(self) -> None:
@@ -121,7 +126,18 @@ class Asked:
         c, d = np.unravel_index(int(shares.argmax()), shares.shape)
         said = {"asks": rows[a], "answers": columns[b], "value": f"{pairs[a, b]:.2f}"}
         said |= {"all_ask": rows[c], "all_answer": columns[d], "share": percent(float(shares[c, d]))}
+        sentence = text("read_pairs", **said, **self.names) + self.read_alone(shares)
         axes = Axis(word("asks", **self.names), rows), Axis(word("answers", **self.names), columns)
-        self.view.picture(
-            "pairs", heatmap(pairs, *axes, square=False), text("read_pairs", **said, **self.names), title=word("pairs")
-        )
+        self.view.picture("pairs", heatmap(pairs, *axes, square=False), sentence, title=word("pairs"))
+
+    def read_alone(self, shares: np.ndarray) -> str:
+        """Where position against position alone would look, and word against word; if they have a say in this head."""
+        said, of = "", self.scores
+        if of.of_queries != of.of_keys:  # of cross-attention: nothing is on both sides
+            return said
+        for place, source in enumerate(of.of_keys):
+            if source.endswith((".tokens", ".positions")) and shares[place, place] >= LEAST:
+                row = np.where(self.visible[self.query], of.parts[place, place, self.query], -np.inf)
+                kind = kind_of(source, self.view.trace)
+                said += " " + text(f"alone_{kind}", best=self.keys[int(row.argmax())])
+        return said
