@@ -43,6 +43,7 @@ def choose_logit(place: int, output: int) -> None:
 class Answer(Page):
     chips = False
     hides_words = True
+    draws_guess = True
 
     @property
     def words(self) -> bool:

@@ -169,15 +169,16 @@ class Page(View):
         """Draw the story, beside it, where the visitor has guessed, his guess; else the way to be asked first."""
         guessed = asking is not None and asking.record["over"]
         if asking and guessed:
-            asking.verdict()
             if self.draws_guess:
+                asking.verdict()
                 told = [asking.why(), asking.otherwise(), *self.tell()]
             else:
-                place, beside = st.columns([3, 2], gap="medium")
+                beside, place = st.columns([2, 3], gap="medium")
+                with beside:
+                    asking.verdict()
+                    asking.numbers()
                 with place:
                     told = [*self.tell()]
-                with beside:
-                    asking.numbers()
         else:
             told = [*self.tell()]
         if told:

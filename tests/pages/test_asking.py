@@ -87,8 +87,8 @@ def test_beans_lie_over_the_networks_own_also_for_who_comes_back() -> None:
     trace = pipelines.run("text", SENTENCE)
     row = trace["layers.2.attention.weights"][6, trace.tokens.index("[MASK]")]
     for _ in range(2):
-        own, given = figure(app, 1)["data"][:2]
-        names = figure(app, 1)["layout"]["yaxis"]["ticktext"]
+        own, given = figure(app)["data"][:2]
+        names = figure(app)["layout"]["yaxis"]["ticktext"]
         by_name = dict(zip(names, zip(numbers(own["x"]), numbers(given["x"]), strict=True), strict=True))
         assert {name: there for name, (_, there) in by_name.items() if there} == {"she": 40, "shop": 60}
         assert by_name["shop"][0] == pytest.approx(100 * row[trace.tokens.index("shop")], abs=1e-3)

@@ -1,5 +1,6 @@
 """A question on a page: it is asked, answered by hand, and then shown, the guess beside what the network does."""
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -19,7 +20,7 @@ from pages.ui.lessons.truths import clear_truth
 from pages.ui.lessons.written import opened_at
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import catalogue, joined, language, texts_of, typed
-from pages.ui.text.numbers import decimal
+from pages.ui.text.numbers import decimal, written
 from pages.ui.view import View
 
 WRONG_FOR_A_HINT = 2
@@ -144,7 +145,8 @@ class Asking:
         said, own = told(self.truth), self.question.own
         if own and own.why:
             return typed(own.why, **said)
-        return joined(" ".join(text(f"{self.question.row}.{name}", **said) for name in self.truth.told))
+        sentences = joined(" ".join(text(f"{self.question.row}.{name}", **said) for name in self.truth.told))
+        return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
 
     def otherwise(self) -> str:
         """What it would mean if the common mistake were true."""
@@ -184,7 +186,8 @@ class Asking:
         elif question.gesture == "word" and guess is not None:
             share = float(self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))])
             names, values, colours = [*names, guess], [*values, share], [*colours, ORANGE]
-        return bars_with_numbers(np.array(values), names, [figure_of(value) for value in values], colours=colours)
+        numbers = [written(figure_of(value)) for value in values]
+        return bars_with_numbers(np.array(values), names, numbers, colours=colours)
 
 
 def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Figure:
@@ -236,8 +239,8 @@ def told(truth: Truth) -> dict[str, object]:
 
 def figure_of(value: float) -> str:
     """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −2.8."""
-    if isinstance(value, int):
-        return f"{value:,}"
+    if isinstance(value, int) or abs(value) >= 100:
+        return f"{value:,.0f}"
     if 0 <= value < 1:
         return decimal(value)
     return f"{value:.1f}" if abs(value) >= 10 or value < 0 else f"{value:.2f}"

@@ -144,7 +144,7 @@ QUESTIONS: dict[str, Question] = {
         Question("race", "in_the_race", "number", 3, 3, (THINK, THINK, at("answer"))),
         Question("hard", "looks_as_hard", "tap", 0.15, 5, (THINK, at("heads", panel="written"), HEADS_OFF)),
         Question("source", "read_to_write", "tap", 0.6, 3, (THINK, THINK, at("translation")), "translation"),
-        Question("single", "only_token", "slide", 0.5, 3, (THINK, THINK, at("flat", panel="attention"))),
+        Question("single", "only_token", "slide", 0.2, 3, (THINK, THINK, at("flat", panel="attention"))),
         Question("twice", "twice_as_long", "tap", 0.5, 3, (THINK, THINK, at("shapes_and_cost", panel="cost"))),
         # places
         Question(
