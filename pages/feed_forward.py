@@ -18,7 +18,7 @@ from pages.ui.page import Page
 from pages.ui.runs.measure import Measure, of_both
 from pages.ui.runs.worked_out import proof, pushed
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.sections.neuron import answered_most, show_contexts
+from pages.ui.sections.neuron import answered_most, fired_by, show_contexts
 from pages.ui.sections.without import answer_without_ffn
 from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
@@ -255,7 +255,7 @@ class FeedForward(Page):
         drawn = self.measure(self.prefix + "activation", beside=True, token=self.token)[self.token]
         best = np.argsort(-np.abs(drawn.values) if drawn.differs else -drawn.values, kind="stable")
         best = best[: LISTED if font_size() <= SMALL else LISTED_LARGE]
-        names = Axis(word("a_neuron"), [str(place + 1) for place in best])
+        names = Axis(word("a_neuron"), [self.named_by_what_fires_it(int(place)) for place in best])
         said = {"neuron": best[0] + 1, "value": f"{self.active[self.token, best[0]]:.2f}", "listed": len(best)}
         height = on_screen(80 + scaled(24 * len(best)))
         sentence = text("read_best", token=self.tokens[self.token], **said)
@@ -264,6 +264,11 @@ class FeedForward(Page):
             select(neuron=int(best[place]))
 
         self.activations("best", drawn[best], names, best == self.neuron, sentence, choose, height=height)
+
+    def named_by_what_fires_it(self, neuron: int) -> str:
+        """A neuron's number; in a story behind the pieces of a corpus that fired it most, where that was measured."""
+        pieces = fired_by(self, neuron) if self.story else []
+        return plain("neuron.named", neuron=neuron + 1, pieces=", ".join(pieces)) if pieces else str(neuron + 1)
 
     def fires(self) -> None:
         """The chosen neuron over all tokens of the input."""

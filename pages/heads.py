@@ -10,7 +10,7 @@ import streamlit as st
 from model import Trace, WeightsError
 from model.analysis import HeadPattern, head_pattern
 from model.encoder import MultiHeadAttention
-from model.tables import head_roles
+from model.tables import HeadRoles, head_roles
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.figures.theme import scaled
@@ -23,7 +23,7 @@ from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.head_patterns import head_patterns
 from pages.ui.sections.one_head import one_head
 from pages.ui.sections.overlay import every_weight
-from pages.ui.sections.roles import measured_role, show_role, source
+from pages.ui.sections.roles import measured_role, role_in_short, show_role, source
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
@@ -42,7 +42,7 @@ text, word = texts_of("heads")
 
 
 class Heads(Page):
-    asks_of = ("token", "layer")
+    asks_of = ("token",)
     title_equation = EQUATION
 
     @cached_property
@@ -151,6 +151,14 @@ class Heads(Page):
             role = roles.of(self.layer, self.head)
             st.caption(text("hunt_corpus", role=measured_role(role), count=f"{role.count:,}"))
 
+    @cached_property
+    def roles(self) -> HeadRoles | None:
+        """What the heads were measured to do over a corpus, where a story can say so."""
+        try:
+            return head_roles(source(self.choice.pipeline)) if self.story and self.trace.picture is None else None
+        except WeightsError:  # the part about roles says so
+            return None
+
     def all_heads(self, named: bool = True) -> None:
         """Every head of every layer as a tile; a click chooses one. named: what each does stands there, too."""
         kept = self.hide_special() if named else list(range(len(self.tokens)))
@@ -170,7 +178,11 @@ class Heads(Page):
         strongest = (
             float(shown.max()) if block > 1 and not drawn.differs else None
         )  # of many weights, hardly one is large
-        kind = "read_all_story" if self.story else "read_all" if named else "read_all_unnamed"
+        measured = self.roles.of(self.layer, self.head) if self.roles else None
+        if measured:
+            said["role"] = measured_role(measured)
+        told = "read_all_measured" if measured else "read_all_story"
+        kind = told if self.story else "read_all" if named else "read_all_unnamed"
         sentence = text(kind, n=len(looks), m=len(looked_at), **said)
         figure = tiles(
             shown,
@@ -179,13 +191,11 @@ class Heads(Page):
             chosen=(self.layer, self.head),
             limit=strongest,
             hover=[
-                f"{self.name_of[place]} · {self.patterns[place]}" if named else name
-                for place, name in self.name_of.items()
+                f"{self.name_of[place]} · {what}" if named else self.name_of[place]
+                for place, what in self.doings().items()
             ],
-            words=[self.in_short(self.found[place]) for place in self.name_of]
-            if named and len(self.weights) <= MOST_WORDED
-            else (),
-            height=on_screen(scaled(66 + len(self.weights) * 78)),
+            words=self.in_a_word() if named and len(self.weights) <= MOST_WORDED else (),
+            height=on_screen(scaled(66 + len(self.weights) * (62 if self.story else 78))),
         )
         figure.layout["meta"] = {"below": BELOW_STORY if self.story else BELOW}
         self.picture(
@@ -198,12 +208,25 @@ class Heads(Page):
             shows=drawn.on(*map(Axis, titles), Axis("", [self.named[i] for i in looks]), Axis("", names)),
         )
 
+    def doings(self) -> dict[tuple[int, ...], str]:
+        """The same of each head in full."""
+        if self.roles is None:
+            return self.patterns
+        return {(layer, head): measured_role(self.roles.of(layer, head)) for layer, head in self.name_of}
+
+    def in_a_word(self) -> list[str]:
+        """Of each head, what it was measured to do over a corpus; where nothing was, what it does on this input."""
+        if self.roles is None:
+            return [self.in_short(self.found[place]) for place in self.name_of]
+        return [role_in_short(self.roles.of(layer, head)) for layer, head in self.name_of]
+
     def hide_special(self) -> list[int]:
         """A switch that leaves [CLS] and [SEP] out, where there are others; returns the places that are shown."""
         special = [token in SPECIAL for token in self.tokens]
         if not any(special) or all(special):
             return list(range(len(self.tokens)))
-        hide_switch(self)
+        if not self.story:
+            hide_switch(self)
         return [place for place, hidden in enumerate(special) if not (hidden and self.choice.hide_special)]
 
     def average(self) -> None:

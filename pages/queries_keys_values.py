@@ -1,7 +1,7 @@
 """Queries, keys, values: three projections of the same vectors, for the chosen layer and head."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,9 @@ import streamlit as st
 from model import Trace
 from model.analysis import head_slice, placed
 from model.encoder import MultiHeadAttention
-from pages.ui.figures import Axis, heatmap, queries_and_keys, role_colours
+from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
+from pages.ui.figures.theme import mode
+from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps
@@ -39,12 +41,17 @@ class QueriesKeysValues(Page):
             st.info(text("single"), icon=":material/info:")
 
     def tell(self) -> Sequence[str]:
-        """What the selected token wants, offers and hands over: its three vectors, one below the other."""
-        rows = Axis("", [word(f"story_{role}") for role in ROLES])
-        picture = np.stack([self.vectors[role][self.token] for role in ROLES])
-        columns = Axis(word("axis_component"))
-        figure = heatmap(picture, rows, columns, square=False, height=260)
-        self.picture("story", figure, text("read_story", token=self.placed[self.token], d_k=self.config.d_k))
+        """The selected token's query laid over a key, product by product, and what then is handed over."""
+        query, colours = self.vectors["Q"][self.token], role_colours() | {"product": INK[mode()]}
+        products = query * self.vectors["K"]  # (token, d_k)
+        key = int(products.sum(axis=1).argmax()) if self.choice.key is None else self.choice.key
+        drawn = {"Q": query, "K": self.vectors["K"][key], "product": products[key], "V": self.vectors["V"][key]}
+        said = {"token": self.placed[self.token], "key": self.placed[key], "score": f"{products[key].sum():.1f}"}
+        figure = strips([(word(f"strip_{name}", **said), values, colours[name]) for name, values in drawn.items()])
+        table = partial(pd.DataFrame, {name: values for name, values in drawn.items()})
+        self.picture("story", figure, text("read_story", d_k=self.config.d_k, **said), table=table)
+        if len(self.tokens) > 1:
+            pick("key", word("story_pick"), self.tokens, key, key=f"{self.name}.key")
         return text("story_ask"), text("story_take_random" if self.choice.paper else f"story_take_{self.kind}")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:

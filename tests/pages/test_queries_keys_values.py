@@ -91,12 +91,18 @@ def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
     assert f"**{share:.0%}**" in texts(app).replace("\\", "")
 
 
-def test_a_story_is_one_picture_of_the_selected_token() -> None:
-    app = open_page(NAME, depth="story", token="3", **KINDS[0])
-    _, trace, _ = run_of(app)
-    vectors = [trace[f"layers.0.attention.{role}"][0, 2] for role in ROLES]
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), np.stack(vectors))
-    assert len(charts(app)) == 1 and not steps(app)
+def test_a_story_lays_the_selected_tokens_query_over_the_key_that_fits_best_or_is_chosen() -> None:
+    for link in ({}, {"key": "5"}):
+        app = open_page(NAME, depth="story", token="3", **link, **KINDS[0])
+        _, trace, _ = run_of(app)
+        Q, K, V = (trace[f"layers.0.attention.{role}"][0] for role in ROLES)
+        scores = trace["layers.0.attention.scores"][0, 2]
+        key = 4 if link else int(scores.argmax())
+        drawn = [numbers(part["y"]) for part in figure(app)["data"]]
+        for values, own in zip(drawn, (Q[2], K[key], Q[2] * K[key], V[key]), strict=True):
+            np.testing.assert_allclose(values, own, rtol=1e-6)
+        assert drawn[2].sum() == pytest.approx(scores[key], abs=1e-3)
+        assert len(charts(app)) == 1 and not steps(app)
 
 
 def test_the_equations_are_those_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

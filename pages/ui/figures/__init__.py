@@ -30,6 +30,7 @@ from pages.ui.figures.curves import (
     lines,
     outlines,
     spreads,
+    strips,
     undivided,
     waterfall,
     waves,

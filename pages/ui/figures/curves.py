@@ -154,6 +154,25 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     return figure_of([bar], layout | look(min(720, 80 + scaled(len(values) * 24))))
 
 
+def strips(rows: Sequence[tuple[str, np.ndarray, str]], row_height: int = 92) -> Figure:
+    """Vectors as bars, one below the other and place over place: of each its title, its values and its colour."""
+    height, gap = scaled(row_height) * len(rows), 1.9 * font_size()
+    data, titles, layout = [], [], {}
+    for line, (title, values, colour) in enumerate(rows):
+        name = str(line + 1) if line else ""
+        top, bottom = 1 - line / len(rows) - gap / height, 1 - (line + 1) / len(rows) + 6 / height
+        bar = {"type": "bar", "x": np.arange(1, len(values) + 1), "y": values, "marker": {"color": colour}}
+        data.append(bar | {"yaxis": f"y{name}", "hovertemplate": "%{x}: %{y:.4f}<extra></extra>"})
+        layout[f"yaxis{name}"] = {"domain": [bottom, top], "visible": False, "zeroline": True}
+        place = {"x": 0, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        titles.append(
+            place | {"text": label(title), "showarrow": False, "font": {"color": colour, "size": font_size() + 2}}
+        )
+    layout["xaxis"] = {"visible": False, "anchor": f"y{len(rows)}"}
+    sizes = {"margin": {"l": 6, "r": 6, "t": 6, "b": 6}, "bargap": 0.15, "showlegend": False, "annotations": titles}
+    return figure_of(data, layout | look(height) | sizes)
+
+
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
     """The same bars for the values of another run, as outlines over them; letter: of the axis of values."""
     if "name" in bar:  # one of several at each place

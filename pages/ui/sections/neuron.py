@@ -32,12 +32,16 @@ def show_contexts(view: View, neuron: int) -> None:
         st.caption(t("neuron.legend"))
 
 
-def answered_most(view: View, neuron: int) -> list[str]:
-    """For a story: the pieces of the corpus that fired a neuron of the chosen layer most, if that was measured."""
+def fired_by(view: View, neuron: int) -> list[str]:
+    """The pieces of the corpus that fired a neuron of the chosen layer most, if that was measured."""
     contexts = neuron_contexts(source(view.choice.pipeline), view.choice.layer, neuron)
-    if contexts is None or not contexts.top:
+    return list(dict.fromkeys(context.tokens[context.place] for context in contexts.top)) if contexts else []
+
+
+def answered_most(view: View, neuron: int) -> list[str]:
+    """For a story: the pieces of the corpus that fired a neuron most, in words."""
+    if not (pieces := fired_by(view, neuron)):
         return []
-    pieces = dict.fromkeys(context.tokens[context.place] for context in contexts.top)
     return [t("neuron.story", neuron=neuron + 1, pieces=plain("common.comma").join(map(quoted, pieces)))]
 
 

@@ -1,5 +1,6 @@
 """What a head does over a whole corpus, in words: always with the share of places in which it holds."""
 
+import re
 import shlex
 
 import streamlit as st
@@ -44,6 +45,16 @@ def role_in_words(role: Role) -> str:
     if role.relation is None:
         return plain(f"roles.{role.name}", **said)
     return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
+
+
+def role_in_short(role: Role) -> str:
+    """The same in a word or two, for a tile: "the next"; nothing where a head has no clear role."""
+    if not role.clear:
+        return ""
+    if role.relation is None:
+        return plain(f"roles.tile_{role.name}")
+    relation = re.split(r" ?[(（]", relation_in_words(role.relation))[0]
+    return plain(f"roles.tile_{role.direction}", relation=relation)
 
 
 def measured_role(role: Role) -> str:
