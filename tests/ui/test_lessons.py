@@ -23,6 +23,7 @@ from pages.ui.lessons.truths import TRUTHS, asked_on, clear_truth, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
+from tests import networks
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 #: The network whose run a question is asked of here, where it is not that of the hidden word.
@@ -547,3 +548,25 @@ def test_what_was_missed_comes_back_after_two_others_and_once_only() -> None:
     assert following(keys, [], start="d") == "d" and following(keys, [("d", True)], start="d") == "e"
     assert following(keys, [("f", False)]) == END  # nothing is left to stand between
     assert following(keys, [], start="d", left_out="de") == "f"
+
+
+@pytest.mark.parametrize("name", [*networks.CONFIGS, "translation"])
+def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its_texts(name: str) -> None:
+    """Norm first, narrow embeddings, two sentences, two classifiers, colours, no head: whatever can be read here."""
+    pipeline = networks.pipeline(name)
+    trace = networks.trace_of(name)
+    config = pipeline.config
+    names = [f"class {number}" for number in range(config.classes)] if config.head == "classifier" else None
+    names = names or [str(number) for number in range(config.vocab_size)]
+    for token, layer, head in [(0, None, None), (len(trace.tokens) - 1, 0, None), (len(trace.tokens) // 2, 0, 1)]:
+        here = Case(pipeline, trace, token, names, layer, min(head, config.heads - 1) if head else head)
+        for key, question in QUESTIONS.items():
+            if (truth := truth_of(question.measure, here)) is None:
+                continue
+            figures = [value for value in truth.said.values() if isinstance(value, float | int)]
+            figures += [truth.margin, *(value for _, value in truth.bars)]
+            assert np.isfinite(figures).all() and json.dumps([truth.answer, truth.said, truth.bars, truth.place])
+            names_of_texts = (*truth.told, "ask", "otherwise", "hint_1", "hint_2", "hint_3")
+            said = " ".join(catalogue("en")[f"lesson.{key}.{text}"] for text in names_of_texts)
+            assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
+            assert is_right(question.gesture, truth.answer, truth) or question.gesture == "beans"

@@ -34,7 +34,7 @@ text, word = texts_of("lesson")
 def make_a_lesson(lesson: Lesson) -> None:
     """Draw, closed at first, what a lesson is made with. A change of it is chosen, and so stands in the link."""
     look = {"icon": ":material/edit_note:", "key": "lesson.maker", "on_change": "rerun"}
-    with st.expander(word("make"), expanded=lesson.name == OWN, **look) as box:
+    with st.expander(word("make"), **look) as box:
         if not box.open:
             return
         st.markdown(text("make_how"))
