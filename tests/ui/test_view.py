@@ -172,7 +172,7 @@ def test_the_buttons_of_the_parts_take_two_lines_on_a_phone_even_beside_somethin
 
 def test_the_steps_of_attention_take_two_lines_on_a_phone() -> None:
     buttons = open_page("attention", depth="numbers").get("button_group")
-    rows = "either.stage", "either.weights_as"
+    rows = "either.stage", "either.as_"
     steps, ways = ([group for group in buttons if row in group.proto.id] for row in rows)
     assert [group.proto.wrap for group in steps + ways] == [True, True]
 
