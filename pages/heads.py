@@ -18,6 +18,7 @@ from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.runs.measure import of_both
+from pages.ui.sections.at_once import frame_at_once
 from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.head_patterns import head_patterns
@@ -206,6 +207,7 @@ class Heads(Page):
             table=table,
             on_pick=lambda row, column: select(layer=row, head=column),
             shows=drawn.on(*map(Axis, titles), Axis("", [self.named[i] for i in looks]), Axis("", names)),
+            at_once=frame_at_once(self),
         )
 
     def doings(self) -> dict[tuple[int, ...], str]:

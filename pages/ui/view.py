@@ -12,6 +12,7 @@ from model.config import EncoderConfig
 from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import figures
+from pages.ui.components.at_once import AtOnce
 from pages.ui.components.chart import chart
 from pages.ui.figures import Figure
 from pages.ui.figures.equations import in_words
@@ -155,9 +156,14 @@ class View(Runs):
 
     def moves(self, place: tuple[int, int], sizes: tuple[int, int], choose: Callable[[int, int], None]) -> None:
         """Let Shift and an arrow move the chosen cell: `choose` gets the next row and column. sizes: of the map."""
+        at = list(place)  # keys are faster than pages: the next press goes on from there
+
+        def move(by: tuple[int, int]) -> None:
+            at[:] = (min(max(here + step, 0), n - 1) for here, step, n in zip(at, by, sizes, strict=True))
+            choose(*at)
+
         for arrow, by in ARROWS.items():
-            going = zip(place, by, sizes, strict=True)
-            self.on_key(f"Shift+{arrow}", partial(choose, *(min(max(at + step, 0), n - 1) for at, step, n in going)))
+            self.on_key(f"Shift+{arrow}", partial(move, by))
 
     # -- parts of a page ---------------------------------------------------------------------------
 
@@ -191,6 +197,7 @@ class View(Runs):
         still: bool = False,
         law_of: Sequence[str] = (),
         of_head: tuple[int, int] | None = None,
+        at_once: AtOnce | None = None,
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
 
@@ -203,7 +210,7 @@ class View(Runs):
         sentence then says which is which. still: no change moves this picture; any other that shows one run while the
         reader wants two says which. law_of: the keys of quantities, beside `quantity`, of whose equations the sentence
         speaks: where the reader changed one of them, it would not be true. of_head: the layer and the head that it
-        shows, where those are not the chosen ones.
+        shows, where those are not the chosen ones. at_once: how the browser draws it for another place by itself.
         """
         if self.touched(*law_of, *([quantity.key] if quantity else [])):
             sentence = t("change.no_law")
@@ -233,6 +240,7 @@ class View(Runs):
             alt=joined(f"{ended} {unmarked(sentence)}"),
             file=self.file_name(self.name, title, self.where(of_head)),
             on_pick=on_pick,
+            at_once=at_once,
         )
         st.markdown(joined(sentence))
         if not still and not compared:

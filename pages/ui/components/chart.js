@@ -5,6 +5,19 @@ const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const words = new TextDecoder()
+const KINDS = {
+  i1: Int8Array, u1: Uint8Array, i2: Int16Array, u2: Uint16Array, i4: Int32Array, u4: Uint32Array,
+  f4: Float32Array, f8: Float64Array,
+}
+
+/* A figure's arrays, which come by their bytes; one of rows as Plotly would have it, too. */
+function unpacked(_, value) {
+  if (value?.bdata === undefined) return value
+  const numbers = new KINDS[value.dtype](Uint8Array.from(atob(value.bdata), sign => sign.charCodeAt()).buffer)
+  const [rows, columns] = String(value.shape ?? '').split(', ').map(Number)
+  return columns === undefined ? numbers : Array.from({ length: rows }, (_, i) => numbers.subarray(i * columns, (i + 1) * columns))
+}
+const plain = (_, value) => ArrayBuffer.isView(value) ? [...value] : value
 
 /* The reader's colours and letters, for all that the figure says nothing about. */
 function theme(style, size) {
@@ -22,7 +35,7 @@ function theme(style, size) {
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
    read as one. */
 function thin(place) {
-  const cell = place.wanted.figure.layout.shapes?.at(-1)  // where one is chosen, its frame
+  const cell = place.drawn.layout.shapes?.at(-1)  // where one is chosen, its frame
   for (const [at, from, to, gap] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', -1]]) {
     const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
@@ -42,7 +55,7 @@ function thin(place) {
 }
 
 /* In a slim picture the colour bar takes the whole width, or its numbers would lie on each other; names take less. */
-const widen = trace => trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, len: 1 } } : trace
+const widen = trace => trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, len: 1 } } : { ...trace }
 function slim({ xaxis, yaxis, margin, font }) {
   const below = { ...xaxis?.title, font: { size: 12 } }, beside = { text: '', standoff: 0 }
   const l = margin.l - (yaxis?.title?.text ? 2.5 * font.size : 0)
@@ -62,20 +75,26 @@ function fill(place, layout) {
 }
 
 function draw(place) {
-  const { Plotly } = window, { figure, save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
+  const { Plotly } = window, { save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
   if (!width || !Plotly) return
+  const figure = place.drawn = document.atOnce?.figure(place.wanted) ?? place.wanted.figure
   const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
-  const layout = { ...figure.layout, template }
+  const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
   else if ((layout.yaxis?.scaleanchor || layout.meta?.below) && document.documentElement.matches('.big'))
     fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
-  const data = layout.width < SLIM ? figure.data.map(widen) : figure.data
+  const data = figure.data.map(layout.width < SLIM ? widen : trace => ({ ...trace }))
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
-  if (place.look === look) Plotly.react(place, data, layout)
+  const { shapes, ...rest } = layout, told = [data, rest, shapes ?? []].map(part => JSON.stringify(part, plain))
+  const [numbers, ground, frames] = told.map((part, i) => place.look === look && part === place.told?.[i])
+  if (numbers && ground && frames) return  // as it was drawn at once, or before
+  place.told = told
+  if (numbers && ground) Plotly.relayout(place, { shapes: shapes ?? [] })
+  else if (place.look === look) Plotly.react(place, data, layout)
   else {  // the first time, or in other colours
     place.look = look
     const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
@@ -102,13 +121,17 @@ const move = event => { event.currentTarget.moved = performance.now() }
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
   place.leave?.()  // nobody else ends what an earlier run of this began
-  place.wanted = JSON.parse(words.decode(data))
-  place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.answered)
+  place.wanted = JSON.parse(words.decode(data), unpacked)
+  place.draw = () => draw(place)
+  place.classList.toggle('once', Boolean(place.wanted.once))
+  for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by])
+  place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])
   place.pick = point => {
     if (!place.wanted.picks) return
     const number = Math.max(Date.now(), (place.clicks.at(-1)?.[0] ?? 0) + 1)
     place.clicks = [...place.clicks.filter(([earlier]) => earlier > number - KEPT), [number, point]]
     setTriggerValue('picked', place.clicks)
+    document.atOnce?.pick(place, place.wanted.key, number, point)
   }
   place.setAttribute('role', 'figure')
   place.setAttribute('aria-label', place.wanted.alt)

@@ -6,9 +6,12 @@ wide it is. This one knows that beforehand, and is drawn once.
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
+from pages.ui.components.at_once import AtOnce
+from pages.ui.components.keys import DONE
 from pages.ui.components.told import told
 from pages.ui.figures import Figure
 from pages.ui.server.assets import script
@@ -17,11 +20,19 @@ from pages.ui.text import plain
 _chart = st.components.v2.component("chart", html='<div class="chart"></div>', js=script("chart"), isolate_styles=False)
 
 
-def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[..., None] | None = None) -> None:
+def chart(
+    figure: Figure,
+    key: str,
+    alt: str,
+    file: str = "",
+    on_pick: Callable[..., None] | None = None,
+    at_once: AtOnce | None = None,
+) -> None:
     """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
 
     alt: what it shows, in words. file: the name of the PNG that its camera saves. on_pick(row, column): called when a
-    mark is clicked; where the marks carry numbers (customdata lists), it gets those.
+    mark is clicked; where the marks carry numbers (customdata lists), it gets those. at_once: how the browser draws it
+    for another place by itself.
 
     Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
     """
@@ -35,7 +46,14 @@ def chart(figure: Figure, key: str, alt: str, file: str = "", on_pick: Callable[
                 st.session_state[answered] = number
 
     mode = st.context.theme.type  # in other colours it is another chart
-    about = {"mode": mode, "alt": alt, "file": file, "save": plain("frame.save_picture"), "picks": on_pick is not None}
-    about["answered"] = st.session_state.get(answered, 0)
+    about: dict[str, Any] = {
+        "mode": mode,
+        "alt": alt,
+        "file": file,
+        "save": plain("frame.save_picture"),
+        "picks": on_pick is not None,
+    }
+    about["key"], about["heard"] = key, {"keys": st.session_state.get(DONE, 0), key: st.session_state.get(answered, 0)}
+    about["once"] = at_once and at_once.send(key)
     data = f'{json.dumps(about)[:-1]}, "figure": {figure.as_json()}}}'
     _chart(key=key, data=data.encode(), on_picked_change=picked)

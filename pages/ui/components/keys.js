@@ -5,6 +5,7 @@ const KEPT = 30_000  // ms; so long is a press sent again with every later one
 export default function({ data: [keys, done], setTriggerValue }) {
   const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
   presses.waiting = presses.waiting.filter(([number]) => number > done)
+  document.atOnce?.hear('keys', done)
   const press = event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's
@@ -14,6 +15,7 @@ export default function({ data: [keys, done], setTriggerValue }) {
     event.preventDefault()
     presses.last = Math.max(Date.now(), presses.last + 1)
     presses.waiting = [...presses.waiting.filter(([number]) => number > presses.last - KEPT), [presses.last, key]]
+    document.atOnce?.press(key, presses.last)
     setTriggerValue('pressed', { seen: done, waiting: [...presses.waiting] })
   }
   // A mouse on a row of buttons would leave the arrows to that row; who comes there by keys wants just that.

@@ -149,17 +149,19 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     Plotly takes more where that is too little, but then it draws the whole picture a second and a third time.
     """
     size, margin = layout["font"]["size"], layout["margin"]
-    needed = {}
-    for side, letter in (("l", "yaxis"), ("b", "xaxis")):
+    needed, every = {}, layout.get("meta", {})
+    for side, letter, along in (("l", "yaxis", "rows"), ("b", "xaxis", "columns")):
         axis = layout.get(letter, {})
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
             continue
-        names = [text_width(name) for name in axis.get("ticktext", ())] if axis.get("showticklabels", True) else []
+        names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
+        names = names if axis.get("showticklabels", True) else []
         widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
         length = USUAL_WIDTH if size <= 12 or layout.get("yaxis", {}).get("scaleanchor") else WHOLE_WIDTH
-        upright = side == "b" and (axis.get("tickangle") == 0 or widest * len(names) < length)
-        along = 1.3 * size if upright else max(widest, 1.2 * size)
-        needed[side] = math.ceil(margin[side] + along + 3 * size + 2 * axis.get("linewidth", 0))
+        standing = len(thinned(len(names), None)) if names else 0  # whichever is chosen: the picture stays where it is
+        upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
+        deep = 1.3 * size if upright else max(widest, 1.2 * size)
+        needed[side] = math.ceil(margin[side] + deep + 3 * size + 2 * axis.get("linewidth", 0))
     if any(trace.get("colorbar", {}).get("orientation") == "h" and trace.get("showscale", True) for trace in traces):
         needed["t"] = margin["t"] + math.ceil(3.5 * size)
     return needed
@@ -184,7 +186,7 @@ def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
     side = scale(axis.title, **BARE)
     if axis.labels:
         named = range(n) if named is None else named
-        size = font_size() if len(named) <= 20 else font_size() - 2
+        size = font_size() if n <= 20 else font_size() - 2
         side |= {
             "tickmode": "array",
             "tickvals": list(named),

@@ -68,7 +68,7 @@ def attention_lines(
         bundles.setdefault(bundle, []).extend(((0, i), (1, j), BREAK))
     for (tenth, lit, less), ends in sorted(bundles.items()):
         share = (tenth + 0.5) / 10
-        colour = (LESS if less else MORE) if differs else ACCENT if lit else role_colours()["Q"]
+        colour = (LESS if less else MORE) if differs else line_colours()[lit]
         opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
         traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
     traces.append(_line_marks(weights, pairs, rows, columns))
@@ -92,6 +92,11 @@ def attention_lines(
     height = 70 + scaled(most * 28)
     height = on_screen(height) if most <= 24 else int(min(900, height))
     return figure_of(traces, layout | look(height))
+
+
+def line_colours() -> tuple[str, str]:
+    """Of the lines of any row, and of the chosen one."""
+    return role_colours()["Q"], ACCENT
 
 
 def _line_marks(weights: np.ndarray, pairs: list[list[int]], rows: Axis, columns: Axis) -> dict:

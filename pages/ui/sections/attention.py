@@ -10,6 +10,7 @@ from model.analysis import softmax
 from pages.ui.components.player import player
 from pages.ui.figures import Axis, attention_lines, bars
 from pages.ui.frame.pickers import bound, either
+from pages.ui.sections.at_once import bars_at_once, lines_at_once
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
 from pages.ui.sections.four_tokens import set_by_hand
 from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
@@ -259,7 +260,8 @@ def weights_picture(view: View, key: str, way: str) -> None:
 
         title = plain("attention.weights")
         picked = {"title": title, "quantity": quantity, "values": part.values, "table": table, "on_pick": choose}
-        view.picture("weights", drawn, said, shows=part.on(looks, looked_at), **picked)
+        once = lines_at_once(view, key, rows, columns, least, others)
+        view.picture("weights", drawn, said, shows=part.on(looks, looked_at), at_once=once, **picked)
         return
     row = shown[token, columns]
     drawn = bars(row.values, looked_at, plain("attention.weight"), **row.look)
@@ -273,4 +275,5 @@ def weights_picture(view: View, key: str, way: str) -> None:
         table=table,
         on_pick=lambda place, _: select(**{looked: columns[place]}),
         shows=row.on(looked_at),
+        at_once=bars_at_once(view, key, rows, columns),
     )

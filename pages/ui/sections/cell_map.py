@@ -10,6 +10,7 @@ from model.edits import PARTS
 from pages.ui import figures
 from pages.ui.figures import Axis
 from pages.ui.runs.measure import place_in_words
+from pages.ui.sections.at_once import map_at_once
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
@@ -139,6 +140,7 @@ def draw_map(
         on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
         shows=shown.on(across, down),
         still=view.beside(key),  # the other stands there too
+        at_once=map_at_once(view, key, rows, columns) if cell and strongest is None else None,
     )
 
 

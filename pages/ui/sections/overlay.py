@@ -12,6 +12,7 @@ from model.digits import FAINTEST, hold_ink
 from pages.ui.components.chart import chart
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
 from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
+from pages.ui.sections.at_once import patches_at_once
 from pages.ui.sections.telling_head import is_off
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
@@ -73,6 +74,7 @@ def over_one(view: View, key: str) -> None:
         table=pd.DataFrame(weights.values, index=tokens, columns=tokens),
         on_pick=look_from,
         shows=shown.on(Axis("", tokens)),
+        at_once=patches_at_once(view, key),
     )
     place = divmod(max(view.token - front, 0), side)
     view.moves(place, (side, side), look_from)

@@ -1,0 +1,117 @@
+"""`python -m tests.browser.painted [VISITORS]`: how long from a key until its picture is painted, in a real Chromium.
+
+Alone, or while so many others click through the app. What is drawn at once asks the server for nothing; so a class
+should be felt only where it takes the processor from the browser. No test depends on these times.
+"""
+
+import asyncio
+import random
+import statistics
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.bench import LINK, SCREEN
+from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
+from tests.classroom.__main__ import WALK, Place, come, keep_clicking
+from tests.classroom.server import Server, serve
+
+LONG = (
+    "the old man who sat by the river told the children that the small boat which they had seen in the morning was his "
+    "and that he had built it with his own hands ."
+)
+TIMES, THINK = 60, 2.0
+KEYS = ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft")
+# From a key, by the browser's own clock, to the frame with its picture; and whether that was another picture.
+WATCH = """() => {
+    window.painted = []
+    const shown = () => JSON.stringify(document.querySelector('.chart.once').drawn)
+    let before = shown()
+    document.addEventListener('keydown', event => {
+        requestAnimationFrame(() => {
+            const { port1, port2 } = new MessageChannel()
+            port1.onmessage = () => {
+                const ms = performance.now() - event.timeStamp, after = shown()
+                window.painted.push([ms, after !== before])
+                before = after
+            }
+            port2.postMessage(0)
+        })
+    })
+}"""
+
+
+@contextmanager
+def visitors(server: Server, number: int) -> Iterator[None]:
+    """So many visitors who click every few seconds, on a thread of their own, to the end of the block."""
+    place, there, over = Place("class", WALK), threading.Event(), threading.Event()
+
+    async def visit() -> None:
+        dice = [random.Random(seed) for seed in range(number)]
+        everybody = [await come(server, place, one) for one in dice]
+        there.set()
+        clicks = [
+            asyncio.create_task(keep_clicking(one, place, THINK, float("inf"), its))
+            for one, its in zip(everybody, dice, strict=True)
+        ]
+        while not over.is_set():
+            await asyncio.sleep(0.2)
+        for task in clicks:
+            task.cancel()
+        await asyncio.gather(*clicks, return_exceptions=True)
+        for one in everybody:
+            await one.close()
+
+    thread = threading.Thread(target=asyncio.run, args=(visit(),))
+    thread.start()
+    there.wait()
+    yield
+    over.set()
+    thread.join()
+
+
+def opened(browser: Browser, address: str) -> Page:
+    page = browser.new_context(**SCREEN).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.locator(".chart.once .main-svg").first.wait_for(state="attached")
+    page.wait_for_timeout(3000)
+    page.evaluate(WATCH)
+    return page
+
+
+def line(browser: Browser, app: str, name: str, depth: str, sentence: str, dice: random.Random) -> str:
+    link = LINK | {"layer": 3, "head": 4, "depth": depth, "s": sentence, "seen": "attention~heads"}
+    page = opened(browser, f"{app}/{name}?{urlencode(link)}")
+    for turn in range(TIMES):
+        page.keyboard.press(KEYS[turn % len(KEYS)])
+        page.wait_for_timeout(dice.uniform(150, 700))
+    page.wait_for_timeout(1000)
+    seen = page.evaluate("window.painted")
+    page.context.close()
+    times = sorted(ms for ms, other in seen if other)
+    told = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
+    about = f"{name}, {depth}, {len(sentence.split()) + 2} tokens"
+    return f"{about:34}{told}   {len(times)} of {TIMES}"
+
+
+def main(number: int) -> None:
+    if CHROMIUM is None:
+        sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
+    with serve() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        dice = random.Random(0)
+        print(f"From a key to its picture, {number} others click: median, 95 %, longest; how many were seen at once")
+        with visitors(server, number):
+            for name, depth in (("attention", "story"), ("attention", "numbers"), ("heads", "story")):
+                for sentence in (LINK["s"], LONG):
+                    print(line(browser, f"http://{server.address}", name, depth, sentence, dice), flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else 0)

@@ -1,0 +1,73 @@
+"""What a browser is given to draw another head by itself: all that it needs, and nothing where it could go wrong."""
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Trace, load
+from model.by_hand import strongest_cell
+from pages.ui.sections.at_once import strongest_keys
+from tests.pages.opening import charts, open_page
+
+SENTENCE = "the dog chased the cat ."
+LINK = {"s": SENTENCE, "depth": "numbers"}
+
+
+def sent(app: AppTest) -> list[tuple[str, np.ndarray]]:
+    """The numbers that came with the page: by what they are called, and as they are."""
+    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "at_once"]
+    found = []
+    for part in parts:
+        name, shape, numbers = part.bytes.split(b"\n", 2)
+        layers, heads, n = json.loads(shape)[:3]
+        every = np.frombuffer(numbers, np.float32)
+        found.append((name.decode(), every[: layers * heads * n * n].reshape(layers, heads, n, n)))
+    return found
+
+
+@pytest.mark.parametrize("name", ["attention.scores", "attention.weights"])
+@pytest.mark.parametrize("pipeline", ["text", "digits"])
+def test_the_outlined_key_is_the_strongest_cell_of_each_row(pipeline: str, name: str) -> None:
+    run = load("text")("the cat sat on the [MASK] .") if pipeline == "text" else load("digits")(digit())
+    found = strongest_keys(run, name)
+    for layer, head, query in np.ndindex(found.shape):
+        assert strongest_cell(run, f"layers.{layer}.{name}", head=head, token=query)[-1] == found[layer, head, query]
+
+
+def digit() -> np.ndarray:
+    drawn = np.zeros((28, 28), np.float32)
+    drawn[6:22, 12:16] = 1
+    return drawn
+
+
+@pytest.mark.parametrize("stage", ["scores", "scaled", "weights"])
+def test_all_numbers_of_the_run_come_as_they_were_recorded(stage: str) -> None:
+    run: Trace = load("text")(SENTENCE)
+    app = open_page("attention", **LINK, stage=stage)
+    ((name, values),) = sent(app)
+    np.testing.assert_array_equal(values, run.over_layers(f"attention.{stage}"))
+    assert charts(app)[0]["once"]["run"] == name
+    ((again, _),) = sent(app.run())
+    assert again == name  # by which the browser knows that it has them
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"edits": "layers.0.attention.heads~zero~head.2", "shown": "difference"},
+        {"other": "the cat chased the dog .", "shown": "against"},
+        {"stage": "heads"},
+    ],
+    ids=["difference", "another input", "× V"],
+)
+def test_what_the_browser_could_not_draw_rightly_waits_for_the_server(link: dict[str, str]) -> None:
+    app = open_page("attention", **LINK, **link)
+    assert not sent(app) and not charts(app)[0]["once"]
+
+
+def test_of_a_run_with_very_many_numbers_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.ui.sections.at_once.MOST", 100)
+    app = open_page("attention", **LINK)
+    assert not sent(app) and not charts(app)[0]["once"]
