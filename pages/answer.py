@@ -23,6 +23,7 @@ from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.patches import first_to_know
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
+from pages.ui.sections.temperature import at_temperature
 from pages.ui.sections.who_wrote import who_wrote
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
@@ -74,7 +75,7 @@ class Answer(Page):
         return ()
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {"all": self.all_of_it, "wrote": self.written_by}
+        return {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}
 
     def code(self) -> Sequence[object]:
         return (type(self.pipeline.network),)
@@ -90,6 +91,10 @@ class Answer(Page):
         """What each part of the network has in the lead of an answer."""
         at, output = self.chosen_logit
         who_wrote(self, at if self.words else 0, output, hidden=to_keep_hidden(self, self.hidden))
+
+    def spread(self) -> None:
+        """The answer as it would be at another temperature."""
+        at_temperature(self, self.asked if self.words else 0, self.hidden.get(self.asked))
 
     def all_of_it(self) -> None:
         """The guesses at each hidden place, or the classes; the logits; and the arithmetic of one."""

@@ -184,6 +184,7 @@ class Choice:
     every_layer: bool = linked(FLAG, False)  # Heads: those of all layers
     penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
     decoder: bool = linked(FLAG, False)  # Home: draw the decoder, too
+    tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
     same_range: bool = linked(FLAG, False)  # Tokens: one colour scale for all vectors
     any_place: bool = linked(FLAG, False)  # What if: vectors of any place in any other
