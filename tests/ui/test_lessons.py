@@ -166,6 +166,8 @@ def test_favourites_are_counted_head_by_head(kind: str) -> None:
     layer, i, loudest = (truth.place[name] for name in ("layer", "token", "head"))
     places = ({"layer": layer, "head": head, "token": i, "key": 0} for head in range(here.trace.config.heads))
     assert truth.answer == len({int(row(here, replace(truth, place=place)).argmax()) for place in places})
+    rows = np.sort(here.trace[f"layers.{layer}.attention.weights"][:, i])
+    assert truth.margin == pytest.approx(float((rows[:, -1] - rows[:, -2]).min()))
     width, W_O = here.trace.config.d_k, here.pipeline.network.layers[layer].attention.W_O.weight.numpy()
     found = here.trace[f"layers.{layer}.attention.heads"][loudest, i]
     push = float(np.linalg.norm(W_O[:, loudest * width : (loudest + 1) * width] @ found))
@@ -406,6 +408,11 @@ def _nothing_found(network: nn.Module) -> None:
     _off(*(layer.attention.W_O for layer in network.layers))
 
 
+def _keys_like_queries(network: nn.Module) -> None:
+    for layer in network.layers:
+        layer.attention.W_K.load_state_dict(layer.attention.W_Q.state_dict())
+
+
 def _same_values(network: nn.Module) -> None:
     """What each token hands over is the same."""
     for layer in network.layers:
@@ -452,6 +459,30 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
 def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[nn.Module], None]) -> None:
     told(key)  # of the trained network it is
     assert clear_truth(QUESTIONS[key], case(doctored(change))) is None
+
+
+@pytest.mark.parametrize(("kind", "near"), [("text", 1), ("digits", 0)])
+def test_favourites_are_not_counted_where_they_are_all_the_same(kind: str, near: int) -> None:
+    """Or so few that "one" would count as right."""
+    few = 0
+    for here, layer in product(cases_of(kind), range(len(cases_of(kind)[0].layers))):
+        weights = here.trace[f"layers.{layer}.attention.weights"][:, here.token]
+        if len(set(weights.argmax(axis=-1))) <= 1 + near:
+            few += 1
+            assert clear_truth(QUESTIONS["favourites"], replace(here, layer=layer)) is None
+    assert few
+
+
+def test_whose_key_fits_is_not_asked_where_it_is_the_tokens_own() -> None:
+    """Else what most would say is right."""
+    alike = case(doctored(_keys_like_queries))
+    fixed = [replace(alike, layer=layer, head=head) for layer, head in alike.every_head]
+    own = [here for here in fixed if _best(here) == here.token]
+    assert own and not any(clear_truth(QUESTIONS["fit"], here) for here in own)
+
+
+def _best(here: Case) -> int:
+    return int(here.trace[f"layers.{here.layer}.attention.scores"][here.head, here.token].argmax())
 
 
 def test_a_drawing_is_asked_what_has_sense_for_it() -> None:

@@ -16,6 +16,7 @@ from pages.ui.lessons.written import (
     MOST_QUESTIONS,
     MOST_TEXT,
     OWN,
+    VIEWS,
     LessonError,
     lesson_from_code,
     lesson_from_text,
@@ -60,12 +61,13 @@ def test_what_a_teacher_set_down_is_right_and_where_she_did_not_every_guess_is()
     assert truth and is_right("slide", 0.3, truth)
 
 
-def test_of_an_address_the_place_is_kept_and_not_the_input() -> None:
-    address = "http://10.0.0.2:8501/attention?lang=en&input=sentence&s=i+love+you&layer=3&head=7&token=2&depth=numbers"
-    assert place_of(address) == "attention?layer=3&head=7&token=2"
-    assert opened_at(place_of(address)) == ("attention", {"layer": 2, "head": 6, "token": 1})
-    assert place_of("http://school.example/?layer=2") == "home?layer=2" and opened_at("home?") == ("home", {})
-    assert opened_at("attention?as=row&least=5") == ("attention", {"as_": "row", "least": 5})
+def test_a_view_is_what_is_chosen_but_for_the_input() -> None:
+    choice = Choice(lang="zh", sentence="i love you", layer=2, head=6, token=1, depth="code", as_="row", lesson="heads")
+    assert place_of("attention", choice) == "attention?layer=3&head=7&token=2&as=row"
+    seen = {"layer": 2, "head": 6, "token": 1, "as_": "row"}
+    assert opened_at(place_of("attention", choice)) == ("attention", seen) and opened_at("home?") == ("home", {})
+    for page in VIEWS:
+        assert opened_at(place_of(page, Choice())) == (page, {"layer": 0, "head": 0})
 
 
 def row(**values: object) -> str:
@@ -95,7 +97,8 @@ OWN_NUMBER = {"text": "?", "gesture": "number"}
         (row(ask="fit", place="https://elsewhere.example/attention"), "place"),
         (row(ask="fit", place="nowhere"), "place"),
         (row(ask="fit", place="attention?s=another"), "place"), (row(ask="fit", place="attention?layer=x"), "question"),
-        (row(ask="fit", place="lesson?layer=1"), "place"), (row(ask="fit", place="attention?token=-1"), "place"),
+        (row(ask="fit", place="lesson?layer=1"), "place"),
+        (row(ask="fit", place="home?class=ABCDEF"), "place"), (row(ask="fit", place="attention?token=-1"), "place"),
         (row(text="?"), "question"), (row(text="", gesture="tap", options=["a", "b"]), "question"),
         (row(text="?", gesture="word"), "question"), (row(text="?", gesture="tap"), "question"),
         (row(**OWN_TAP | {"options": ["a"]}), "question"), (row(**OWN_TAP | {"options": ["a", "a"]}), "question"),

@@ -14,6 +14,7 @@ from pages.ui.lessons.written import (
     MOST_WORDS,
     OWN,
     OWN_GESTURES,
+    VIEWS,
     LessonError,
     lesson_from_text,
     lesson_to_code,
@@ -21,7 +22,7 @@ from pages.ui.lessons.written import (
     own_lesson,
     place_of,
 )
-from pages.ui.state.link import select
+from pages.ui.state.link import chosen, select
 from pages.ui.text import literal, plain, texts_of
 
 #: In the session: why what was wanted cannot be done, until it is said.
@@ -61,14 +62,17 @@ def _held(lesson: Lesson) -> None:
 def _add(lesson: Lesson) -> None:
     """What a question needs: where the class looks, what is asked, and how it is answered."""
     st.markdown(f"**{word('make_add')}**")
-    address = st.text_input(word("make_place"), key="lesson.new.place", help=word("make_place_help"))
+    now, titles = chosen(), {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
+    here = {"layer": now.layer + 1, "head": now.head + 1}
+    look: dict[str, Any] = {"format_func": titles.__getitem__, "help": text("make_place_help", **here)}
+    page = st.selectbox(word("make_place"), list(titles), key="lesson.new.place", **look)
     names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
     which = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, key="lesson.new.which")
     own = _own() if which == MINE else None
     minutes = st.number_input(word("make_minutes"), 1, MOST_MINUTES, USUAL_MINUTES, key="lesson.new.minutes", width=160)
     question = own or QUESTIONS.get(which)
     look = {"type": "primary", "key": "lesson.new.add", "disabled": question is None}
-    st.button(word("make_put"), on_click=_append, args=(lesson, question, address, int(minutes)), **look)
+    st.button(word("make_put"), on_click=_append, args=(lesson, question, page, int(minutes)), **look)
 
 
 def _own() -> Question | None:
@@ -138,14 +142,10 @@ def _remove(lesson: Lesson, number: int) -> None:
         select(lesson=None, question=None)
 
 
-def _append(lesson: Lesson, question: Question, address: str, minutes: int) -> None:
+def _append(lesson: Lesson, question: Question, page: str, minutes: int) -> None:
     """A question more; the first one begins a lesson."""
     held = list(lesson.questions) if lesson.name == OWN else []
-    try:
-        place = place_of(address) if address.strip() else ""
-    except LessonError as error:
-        st.session_state[REFUSED] = LessonError(error.reason, number=len(held) + 1)
-        return
+    place = place_of(page, chosen()) if page else ""
     _keep(own_lesson([*held, replace(question, place=place, minutes=minutes)], lesson.title))
 
 

@@ -12,12 +12,12 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from model.errors import ReasonedError
 from pages.ui.frame.contents import PAGES
 from pages.ui.lessons.rows import QUESTIONS, Lesson, Own, Question
-from pages.ui.state.choice import FIELDS, OTHER, Choice
+from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link_values import MOST_CODE
 
 OWN = "own"  # what a teacher's lesson is called in texts
@@ -29,9 +29,12 @@ MOST_NUMBER = 1e9
 #: How a question of a teacher's can be answered.
 OWN_GESTURES = ("tap", "number", "slide")
 NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
-#: What a link holds that is no place: who looks at it, which run it is of, and where in a lesson.
-NO_PLACE = {"lang", "depth", "big", "page", "seen", "lesson", "question"}
-NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", *OTHER.values()}
+#: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
+NO_PLACE = {"lang", "depth", "big", "symbols", "seen", "lesson", "question", "class", "role"}
+NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
+PLACES = {field.name for field in FIELDS} - NO_PLACE
+#: The pages that can be shown.
+VIEWS = tuple(row.name for row in PAGES if row.name not in ("lesson", "class"))
 
 
 class LessonError(ReasonedError):
@@ -94,20 +97,9 @@ def lesson_from_code(code: str) -> Lesson:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def place_of(address: str) -> str:
-    """The place that an address of this app leads to: its page, and what is chosen there but the input. Raises
-    LessonError.
-    """
-    try:
-        parts = urlsplit(address.strip())
-        held = dict(parse_qsl(parts.query, max_num_fields=len(FIELDS) + 1))
-    except ValueError as error:
-        raise LessonError("place") from error
-    page = parts.path.rstrip("/").rpartition("/")[2]
-    values = {name: value for name, value in held.items() if name not in NO_PLACE}
-    place = f"{held.get('page', page) or 'home'}?{urlencode(values)}"
-    opened_at(place)
-    return place
+def place_of(page: str, choice: Choice) -> str:
+    """A page with what is chosen now, but for the input: a view that a teacher shows."""
+    return f"{page}?{urlencode({name: value for name, value in choice.to_link().items() if name in PLACES})}"
 
 
 def opened_at(place: str) -> tuple[str, dict[str, Any]]:
@@ -117,8 +109,7 @@ def opened_at(place: str) -> tuple[str, dict[str, Any]]:
         held = dict(parse_qsl(query, strict_parsing=bool(query), max_num_fields=len(FIELDS)))
     except ValueError as error:
         raise LessonError("place") from error
-    names = {field.name for field in FIELDS if field.path not in NO_PLACE and field.name not in NO_PLACE}
-    if page not in {row.name for row in PAGES} or page == "lesson" or not held.keys() <= names:
+    if page not in VIEWS or not held.keys() <= PLACES:
         raise LessonError("place")
     choice, problems = Choice.from_link(held)
     if any(problem.name not in ("layer", "head") or not problem.value.isdigit() for problem in problems):
