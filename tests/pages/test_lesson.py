@@ -227,6 +227,19 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     made = lesson_from_code(app.query_params["lesson"])
     assert made.keys == ["fit", "favourites"] and made["favourites"].place == "heads?layer=2&head=3&stage=scores"
     assert made["favourites"].minutes == 7
+    app.selectbox(key="lesson.new.which").set_value("mine").run()
+    assert app.button(key="lesson.new.add").disabled  # as long as there is no question
+    app.text_area(key="lesson.new.ask").set_value("Which?").run()
+    app.text_area(key="lesson.new.options").set_value("one").run()
+    click(app, "new.add")
+    assert "wrong with question 3" in texts(app)
+    app.text_area(key="lesson.new.ask").set_value("Which?").run()
+    app.text_area(key="lesson.new.options").set_value("one\n two\n\none").run()
+    app.selectbox(key="lesson.new.answer").set_value("two").run()
+    click(app, "new.add")
+    own = lesson_from_code(app.query_params["lesson"])["own"].own
+    assert own == Own("Which?", options=("one", "two"), answer="two")
+    click(app, "remove.2")
     app.text_input(key="lesson.title").set_value("Heads, slowly").run()
     assert lesson_from_code(app.query_params["lesson"]).title == "Heads, slowly"
     click(app, "remove.0")

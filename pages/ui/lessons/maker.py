@@ -55,8 +55,10 @@ def _held(lesson: Lesson) -> None:
             place = f" · {literal(question.place)}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             st.markdown(f"{number + 1}. {literal(called(question))} · {minutes}{place}", width="stretch")
-            look = {"icon": ":material/close:", "type": "tertiary", "help": word("make_remove")}
-            st.button(" ", key=f"lesson.remove.{number}", on_click=_remove, args=(lesson, number), **look)
+            look: dict[str, Any] = {"icon": ":material/close:", "type": "tertiary"}
+            st.button(
+                word("make_remove"), key=f"lesson.remove.{number}", on_click=_remove, args=(lesson, number), **look
+            )
 
 
 def _add(lesson: Lesson) -> None:
@@ -146,6 +148,8 @@ def _append(lesson: Lesson, question: Question, page: str, minutes: int) -> None
     """A question more; the first one begins a lesson."""
     held = list(lesson.questions) if lesson.name == OWN else []
     place = place_of(page, chosen()) if page else ""
+    if question.own:  # there is room for the next
+        st.session_state.update(dict.fromkeys(("lesson.new.ask", "lesson.new.options", "lesson.new.why"), ""))
     _keep(own_lesson([*held, replace(question, place=place, minutes=minutes)], lesson.title))
 
 

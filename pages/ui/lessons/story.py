@@ -10,7 +10,6 @@ from pages.ui.lessons.case import Case, Pair, Truth, lead_of
 MOST_OPTIONS = 24  # tokens, or classes, of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
 COUNTED = 0.01  # the share from which on an answer is counted
-FEWEST_COUNTED = 3  # answers: of fewer, "it gives but one" would be nearly right
 HARD = 0.5  # the weight from which on a head looks hard at a token
 ALIKE, FAINTER = 0.15, 1 / 3  # weights that are nearly the same, and effects that are not
 
@@ -103,7 +102,7 @@ def ffn_turns(case: Case) -> Truth | None:
 
 
 def in_the_race(case: Case) -> Truth | None:
-    """How many words or classes get COUNTED or more. margin: how many; nothing where they are fewer than three."""
+    """How many words or classes get COUNTED or more. margin: how many: of few, "only one" would nearly be right."""
     if not case.answers:
         return None
     shares = case.shares(case.trace["logits"])
@@ -111,8 +110,8 @@ def in_the_race(case: Case) -> Truth | None:
     said = {"best": case.names[int(order[0])], "first": float(shares[order[0]]), "count": count, "size": len(shares)}
     said |= {"together": float(shares[shares >= COUNTED].sum())}
     bars = tuple((case.names[int(i)], float(shares[i])) for i in order[:10])
-    margin, span = float(count) if count >= FEWEST_COUNTED else 0.0, (1, len(shares))
-    return Truth(count, margin, said, bars, {"token": case.token}, span=span, factor=2.0, literal=True)
+    span = (1, len(shares))
+    return Truth(count, float(count), said, bars, {"token": case.token}, span=span, factor=2.0, literal=True)
 
 
 def looks_as_hard(case: Case) -> Truth | None:
