@@ -170,7 +170,7 @@ def test_without_a_part_its_line_and_its_words_are_what_was_measured() -> None:
         np.testing.assert_allclose(numbers(trace["y"]), fate.alike, atol=1e-4)
         assert f"{fate.alike[-1]:.2f}" in texts(app).replace("\\", ""), name
     assert f"{found['norm'].length[-1]:,.0f}" in texts(app).replace("\\", "")
-    layer = int((found["residual"].alike >= 0.95).argmax())
+    layer = int((found["residual"].alike >= without.THE_SAME).argmax())
     assert f"After layer {layer} already" in texts(app)
 
 

@@ -14,7 +14,7 @@ from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import texts_of
 from pages.ui.view import View
 
-THE_SAME = 0.95  # a mean cosine from which on words point the same way
+THE_SAME = 0.99  # a mean cosine from which on words point the same way
 text, word = texts_of("without")
 
 
