@@ -63,7 +63,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
         "run": ["MODELS"],
         "serve": ["MODELS", "WORKERS", "PORT"],
         "train": ["RECIPE", "DATA", "MODEL"],
-        "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "CHOICES", "CHARTS"],
+        "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "CHOICES", "CHARTS", "PHONES"],
     }.items():
         said[target] = make(tmp_path, target, *(f"{name}={text}" for name in names))
         assert not (tmp_path / "x").exists()
@@ -72,7 +72,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
     assert said["serve"][-1][2] == {"MODELS": text, "WORKERS": text, "PORT": text}
     assert said["train"][0][1] == ["-m", "model.training", text, "--data", text, "--model", text]
     some = ["--workers", text, "--think", text, "--seconds", text, "--places", *text.split(), "--choices"]
-    assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some, "--charts", text]
+    assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some, "--charts", text, "--phones", *text.split()]
 
 
 def test_what_is_not_said_is_left_to_the_program(tmp_path: Path) -> None:

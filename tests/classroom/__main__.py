@@ -6,6 +6,7 @@ do, and clicks again only when the last click was answered. Times run from a cli
 
 import argparse
 import asyncio
+import os
 import random
 import sys
 import time
@@ -13,12 +14,15 @@ from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
 import psutil
 
+from pages.ui.classroom.store import Store, default_url
+from tests.classroom.answering import WITHIN, Answered, Answering
 from tests.classroom.hostile import hostile
 from tests.classroom.server import APP, BARE, Server, serve
 from tests.classroom.visitor import Visitor
@@ -107,20 +111,26 @@ async def keep_clicking(
     return clicks
 
 
-async def classroom(server: Server, place: Place, number: int, think: float, seconds: float) -> Felt:
-    """So many visitors come, click for so many seconds, and leave."""
+async def classroom(
+    server: Server, place: Place, number: int, think: float, seconds: float, phones: int = 0
+) -> tuple[Felt, Answered]:
+    """So many visitors come, click for so many seconds, and leave; phones answer meanwhile."""
     async with first_visitor(server, place):
         dice = [random.Random(seed) for seed in range(number)]
         visitors = []
         for one in dice:  # one after the other: how long a whole class takes to come in is another question
             visitors.append(await come(server, place, one))
+        answering = Answering(server, Store(default_url()), phones) if phones else None
+        if answering:
+            await answering.come()
         runs, received = sum(one.runs for one in visitors), sum(one.bytes for one in visitors)
         cpu, own = server.cpu(), time.process_time()
         start = time.monotonic()
         until = start + seconds
-        clicks = await asyncio.gather(
-            *(keep_clicking(one, place, think, until, its) for one, its in zip(visitors, dice, strict=True))
-        )
+        tasks = [keep_clicking(one, place, think, until, its) for one, its in zip(visitors, dice, strict=True)]
+        answers = asyncio.create_task(answering.answer(until, random.Random(0)) if answering else asyncio.sleep(0))
+        clicks = await asyncio.gather(*tasks)
+        answered = await answers or Answered()
         runs = max(1, sum(one.runs for one in visitors) - runs)
         felt = Felt(
             clicks=[one for some in clicks for one in some],
@@ -133,7 +143,9 @@ async def classroom(server: Server, place: Place, number: int, think: float, sec
         )
         for one in visitors:
             await one.close()
-    return felt
+        if answering:
+            await answering.leave()
+    return felt, answered
 
 
 @asynccontextmanager
@@ -159,12 +171,45 @@ def report(args: argparse.Namespace) -> None:
     for number in args.visitors:
         names = [("four pages", WALK) if name == "walk" else (name, (name,)) for name in args.places]
         places = [Place(name, pages, only_choices=args.choices) for name, pages in names]
-        felt = [measure(place, number, args) for place in places]
+        felt = [measure(place, number, args)[0] for place in places]
         charts = args.charts or max(one.charts for one in felt)
         bare = Place("bare", ("",), BARE, {"charts": str(charts)}, only_choices=args.choices)
-        floor = measure(bare, number, args)
+        floor, _ = measure(bare, number, args)
         rows = [as_row(place, one, floor) for place, one in zip([*places, bare], [*felt, floor], strict=True)]
         print(f"{number} visitors\n{pd.DataFrame(rows).to_string(index=False)}\n", flush=True)
+
+
+def report_phones(args: argparse.Namespace) -> None:
+    """The table of `make class PHONES=…`: a row for each number of phones, beside the same visitors without any."""
+    workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
+    where = "PostgreSQL" if os.environ.get("DATABASE_URL") else "SQLite"
+    print(f"{workers} on {psutil.cpu_count()} cores, classes in {where}; all phones vote within {WITHIN} s, then again")
+    rows, alone = [], 0.0
+    for visitors in args.visitors:
+        for phones in (0, *args.phones):
+            with TemporaryDirectory() as folder:
+                os.environ["GLASS_DATA"] = folder
+                felt, answered = measure(Place("four pages", WALK), visitors, args, phones)
+            p95 = felt.percentile(95)
+            alone = alone if phones else p95
+            rows.append(
+                {
+                    "visitors": visitors,
+                    "phones": phones,
+                    "votes": f"{answered.sent}",
+                    "kept": f"{answered.kept}",
+                    "vote p50": f"{answered.percentile(50, answered.votes):.0f}",
+                    "vote p95": f"{answered.percentile(95, answered.votes):.0f}",
+                    "next p95": f"{answered.percentile(95, answered.reached):.0f}",
+                    "click p50": f"{felt.percentile(50):.0f}",
+                    "click p95": f"{p95:.0f}",
+                    "× alone": f"{p95 / alone:.2f}",
+                    "memory MB": f"{felt.memory:.0f}",
+                    "lost": f"{felt.lost}",
+                    "generator": f"{felt.generator:.0%}",
+                }
+            )
+            print(pd.DataFrame(rows[-1:]).to_string(index=False, header=not phones), flush=True)
 
 
 def as_row(place: Place, felt: Felt, floor: Felt) -> dict[str, str]:
@@ -188,10 +233,10 @@ def as_row(place: Place, felt: Felt, floor: Felt) -> dict[str, str]:
     }
 
 
-def measure(place: Place, number: int, args: argparse.Namespace) -> Felt:
+def measure(place: Place, number: int, args: argparse.Namespace, phones: int = 0) -> tuple[Felt, Answered]:
     """One class on fresh servers."""
     with serve(place.app, args.workers) as server:
-        return asyncio.run(classroom(server, place, number, args.think, args.seconds))
+        return asyncio.run(classroom(server, place, number, args.think, args.seconds, phones))
 
 
 async def stints(server: Server, place: Place, think: float, until: float, dice: random.Random) -> int:
@@ -244,18 +289,24 @@ def main() -> None:
     command = commands.choices["class"]
     command.add_argument("--choices", action="store_true", help="only layers and heads are chosen")
     command.add_argument("--charts", type=int, help="heatmaps of the bare app; without it, as many as the page has")
+    command.add_argument("--phones", type=int, nargs="+", metavar="N", help="phones that vote beside the visitors")
     command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
     commands.choices["soak"].add_argument(
         "--hostile", action="store_true", help="visitors who ask for the most that a link can ask for"
     )
     args = parser.parse_args()
     if args.seconds is None:
-        args.seconds = 20 if args.what == "class" else 60 if args.hostile else 3600
+        if args.what == "class":
+            args.seconds = 40 if args.phones else 20
+        else:
+            args.seconds = 60 if args.hostile else 3600
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
     if not 1 <= args.seconds <= MOST_SECONDS:
         sys.exit(f"A class takes 1 to {MOST_SECONDS} seconds.")
-    if args.what == "class":
+    if args.what == "class" and args.phones:
+        report_phones(args)
+    elif args.what == "class":
         report(args)
     else:
         with serve(workers=args.workers) as server:

@@ -186,15 +186,20 @@ class Hall:
                 del self._classes[code]
         if not self._classes:
             return
-        codes = list(self._classes)
-        standing = await self._in_thread(lambda: self._store().standing(codes))
-        for code in codes:
-            gathering = self._classes[code]
-            if code not in standing:
-                gathering.tell(None)
+        known = {code: gathering.version for code, gathering in self._classes.items()}
+
+        def changed() -> dict[str, dict[str, Any] | None]:
+            standing = self._store().standing(known)
+            return {
+                code: self._store().snapshot(code) if code in standing else None
+                for code, version in known.items()
+                if code not in standing or standing[code][0] != version
+            }
+
+        for code, says in (await self._in_thread(changed)).items():
+            self._classes[code].tell(says)
+            if says is None:
                 del self._classes[code]
-            elif standing[code][0] != gathering.version:
-                gathering.tell(await self._in_thread(lambda code=code: self._store().snapshot(code)))  # type: ignore[misc]
 
 
 def _known(problem: Exception) -> bool:
