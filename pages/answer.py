@@ -70,6 +70,8 @@ class Answer(Page):
 
     def tell(self) -> Sequence[str]:
         guesses(self, "guesses", self.asked, self.hidden.get(self.asked))
+        if self.about_guess:
+            st.markdown("\n\n".join(self.about_guess))
         st.markdown(text("story" if self.words else "story_class", n=f"{len(output_names(self)):,}"))
         self.challenge()
         return ()

@@ -48,6 +48,8 @@ class Home(Page):
         with left:
             yours = self.guessed() if self.story else None
             guesses(self, "guesses", self.answered, self.hidden.get(self.answered), most=most, yours=yours)
+            if self.about_guess:
+                st.markdown("\n\n".join(self.about_guess))
         with right:
             self.head_at_work()
 

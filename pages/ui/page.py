@@ -61,8 +61,10 @@ class Page(View):
     chips = True
     #: What the page shows one of, so that its story asks about that: "token", "layer", "head".
     asks_of: Collection[str] = ()
-    #: Whether its picture shows the guess; else that stands beside it.
+    #: Whether its picture shows the guess, and `about_guess`, what is said of it, stands with that; else both stand
+    #: beside it.
     draws_guess = False
+    about_guess: Sequence[str] = ()
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     #: Whether it is about a hidden word, and hides one itself where the reader has hidden none.
@@ -171,7 +173,8 @@ class Page(View):
         if asking and guessed:
             if self.draws_guess:
                 asking.verdict()
-                told = [asking.why(), asking.otherwise(), *self.tell()]
+                self.about_guess = [asking.why(), asking.otherwise()]
+                told = [*self.tell()]
             else:
                 beside, place = st.columns([2, 3], gap="medium")
                 with beside:

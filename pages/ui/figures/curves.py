@@ -96,6 +96,7 @@ def bars_with_numbers(
     there: np.ndarray | None = None,
     most: float = 0.0,
     differs: bool = False,
+    height: int | None = None,
 ) -> Figure:
     """Bars, each with its number behind it; of differences in the colours of their signs.
 
@@ -103,7 +104,7 @@ def bars_with_numbers(
     there is room as well, so that bars of different runs can be compared.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
-    height = TALL if len(names) <= 6 else scaled(26 * len(names))
+    height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
         figure = bars(values, Axis("", names), "", colours=colours, **shown)

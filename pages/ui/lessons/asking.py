@@ -12,6 +12,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
+from pages.ui.figures.theme import scaled
 from pages.ui.frame.navigation import open_with
 from pages.ui.lessons.case import Case, Guess, Truth, is_right
 from pages.ui.lessons.gestures import GESTURES
@@ -187,7 +188,7 @@ class Asking:
             share = float(self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))])
             names, values, colours = [*names, guess], [*values, share], [*colours, ORANGE]
         numbers = [written(figure_of(value)) for value in values]
-        return bars_with_numbers(np.array(values), names, numbers, colours=colours)
+        return bars_with_numbers(np.array(values), names, numbers, colours=colours, height=_height(len(names)))
 
 
 def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Figure:
@@ -195,7 +196,13 @@ def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Fig
     shown = [place for place, count in enumerate(beans) if round(count) or (given and given[place])]
     there = None if given is None else np.array(given, dtype=np.float32)[shown]
     few = np.array(beans)[shown]
-    return bars_with_numbers(few, [names[place] for place in shown], [f"{count:.0f}" for count in few], there=there)
+    numbers, height = [f"{count:.0f}" for count in few], _height(len(few))
+    return bars_with_numbers(few, [names[place] for place in shown], numbers, there=there, height=height)
+
+
+def _height(bars: int) -> int:
+    """Pixels for so many bars beside a picture: a few take no more room than they need."""
+    return scaled(26 * bars if bars > 4 else 40 * bars)
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
