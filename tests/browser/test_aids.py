@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_journeys import settle
 from tests.browser.test_keys import PAGE, opened, wait_for
+from tests.browser.test_phone import TOUCHING
 
 OTHER = "she gave the cat a book ."
 
@@ -85,6 +86,19 @@ def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
     assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.45 * height
     expect(chart.locator(".ytick text", has_text="did")).to_be_visible()
     expect(chart.locator(".xtick text", has_text="cross")).to_be_visible()
+
+
+@pytest.mark.parametrize("more", ["", "of them "], ids=["15 tokens", "17 tokens"])
+def test_a_presentation_names_every_row_of_a_map(page: Page, app_url: str, more: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    sentence = f"the animal did not cross the street because it was too tired {more}."
+    page.goto(f"{app_url}/attention?{urlencode({'s': sentence, 'depth': 'numbers', 'big': 'true'})}")
+    page.locator(".chart .ytick").first.wait_for()
+    settle(page)
+    names = page.locator(".chart .ytick text")
+    shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
+    assert shown == names.count() == 15 + 2 * bool(more)
+    assert page.locator(".chart").first.evaluate(TOUCHING) == []
 
 
 @PROJECTORS

@@ -1,6 +1,8 @@
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
+const LEGIBLE = 12  // px
+const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
@@ -32,15 +34,33 @@ function theme(style, size) {
   } }
 }
 
+/* Large names shrink to the room that each has, as far as they stay legible, before some are left out. */
+function shrink(labels, at) {
+  for (const label of labels) {
+    label.usual ??= parseFloat(getComputedStyle(label).fontSize)
+    label.style.fontSize = `${label.usual}px`
+  }
+  const boxes = labels.map(label => label.getBoundingClientRect()), upright = at === 'x' && boxes.some(box => box.width > box.height)
+  if (labels.length < 2 || upright) return  // side by side they need more than a smaller size
+  const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
+  const middles = boxes.map(box => (box[from] + box[to]) / 2).sort((a, b) => a - b)
+  const step = Math.min(...middles.slice(1).map((middle, i) => middle - middles[i]))
+  const share = (step + 1.5) / Math.max(...boxes.map(box => box[to] - box[from]))
+  for (const label of labels)
+    if (share < 1 && label.usual > LEGIBLE) label.style.fontSize = `${Math.max(LEGIBLE, label.usual * share)}px`
+}
+
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
    read as one. */
 function thin(place) {
   const cell = place.drawn.layout.shapes?.at(-1)  // where one is chosen, its frame
-  for (const [at, from, to, gap] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', -1]]) {
+  for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', CLOSE]]) {
     const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
+      shrink(labels, at)
       const boxes = labels.map(label => label.getBoundingClientRect())
+      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
