@@ -12,6 +12,7 @@ from model import Trace, WeightsError
 from model.deadline import OverdueError
 from model.pipeline import Reading
 from pages.ui.components.diagram import passed
+from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
 from pages.ui.components.strip import Bracket, Passing, Stop, strip
 from pages.ui.figures.equations import in_one_line
@@ -22,7 +23,7 @@ from pages.ui.frame.contents import PAGES, PageRow
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.navigation import go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
-from pages.ui.frame.share import open_share
+from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
 from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking
@@ -410,24 +411,39 @@ class Page(View):
         return [plain("change.made", changes=" + ".join(made))] if made else []
 
     def _downloads(self) -> None:
-        names = {title: name for name, (title, *_) in self._pictures.items()}
-        choose, csv, page, npz = st.columns([2, 1, 1, 1], vertical_alignment="bottom")
+        names = {taken.title: name for name, taken in self._pictures.items()}
+        choose, csv, page, sheet, npz = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
         look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
         wanted = choose.selectbox(plain("common.which_picture"), list(names), key=f"{self.name}.download")
         if wanted in names:
-            _, figure, make_table, where, runs = self._pictures[names[wanted]]
-            file = self.file_name(self.name, wanted, where)
-            about = " · ".join((plain(f"{self.name}.title"), wanted, where, *runs, *self._changes(), self.about()))
+            taken = self._pictures[names[wanted]]
+            file = self.file_name(self.name, wanted, taken.where)
+            whose = (plain(f"{self.name}.title"), wanted, taken.where, *taken.runs, *self._changes(), self.about())
+            about = " · ".join(whose)
             with csv:
-                st.download_button("CSV", lambda: exports.csv(make_table(), about), f"{file}.csv", "text/csv", **look)
+                make_csv = partial(lambda make_table: exports.csv(make_table(), about), taken.make_table)
+                st.download_button("CSV", make_csv, f"{file}.csv", "text/csv", **look)
+            with sheet:
+                self._handout()
             with page:
-                make = partial(exports.standalone, figure, about, mode())
+                make = partial(exports.standalone, taken, about, mode())
                 st.download_button("HTML", make, f"{file}.html", "text/html", **look)
         run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
         with npz:
             file = f"{self.file_name('trace')}.npz"
             st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run, edits)), file, **look)
         st.caption(t("common.downloads_help"))
+
+    def _handout(self) -> None:
+        """A button that saves the page as a sheet for a class, with the pictures as the browser has drawn them."""
+        words = {name: plain(f"common.handout_{name}") for name in ("see", "says", "again")}
+        words["language"] = self.choice.lang
+        first = next(iter(self._pictures.values()))
+        about = " · ".join((first.where, *first.runs, *self._changes(), self.about()))
+        pictures = {f"{self.name}.{name}": taken for name, taken in self._pictures.items()}
+        whole = address(st.context.url or "", self.choice)
+        html = exports.handout(plain(f"{self.name}.title"), self._question(self.name), about, whole, pictures, words)
+        handout(plain("common.handout"), html, f"{self.file_name(self.name, plain('common.handout'))}.html")
 
 
 @cache

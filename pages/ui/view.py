@@ -50,8 +50,7 @@ class View(Runs):
         self.choice = choice
         draw_on(st.context.theme.type or "light", big=choice.big)
         write_as(choice.symbols)
-        #: Title, figure, what makes the table of its numbers, of which layer and head it is, and of which runs.
-        self._pictures: dict[str, tuple[str, Figure, Callable[[], pd.DataFrame], str, list[str]]] = {}
+        self._pictures: dict[str, exports.Taken] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         self._equation = ""  # the page's own, which stands above its pictures
         self._head_line: DeltaGenerator  # in a presentation, where its layer and head stand
@@ -239,6 +238,7 @@ class View(Runs):
             f"{self.name}.{name}",
             alt=joined(f"{ended} {unmarked(sentence)}"),
             file=self.file_name(self.name, title, self.where(of_head)),
+            caption=" · ".join((title, self.where(of_head), self.about())),
             on_pick=on_pick,
             at_once=at_once,
         )
@@ -249,7 +249,9 @@ class View(Runs):
             table = partial(exports.figure_table, figure)
         make_table = table if callable(table) else lambda: table
         runs = self._compared_with(compared or ("other" if still else None))
-        self._pictures[name] = (title, figure, make_table, self.where(of_head), runs)
+        written = equation or (quantity.equation if quantity and self.choice.at_least("formula") else "")
+        taken = exports.Taken(title, figure, make_table, self.where(of_head), runs, unmarked(sentence), written)
+        self._pictures[name] = taken
         if of_head:
             self.head_line(of_head)
 

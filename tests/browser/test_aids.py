@@ -1,5 +1,6 @@
 """What the sidebar offers on every page: another sentence to compare with, the glossary, and a presentation."""
 
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -169,3 +170,26 @@ def test_in_a_presentation_the_controls_come_over_the_page_and_go_when_they_are_
     wait_for(page, big="true")
     settle(page)
     expect(box).to_be_hidden()
+
+
+def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    page.goto(f"{app_url}/{PAGE.replace('numbers', 'formula')}")
+    opened(page, "attention")
+    page.locator(".chart .main-svg").first.wait_for()
+    page.get_by_test_id("stExpander").get_by_text("Downloads").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Hand-out").click()
+    file = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(file)
+    assert file.suffix == ".html" and file.stat().st_size <= 1_000_000
+    page.goto("about:blank")
+    page.set_content(file.read_text(encoding="utf-8"))
+    widths = page.locator("img").evaluate_all("all => all.map(one => one.naturalWidth)")
+    assert widths and min(widths) > 300
+    answer = page.locator("details p").first
+    expect(answer).to_be_hidden()
+    page.locator("summary").first.click()
+    expect(answer).to_be_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")

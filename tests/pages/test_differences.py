@@ -349,22 +349,24 @@ def test_the_probabilities_of_both_inputs_stand_in_one_picture() -> None:
 
 
 def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: dict[str, tuple] = {}
+    kept: dict[str, exports.Taken] = {}
     close = Page._close
     monkeypatch.setattr(Page, "_close", lambda page: (kept.update(page._pictures), close(page)))
     link, here, there = two_runs("words, changed")
     open_page("layers", **link, panel="lengths")
-    np.testing.assert_allclose(kept["norms"][2]().to_numpy(), (on_the_way(here) - on_the_way(there)).T, atol=2e-5)
+    np.testing.assert_allclose(
+        kept["norms"].make_table().to_numpy(), (on_the_way(here) - on_the_way(there)).T, atol=2e-5
+    )
     open_page("feed_forward", **link, panel="neuron", neuron="8")
     gap = here[F + "activation"][:, 7] - there[F + "activation"][:, 7]
-    np.testing.assert_allclose(exports.figure_table(kept["fires"][1]).to_numpy(float).ravel(), gap, atol=1e-4)
+    np.testing.assert_allclose(exports.figure_table(kept["fires"].figure).to_numpy(float).ravel(), gap, atol=1e-4)
     open_page("feed_forward", **link, panel="curve")
-    columns = kept["curve"][2]()
+    columns = kept["curve"].make_table()
     np.testing.assert_array_equal(columns["U"], here[F + "hidden"][TOKEN])
     np.testing.assert_array_equal(columns[f"U · {catalogue('en')['change.other_run']}"], there[F + "hidden"][TOKEN])
     link, here, there = two_runs("words, another")
     open_page("add_and_norm", **link | {"shown": "beside"}, panel="ways")
-    table = exports.figure_table(kept["lengths"][1]).to_numpy(float)
+    table = exports.figure_table(kept["lengths"].figure).to_numpy(float)
     np.testing.assert_allclose(table.T, [*ways(here), *ways(there)], atol=2e-5)
 
 

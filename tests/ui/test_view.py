@@ -3,6 +3,7 @@
 import csv
 import html
 import io
+import json
 import re
 
 import numpy as np
@@ -11,11 +12,12 @@ import pytest
 import streamlit as st
 
 from pages.ui import view
-from pages.ui.figures import Axis, bars, grouped_bars, heatmap, lines, spreads
+from pages.ui.figures import Axis, Figure, bars, grouped_bars, heatmap, lines, spreads
 from pages.ui.figures.base import MOST_NAMED
 from pages.ui.frame import exports
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
+from pages.ui.text import catalogue
 from tests.networks import trace_of
 from tests.pages.opening import assert_fine, charts, open_page
 
@@ -98,15 +100,43 @@ def test_a_table_of_boxes_holds_their_five_numbers() -> None:
 @pytest.mark.parametrize(("mode", "ground"), [("light", "#ffffff"), ("dark", "#0f1420")])
 def test_the_html_has_the_ground_that_its_words_were_drawn_for(mode: str, ground: str) -> None:
     figure = bars(np.arange(2.0), Axis("token", ["a", "b"]), "length")
-    page = exports.standalone(figure, "a", mode)
+    page = exports.standalone(taken(figure), "a", mode)
     assert page.count(f'bgcolor":"{ground}"') == 2 and f"background: {ground}" in page
 
 
 def test_the_html_needs_nothing_from_elsewhere() -> None:
     eye = heatmap(np.eye(3), Axis("query", ["a", "b", "c"]), Axis("key", ["a", "b", "c"]))
-    page = exports.standalone(eye, "a < b", "light")
+    page = exports.standalone(taken(eye), "a < b", "light")
     assert "<script src=" not in page and "Plotly.newPlot" in page and len(page) > 1_000_000
     assert "<title>a &lt; b</title>" in page
+
+
+def taken(figure: Figure, says: str = "", equation: str = "") -> exports.Taken:
+    return exports.Taken("Weights <A>", figure, lambda: exports.figure_table(figure), "layer 1", (), says, equation)
+
+
+def test_the_html_says_what_it_is_how_it_is_computed_and_what_it_shows() -> None:
+    figure = bars(np.arange(2.0), Axis("token", ["a", "b"]), "length")
+    page = exports.standalone(taken(figure, "a < b", r"q \cdot k"), "x", "light")
+    body = re.sub(r"(?s)<script.*?</script>", "", page.partition("<body>")[2])
+    seen = [body.index(part) for part in ("<h1>Weights &lt;A&gt;</h1>", "q · k", "plotly-graph-div", "a &lt; b")]
+    assert seen == sorted(seen)
+
+
+def test_a_handout_of_a_page_asks_first_and_hides_what_each_picture_says() -> None:
+    app = open_page("attention", s="i love you .", layer="2", head="3")
+    app.session_state["attention.downloads"] = True
+    assert_fine(app.run())
+    (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
+    (sheet,) = json.loads(part.json)
+    page, words = sheet["html"], catalogue("en")
+    assert f"<h1>{words['attention.question']}</h1>" in page and "layer 2, head 3" in page and "i love you ." in page
+    assert 'src="picture:attention.' in page and 'class="equation"' in page
+    (chart,) = charts(app)
+    (folded,) = re.findall(r"<details><summary>[^<]*</summary><p>(.*?)</p></details>", page)
+    assert html.unescape(folded) in chart["alt"] and folded not in re.sub(r"<details>.*?</details>", "", page)
+    assert not re.search(r"<(script|link|iframe)|url\(", page), "nothing is fetched"
+    assert len(page) < 20_000 and sheet["file"].endswith(".html")
 
 
 def test_file_names_hold_page_layer_head_and_sentence_and_no_sign_that_a_system_refuses() -> None:

@@ -2,6 +2,7 @@ const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
 const LEGIBLE = 12  // px
+const CAPTION = 40  // px, above a picture that is saved
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
@@ -119,8 +120,10 @@ function draw(place) {
     place.look = look
     const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
       const paper_bgcolor = getComputedStyle(place).getPropertyValue('--st-background-color')
-      const shown = { data: place.data, layout: { ...place.layout, paper_bgcolor } }
-      Plotly.downloadImage(shown, { format: 'png', scale: 3, filename: place.wanted.file })
+      const { layout } = place, { caption, file } = place.wanted, margin = { ...layout.margin, t: layout.margin.t + CAPTION }
+      const title = { text: caption, x: 0.01, xanchor: 'left', y: 1, yanchor: 'top', pad: { t: 12 }, font: { size: 14 } }
+      const shown = { data: place.data, layout: { ...layout, paper_bgcolor, title, margin, height: layout.height + CAPTION } }
+      Plotly.downloadImage(shown, { format: 'png', scale: 3, filename: file })
     }
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]

@@ -13,7 +13,7 @@ import streamlit as st
 from pages.ui.components.at_once import AtOnce
 from pages.ui.components.keys import DONE
 from pages.ui.components.told import told
-from pages.ui.figures import Figure
+from pages.ui.figures import Figure, label
 from pages.ui.server.assets import script
 from pages.ui.text import plain
 
@@ -25,14 +25,15 @@ def chart(
     key: str,
     alt: str,
     file: str = "",
+    caption: str = "",
     on_pick: Callable[..., None] | None = None,
     at_once: AtOnce | None = None,
 ) -> None:
     """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
 
-    alt: what it shows, in words. file: the name of the PNG that its camera saves. on_pick(row, column): called when a
-    mark is clicked; where the marks carry numbers (customdata lists), it gets those. at_once: how the browser draws it
-    for another place by itself.
+    alt: what it shows, in words. file, caption: of the PNG that its camera saves, its name and what stands above the
+    picture there. on_pick(row, column): called when a mark is clicked; where the marks carry numbers (customdata
+    lists), it gets those. at_once: how the browser draws it for another place by itself.
 
     Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
     """
@@ -50,6 +51,7 @@ def chart(
         "mode": mode,
         "alt": alt,
         "file": file,
+        "caption": label(caption),
         "save": plain("frame.save_picture"),
         "picks": on_pick is not None,
     }

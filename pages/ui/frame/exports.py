@@ -4,7 +4,8 @@ import csv as written
 import html
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,13 @@ from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
 from pages.ui.figures import Figure
+from pages.ui.figures.equations import html_math, in_one_line
 from pages.ui.state.link_values import EDITS
 from pages.ui.text import plain
 
 #: Under pictures drawn for the two themes: their words are dark on the one and light on the other.
 GROUND = {"light": "#ffffff", "dark": "#0f1420"}
+INK_ON = {"light": "#172033", "dark": "#e8edf6"}
 #: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
 LIVE = re.compile(r"\s*[=+@\-＝＋＠－]|[\t\r\n]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
@@ -99,18 +102,75 @@ def _harmless(cell: object) -> object:
     return cell
 
 
-def standalone(drawn: Figure, about: str, mode: str) -> str:
-    """The figure as one HTML file that opens offline, its title says whose it is; its camera saves an SVG.
+@dataclass(frozen=True)
+class Taken:
+    """A picture of a page, with all that a reader takes along with it.
 
-    mode: "light" or "dark", as the figure was drawn: its words must stand out.
+    where: of which layer and head it is. runs: with which run it is compared, in phrases. sentence: what it says,
+    without marks. equation: LaTeX, or nothing.
+    """
+
+    title: str
+    figure: Figure
+    make_table: Callable[[], pd.DataFrame]
+    where: str
+    runs: Sequence[str]
+    sentence: str
+    equation: str
+
+    def in_html(self) -> str:
+        """Its equation, if it has one, as HTML that needs no fonts of its own."""
+        return f'<p class="equation">{html_math(in_one_line(self.equation))}</p>' if self.equation else ""
+
+
+#: How a hand-out looks on the screen and on A4.
+SHEET = """body { font: 12pt/1.45 "Source Sans 3", "Noto Sans CJK SC", sans-serif; color: #172033; background: #fff;
+  max-width: 180mm; margin: 12mm auto; padding: 0 5mm }
+h1 { font-size: 20pt; margin: 0 } h2 { font-size: 13pt; margin: 0 } .about { color: #556; margin: 0 0 6mm }
+figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-height: 150mm }
+.equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
+.lines { height: 22mm; background: repeating-linear-gradient(#fff 0 10.6mm, #99a 10.6mm 11mm) }
+summary { cursor: pointer; color: #0b5394 } @page { size: A4; margin: 14mm }
+@media print { body { margin: 0; max-width: none } a { color: inherit } }"""
+
+
+def handout(
+    title: str, question: str, about: str, address: str, pictures: Mapping[str, Taken], words: Mapping[str, str]
+) -> str:
+    """A sheet for a class: each picture with its equation, room to write, and behind a fold what it says.
+
+    pictures: by their keys. An <img> has `picture:KEY` for a source, in whose place a browser puts the picture as
+    it has drawn it. words: "language", "see", "says", "again", in the reader's language.
+    """
+    figures = "".join(
+        f'<figure><h2>{html.escape(taken.title)}</h2><img src="picture:{html.escape(key)}" alt="">{taken.in_html()}'
+        f'<p>{html.escape(words["see"])}</p><div class="lines"></div>'
+        f"<details><summary>{html.escape(words['says'])}</summary><p>{html.escape(taken.sentence)}</p></details></figure>"
+        for key, taken in pictures.items()
+    )
+    head = f'<meta charset="utf-8"><title>{html.escape(f"{title} · {about}")}</title><style>{SHEET}</style>'
+    top = f'<h1>{html.escape(question)}</h1><p class="about">{html.escape(f"{title} · {about}")}</p>'
+    link = f'<a href="{html.escape(address)}">{html.escape(address.partition("?")[0])}</a>'
+    end = f"<p>{html.escape(words['again'])} {link}</p>"
+    return f'<!doctype html><html lang="{words["language"]}"><head>{head}</head><body>{top}{figures}{end}</body></html>'
+
+
+def standalone(taken: Taken, about: str, mode: str) -> str:
+    """A picture as one HTML file that opens offline, with title, equation and what it says; its camera saves an SVG.
+
+    about: whose it is. mode: "light" or "dark", as the figure was drawn: its words must stand out.
     """
     ground = GROUND[mode]
     template = "plotly_dark" if mode == "dark" else "plotly"
-    figure = drawn.checked().update_layout(template=template, paper_bgcolor=ground, plot_bgcolor=ground)
+    figure = taken.figure.checked().update_layout(template=template, paper_bgcolor=ground, plot_bgcolor=ground)
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     page = figure.to_html(include_plotlyjs=True, config=config)
-    head = f"<head><title>{html.escape(about)}</title><style>body {{ background: {ground} }}</style>"
-    return page.replace("<head>", head, 1)
+    look = f"body {{ background: {ground}; color: {INK_ON[mode]}; font: 16px/1.5 sans-serif; margin: 24px }}"
+    head = f"<head><title>{html.escape(about)}</title><style>{look} .equation {{ font: italic 1.2em serif }}</style>"
+    above = f'<h1>{html.escape(taken.title)}</h1><p class="about">{html.escape(about)}</p>{taken.in_html()}'
+    below = f'<p class="says">{html.escape(taken.sentence)}</p>'
+    start, body, rest = page.replace("<head>", head, 1).partition("<body>")
+    return f"{start}{body}{above}{rest.replace('</body>', f'{below}</body>')}"
 
 
 def npz(trace: Trace) -> bytes:
