@@ -1,12 +1,13 @@
 """What the browser draws before the server has answered is what the server then draws, to the last number."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.painted import LONG
-from tests.browser.test_journeys import settle
+from tests.browser.test_journeys import MIDDLE, asked, settle
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 NUMBERS = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3", "depth": "numbers"}
@@ -74,3 +75,50 @@ def test_what_a_key_draws_at_once_is_what_the_server_draws(
         page.wait_for_function(f"() => !({BEHIND})()")
         settle(page)
         assert page.evaluate(FIGURE, "wanted") == drawn, key
+
+
+def test_what_is_chosen_faster_than_the_server_answers_never_goes_back(page: Page, app_url: str) -> None:
+    visit(page, app_url, "attention", **NUMBERS)
+    page.evaluate("""() => {
+        window.seen = []
+        const chart = document.querySelector('.chart.once'), draw = Plotly.react
+        Plotly.react = (...given) => { window.seen.push(chart.drawn.data[0].z[0][0]); return draw(...given) }
+    }""")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    page.wait_for_function(f"() => !({BEHIND})()")
+    page.wait_for_url(lambda url: (asked(url)["layer"], asked(url)["head"]) == ("4", "5"))
+    settle(page)
+    assert len(page.evaluate("window.seen")) == 6  # once for each key, and not again when the server has answered
+    assert page.evaluate(FIGURE, "drawn") == page.evaluate(FIGURE, "wanted")
+
+
+def test_a_word_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> None:
+    visit(page, app_url, "attention", **NUMBERS)
+    click = "() => document.querySelectorAll('.st-key-chips button')[6].click()"
+    drawn = page.evaluate(f"() => {{ ({click})(); return ({FIGURE})('drawn') }}")
+    assert drawn != page.evaluate(FIGURE, "wanted") or asked(page.url).get("token") == "7"
+    page.wait_for_url(lambda url: asked(url).get("token") == "7")
+    page.wait_for_function(f"() => !({BEHIND})()")
+    settle(page)
+    assert page.evaluate(FIGURE, "wanted") == drawn
+
+
+def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:
+    visit(page, app_url, "attention", **STORY)
+    chart, lit = page.locator(".chart.once").first, page.locator(".chart .lit text")
+    expect(lit).to_have_count(0)
+    for word in (4, 9):
+        page.mouse.move(*chart.evaluate(MIDDLE, [word, -0.12]))
+        expect(chart).to_have_class(re.compile("lighting"))
+        said = [int(share.rstrip("%")) for share in lit.all_text_contents()]
+        assert said and 90 <= sum(said) <= 101  # what gets very little has no number
+    page.mouse.move(1, 1)
+    expect(lit).to_have_count(0)
+    pair = "chart => chart.drawn.data.find(trace => trace.customdata).customdata[0]"
+    row, column = chart.evaluate(pair)
+    page.mouse.click(*chart.evaluate(MIDDLE, [row + 0.52 * (column - row), 0.52]))
+    page.wait_for_url(lambda url: (asked(url).get("token"), asked(url).get("key")) == (str(row + 1), str(column + 1)))
+    settle(page)
+    page.mouse.move(1, 1)
+    expect(lit).to_have_count(1)

@@ -61,11 +61,25 @@ function again() {
   for (const chart of charts()) chart.draw()
 }
 
-/* The server has answered what a component sent, up to this number. */
-function hear(by, number) {
+/* The server has answered what a component sent, up to this number. Streamlit's own widgets have none: theirs are
+   answered when the server's place is the one that was chosen. */
+function hear(by, number, at) {
   answered[by] = number
-  forget(one => one.chart.isConnected && one.number > (answered[one.by] ?? 0))
+  const agrees = ({ chooses }) => at && Object.entries(chooses).every(([field, place]) => at[field] === place)
+  forget(one => one.chart.isConnected && (one.by === 'widget' ? !agrees(one) : one.number > (answered[one.by] ?? 0)))
 }
+
+/* A word under the strip, or a button for layer or head. */
+const WIDGETS = { chips: 'token', 'either-layer': 'layer', 'either-head': 'head' }
+function widget({ target }) {
+  const [key, field] = Object.entries(WIDGETS).find(([key]) => target.closest(`.st-key-${key}`)) ?? [], chart = charts()[0]
+  if (!chart || !field) return
+  const place = [...document.querySelectorAll(`.st-key-${key} button`)].indexOf(target.closest('button'))
+  if (place < 0 || place === now(chart.wanted.once)[field]) return
+  waiting = waiting.filter(one => one.by !== 'widget' || !(field in one.chooses))
+  choose(chart, 'widget', 0, { [field]: place })
+}
+document.addEventListener('click', widget, true)  // such a row lets no click out
 
 /* A key of those that the page listens to: what it chooses by now. */
 function press(key, number) {
@@ -114,7 +128,7 @@ function figure({ figure, once }) {
 
 const digits = (least, most, kind) => new Intl.NumberFormat('en', {
   [`minimum${kind}Digits`]: least, [`maximum${kind}Digits`]: most, useGrouping: false, roundingMode: 'halfEven' })
-const [two, six] = [2, 6].map(most => digits(1, most, 'Significant')), [three, four] = [3, 4].map(n => digits(n, n, 'Fraction'))
+const whole = digits(0, 0, 'Fraction'), [two, six] = [2, 6].map(most => digits(1, most, 'Significant')), [three, four] = [3, 4].map(n => digits(n, n, 'Fraction'))
 const ends = (bar, values, format = two) => ({
   ...bar, tickvals: values, ticktext: values.map(value => format.format(value).replace('-', '−')) })
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
@@ -170,7 +184,7 @@ const DRAWS = {
   },
   frame: ({ data, layout }, _, { layer, head }) => (
     { data, layout: { ...layout, shapes: [{ ...layout.shapes[0], ...box(layer, head, layer, head) }] } }),
-  lines({ data, layout }, { rows, columns, names, least, others, colours }, at, run) {
+  lines({ data, layout }, { rows, columns, names, least, others, colours, way }, at, run) {
     const bundles = new Map(), pairs = [], shares = [], chosen = rows.indexOf(at.token)
     const round = Math.fround, [lowest, low] = [least, others].map(share => round(Math.max(share, 1e-3)))
     for (const i of rows.keys())
@@ -191,20 +205,75 @@ const DRAWS = {
         opacity: Math.min(1, (lit ? .35 : .1) + share), showlegend: false,
       }
     })
+    const said = (i, j, share) => `${names[0][i]} → ${names[1][j]}<br>${four.format(share)}`
     const [marks, ...words] = data.slice(-3), along = [...rows.keys()], across = [...columns.keys()]
     return {
       data: [...strokes, {
         ...marks,
-        x: Float32Array.of(...pairs.map(() => .74), ...along.map(() => -.12), ...across.map(() => 1.12)),
-        y: Float32Array.of(...pairs.map(([i, j]) => i + .74 * (j - i)), ...along, ...across),
-        customdata: [...pairs, ...along.map(i => [i, -1]), ...across.map(j => [-1, j])],
-        text: [
-          ...pairs.map(([i, j], k) => `${names[0][i]} → ${names[1][j]}<br>${four.format(shares[k])}`), ...names[0], ...names[1],
-        ],
+        x: Float32Array.of(...pairs.flatMap(() => way), ...along.map(() => -.12), ...across.map(() => 1.12)),
+        y: Float32Array.of(...pairs.flatMap(([i, j]) => way.map(share => i + share * (j - i))), ...along, ...across),
+        customdata: [...pairs.flatMap(pair => way.map(() => pair)), ...along.map(i => [i, -1]), ...across.map(j => [-1, j])],
+        text: [...pairs.flatMap(([i, j], k) => way.map(() => said(i, j, shares[k]))), ...names[0], ...names[1]],
       }, ...words],
       layout,
     }
   },
 }
 
-document.atOnce = { figure, hear, press, pick }
+// -- lines under a finger ---------------------------------------------------------------------------------------------
+
+const SVG = 'http://www.w3.org/2000/svg'
+const drawn = (parent, kind, about, words = '') => {
+  const node = parent.appendChild(document.createElementNS(SVG, kind))
+  for (const [name, value] of Object.entries(about)) node.setAttribute(name, value)
+  node.textContent = words
+  return node
+}
+
+/* Of the word under the mouse or a finger all lines, thick and with their shares, over all others; else of a chosen pair
+   its own. pointer: where it is in the window; none, where it has left. */
+function light(chart, pointer = chart.pointer) {
+  chart.pointer = pointer
+  const { once } = chart.wanted
+  const lines = once?.draws === 'lines' && ready(once) && chart._fullLayout
+  if (!lines || chart.lit?.drawn !== chart.drawn) {
+    chart.querySelector('.lit')?.remove()
+    chart.classList.remove('lighting')
+    chart.lit = undefined
+  }
+  if (!lines) return
+  const at = now(once), { rows, columns } = once, [side, place] = word(chart, once, pointer) ?? []
+  const pair = [rows.indexOf(at.token), columns.indexOf(at.key)]
+  const ends = side === 'row' ? columns.map((_, j) => [place, j]) : side === 'column' ? rows.map((_, i) => [i, place])
+    : Math.min(...pair) >= 0 ? [pair] : []
+  const told = JSON.stringify([at, ends])
+  if (chart.lit?.told === told) return
+  chart.lit = { told, drawn: chart.drawn }
+  chart.classList.toggle('lighting', Boolean(side))
+  chart.querySelector('.lit')?.remove()
+  if (!ends.length) return
+  const { xaxis, yaxis } = chart._fullLayout, run = runs.get(once.run)
+  const [left, right] = [0, 1].map(x => xaxis._offset + xaxis.l2p(x)), down = i => yaxis._offset + yaxis.l2p(i)
+  const over = drawn(chart, 'svg', { class: 'lit', 'aria-hidden': true })
+  for (const [i, j] of ends) {
+    const share = run.value(at, rows[i], columns[j])
+    if (share < Math.max(once.least, .001)) continue
+    drawn(over, 'line', { x1: left, y1: down(i), x2: right, y2: down(j), 'stroke-width': 2 + 12 * share })
+  }
+  for (const [i, j] of ends) {
+    const share = run.value(at, rows[i], columns[j]), far = side === 'column' ? [left + 6, down(i), 'start'] : [right - 6, down(j), 'end']
+    if (share < Math.max(once.least, .01)) continue
+    drawn(over, 'text', { x: far[0], y: far[1], 'text-anchor': far[2] }, `${whole.format(100 * share)}%`)
+  }
+}
+
+/* Which word is there: its side, and its place in it. */
+function word(chart, { rows, columns }, pointer) {
+  if (!pointer) return
+  const { xaxis, yaxis } = chart._fullLayout, { left, top } = chart.getBoundingClientRect()
+  const across = xaxis.p2l(pointer.clientX - left - xaxis._offset), place = Math.round(yaxis.p2l(pointer.clientY - top - yaxis._offset))
+  const [side, names] = across < .04 ? ['row', rows] : across > .96 ? ['column', columns] : []
+  return names && place in names ? [side, place] : undefined
+}
+
+document.atOnce = { figure, hear, press, pick, light }

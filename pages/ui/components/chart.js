@@ -135,11 +135,14 @@ function draw(place) {
     })
   }
   thin(place)
+  document.atOnce?.light(place)
 }
 
 /* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
 const leave = event => event.stopPropagation()
 const move = event => { event.currentTarget.moved = performance.now() }
+const light = event => document.atOnce?.light(event.currentTarget, event)
+const dim = event => { if (event.pointerType === 'mouse') document.atOnce?.light(event.currentTarget, null) }
 
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.chart')
@@ -147,7 +150,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.wanted = JSON.parse(words.decode(data), unpacked)
   place.draw = () => draw(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
-  for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by])
+  for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by], place.wanted.once?.at)
   place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])
   place.pick = point => {
     if (!place.wanted.picks) return
@@ -160,6 +163,8 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.setAttribute('aria-label', place.wanted.alt)
   place.addEventListener('touchstart', leave, { capture: true, passive: true })
   place.addEventListener('mousemove', move, { capture: true, passive: true })
+  for (const kind of ['pointermove', 'pointerdown']) place.addEventListener(kind, light, { capture: true, passive: true })
+  place.addEventListener('pointerleave', dim)
   draw(place)
   if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   const size = new ResizeObserver(() => { if (Math.floor(parentElement.clientWidth) !== place.width) draw(place) })

@@ -35,6 +35,7 @@ from pages.ui.text.numbers import written
 USUAL_SIZE = 850, 380  # pixels between the outermost points
 #: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
+WAY = (0.3, 0.52, 0.74)  # where a line answers to a click: how much of it lies before
 DOT = 60  # square pixels of other names that are as bad as one covered dot
 
 
@@ -100,14 +101,15 @@ def line_colours() -> tuple[str, str]:
 
 
 def _line_marks(weights: np.ndarray, pairs: list[list[int]], rows: Axis, columns: Axis) -> dict:
-    """Invisible marks on the lines of these pairs, three quarters of the way to the key, and on their ends."""
+    """Invisible marks on the lines of these pairs, some of the WAY to the key, and on their ends."""
     n_rows, n_columns = weights.shape
-    places = [(0.74, i + 0.74 * (j - i)) for i, j in pairs]
+    places = [(share, i + share * (j - i)) for i, j in pairs for share in WAY]
     places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
-    numbers = [*map(tuple, pairs), *((i, -1) for i in range(n_rows)), *((-1, j) for j in range(n_columns))]
+    numbers = [(i, j) for i, j in pairs for _ in WAY]
+    numbers += [(i, -1) for i in range(n_rows)] + [(-1, j) for j in range(n_columns)]
     shares = [written(f"{weights[i, j]:.4f}") for i, j in pairs]
     ends = [f"{label(rows.labels[i])} → {label(columns.labels[j])}" for i, j in pairs]
-    said = [f"{end}<br>{share}" for end, share in zip(ends, shares, strict=True)]
+    said = [f"{end}<br>{share}" for end, share in zip(ends, shares, strict=True) for _ in WAY]
     said += [label(name) for name in (*rows.labels, *columns.labels)]
     return unseen(places, customdata=numbers, text=said)
 

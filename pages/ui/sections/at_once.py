@@ -8,7 +8,7 @@ from model import Trace
 from model.by_hand import NO_WORDS
 from pages.ui.components.at_once import MOST, AtOnce
 from pages.ui.figures.base import MOST_CLICKABLE, MOST_NAMED, crossing, label
-from pages.ui.figures.points import line_colours
+from pages.ui.figures.points import WAY, line_colours
 from pages.ui.view import View
 
 
@@ -54,6 +54,7 @@ def lines_at_once(
 ) -> AtOnce | None:
     """Of `attention_lines`, which are told `least` and `others`, too."""
     look = {"least": least, "others": others, "colours": line_colours(), "names": _names(view, rows, columns)}
+    look["way"] = WAY
     return _of_every_head(view, key, "lines", rows=rows, columns=columns, **look)
 
 

@@ -74,10 +74,15 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
 )
 #: What they look for and Plotly draws.
 IN_PLOTLY = (
+    "_fullLayout",
     "_hoverdata",
+    "_offset",
     "heatmap-label",
     "js-plotly-tester",
+    "l2p",
     "modebar",
+    "p2l",
+    "scatterlayer",
     "textpoint",
     "xaxislayer-above",
     "yaxislayer-above",
