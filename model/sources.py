@@ -18,6 +18,7 @@ import torch
 
 from model.analysis import softmax
 from model.graph import Graph, Quantity, Sublayer
+from model.rule import EVERY
 from model.trace import Trace
 
 #: Where a sum is followed no further, by what the keys end with.
@@ -93,24 +94,31 @@ def of_scores(
     return scores.of_queries, scores.parts
 
 
-def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = False) -> Scores:
+def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = False, queries: slice = EVERY) -> Scores:
     """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, multiplied out: each source of x with each of memory.
+
+    queries: only these rows, where all of them would be too many numbers.
 
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": the QK circuit. There is no
     LayerNorm there.
     """
     Q, K, S, scaled = (f"{attention.prefix}{name}" for name in ("Q", "K", "scores", "scaled"))
-    queries = _projected(trace, Q, of_sum(trace, attention.reads, heads), head)
-    keys = _projected(trace, K, of_sum(trace, attention.memory or attention.reads, heads), head)
-    scores = {(a, b): q @ k.T for a, q in queries.items() for b, k in keys.items()}
+    asking = EVERY if trace.edited else queries  # an edit is of whole quantities
+    of_x, of_memory = (
+        of_sum(trace, attention.reads, heads, asking),
+        of_sum(trace, attention.memory or attention.reads, heads),
+    )
+    q, k = _projected(trace, Q, of_x, head), _projected(trace, K, of_memory, head)
+    scores = {(a, b): q[a] @ k[b].T for a in q for b in k}
     scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
     parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
     parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
     of_queries, of_keys = (_in_order(names) for names in zip(*parts, strict=True))
     if attention.memory is None:
         of_queries = of_keys = _in_order(of_queries + of_keys)
-    nothing = np.zeros(trace[scaled].shape[1:])
-    return Scores(of_queries, of_keys, np.array([[parts.get((a, b), nothing) for b in of_keys] for a in of_queries]))
+    nothing = np.zeros_like(next(iter(parts.values())))
+    table = np.array([[parts.get((a, b), nothing) for b in of_keys] for a in of_queries])
+    return Scores(of_queries, of_keys, table if asking == queries else table[:, :, queries])
 
 
 @dataclass(frozen=True)
@@ -128,16 +136,26 @@ class Lead:
 
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
     """By how much the logit of `output` leads that of `against`, by source. token: of words, the place of the guess."""
-    if exact := _is_sum(trace.graph, "logits"):
-        parts = {name: float(part[output] - part[against]) for name, part in of_logits(trace, heads).items()}
-        return Lead(sum(parts.values()), parts, exact)
     reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, trace.config.tokens_read)
-    sources = of_stream(trace, trace.graph.layers(), heads=heads)
-    vectors = np.stack([0 * trace.Z[reads], *(part[reads] for part in sources.values())])
+    followed = EVERY if trace.edited else reads  # an edit is of whole quantities
+    if exact := _is_sum(trace.graph, "logits"):
+        logits = of_sum(trace, "logits", heads, followed)
+        parts = {name: float(part[output] - part[against]) for name, part in logits.items()}
+        return Lead(sum(parts.values()), parts, exact)
+    sources = of_sum(trace, trace.graph.Z, heads, followed)
+    if followed != reads:
+        sources = {name: part[reads] for name, part in sources.items()}
+    vectors = np.stack([0 * trace.Z[reads], *sources.values()])
     with torch.inference_mode():
-        logits = trace.network.read_out(torch.from_numpy(trace.Z[reads] - vectors).float())
-    leads = (logits[..., output] - logits[..., against]).reshape(-1).double().numpy()
+        found = trace.network.read_out(torch.from_numpy(trace.Z[reads] - vectors).float())
+    leads = (found[..., output] - found[..., against]).reshape(-1).double().numpy()
     return Lead(float(leads[0]), dict(zip(sources, (leads[0] - leads[1:]).tolist(), strict=True)), exact)
+
+
+def nbytes(trace: Trace, heads: bool = False) -> int:
+    """About how much memory it takes to follow the stream of the last layer: each source at each token, twice."""
+    layers, inside = trace.graph.layers(), trace.config.heads if heads else 1
+    return 16 * (4 + layers * (1 + inside)) * len(trace.tokens) * trace.config.d_model
 
 
 def of_logits(trace: Trace, heads: bool = False) -> Sum:
@@ -145,22 +163,26 @@ def of_logits(trace: Trace, heads: bool = False) -> Sum:
     return of_sum(trace, "logits", heads)
 
 
-def of_sum(trace: Trace, key: str, heads: bool = False) -> Sum:
-    """A quantity of the residual stream, or computed from it, by source. Raises ValueError where it is no such sum."""
+def of_sum(trace: Trace, key: str, heads: bool = False, tokens: slice = EVERY) -> Sum:
+    """A quantity of the residual stream, or computed from it, by source. Raises ValueError where it is no such sum.
+
+    tokens: only those, in a run without edits: the way of each token is its own.
+    """
     quantity = trace.graph[key]
     if key.endswith(SOURCES):
         attention = quantity.reads[-1:] == (key.removesuffix("output") + "concat",)
-        return _each_head(trace, quantity) if heads and attention else {key: _value(trace, key)}
+        parts = _each_head(trace, quantity) if heads and attention else {key: _value(trace, key)}
+        return {name: part[tokens] for name, part in parts.items()}
     if quantity.operation not in SUMS:
         raise ValueError(f"{key} is no sum of what earlier parts put in")
-    reads = {read: of_sum(trace, read, heads) for read in quantity.reads}
+    reads = {read: of_sum(trace, read, heads, tokens) for read in quantity.reads}
     match quantity.operation:
         case "add":
             parts = _added(reads.values())
         case "mean":
             parts = {name: part / len(reads) for name, part in _added(reads.values()).items()}
         case "norm":
-            parts = _normed(trace, quantity, reads[quantity.reads[0]])
+            parts = _normed(trace, quantity, reads[quantity.reads[0]], tokens)
         case "linear":
             parts = _linear(trace, quantity.module or "", reads[quantity.reads[0]])
         case "first" | "second" as row:
@@ -197,9 +219,9 @@ def _added(sums: Iterable[Sum]) -> Sum:
     return total
 
 
-def _normed(trace: Trace, quantity: Quantity, parts: Sum) -> Sum:
+def _normed(trace: Trace, quantity: Quantity, parts: Sum, tokens: slice) -> Sum:
     """γ ⊙ (x − μ) / σ + β, where σ is that of the whole vector in this run."""
-    norm, whole = trace.network.get_submodule(quantity.module or ""), _value(trace, quantity.reads[0])
+    norm, whole = trace.network.get_submodule(quantity.module or ""), _value(trace, quantity.reads[0])[tokens]
     factor = norm.weight.double().numpy() / np.sqrt(whole.var(-1, keepdims=True) + norm.eps)
     normed = {name: factor * (x - x.mean(-1, keepdims=True)) for name, x in parts.items()}
     return _added([normed, {BIAS: np.broadcast_to(norm.bias.double().numpy(), whole.shape)}])

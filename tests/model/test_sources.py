@@ -9,7 +9,19 @@ import torch
 from model import Edit, EditError, Trace
 from model.analysis import softmax
 from model.graph import Sublayer
-from model.sources import BIAS, EDIT, SOURCES, Scores, of_attention, of_lead, of_logits, of_scores, of_stream, of_sum
+from model.sources import (
+    BIAS,
+    EDIT,
+    SOURCES,
+    Scores,
+    nbytes,
+    of_attention,
+    of_lead,
+    of_logits,
+    of_scores,
+    of_stream,
+    of_sum,
+)
 from model.trace import Recording, record
 from model.translator import Translator
 from tests.model.test_checkpoints import inputs_of, ours
@@ -100,6 +112,27 @@ def test_a_score_is_the_mean_of_its_row_and_what_lies_above(name: str) -> None:
                 np.testing.assert_allclose(scores.weights(query, visible, source), softmax(row), atol=1e-5)
         shares = scores.shares(visible)
         assert shares.sum() == pytest.approx(1) and shares.shape == scores.parts.shape[:2]
+
+
+@pytest.mark.parametrize("edits", [(), (Edit("embedding.sum", "swap", token=1, from_token=3),)])
+def test_some_queries_or_tokens_are_rows_of_all(edits: tuple[Edit, ...]) -> None:
+    trace = pipeline("trained text")("i love you .", edits)
+    attention, some = trace.graph.sublayers(2)[0], slice(3, 4)
+    whole, part = of_attention(trace, attention, 1), of_attention(trace, attention, 1, queries=some)
+    np.testing.assert_allclose(part.parts, whole.parts[:, :, some], atol=1e-12)
+    assert (part.of_queries, part.of_keys) == (whole.of_queries, whole.of_keys)
+    if not edits:
+        for source, every in of_stream(trace, 4, heads=True).items():
+            row = of_sum(trace, trace.graph.stream(4)[0], heads=True, tokens=some)[source]
+            np.testing.assert_allclose(row, every[some], atol=1e-12)
+
+
+@pytest.mark.parametrize("heads", [False, True])
+def test_what_the_parts_take_is_about_what_is_said(heads: bool) -> None:
+    for name in ("trained text", "trained digits", "bert-base"):
+        trace = trace_of(name)
+        parts = of_stream(trace, trace.graph.layers(), heads=heads)
+        assert 1 <= nbytes(trace, heads) / (2 * sum(part.nbytes for part in parts.values())) < 1.3
 
 
 def test_the_same_number_added_to_a_whole_row_has_no_share() -> None:

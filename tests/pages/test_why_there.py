@@ -8,6 +8,7 @@ from model import Edit, Trace
 from model.sources import BIAS, EDIT, of_attention
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
+from pages.ui.sections import why_there
 from pages.ui.sections.sources import kind_of, layer_of, way_to
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
@@ -146,6 +147,20 @@ def test_where_an_edit_made_other_weights_nothing_is_said_of_them() -> None:
     app = open_page("attention", **LINK, edits=edit_code(edit))
     assert "instead of" not in texts(app)
     is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
+
+
+def test_of_a_large_input_only_the_own_row_is_taken_apart_and_of_a_larger_one_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(why_there, "MOST_BYTES", 1_000_000)
+    link = LINK | {"input": "digit"}
+    app = open_page("attention", **link)
+    is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
+    assert "The largest pair" in texts(app) and "Over all rows" not in texts(app)
+    app = open_page("attention", **link, edits=edit_code(Edit("layers.0.add_1", "scale", 0.5)))
+    assert "too long to be taken apart" in texts(app)
+    monkeypatch.setattr(why_there, "MOST_BYTES", 100_000)
+    assert "too long to be taken apart" in texts(open_page("attention", **link))
 
 
 def every_source() -> set[tuple[str, bool]]:

@@ -12,6 +12,7 @@ from pages.ui.frame.navigation import open_with
 from pages.ui.text import plain
 from pages.ui.view import View
 
+MOST_BYTES = 100_000_000  # that the parts of a run may take while they are drawn
 SOURCE = re.compile(
     r"(?P<decoder>decoder\.)?(embedding\.(?P<part>\w+)|layers\.(?P<layer>\d+)\.(?P<sublayer>\w+)\.output)"
 )

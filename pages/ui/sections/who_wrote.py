@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 from model import Trace
-from model.sources import Lead, of_lead
+from model.sources import Lead, nbytes, of_lead
 from pages.ui.figures import Axis, bars, heatmap, sign_colours
 from pages.ui.frame.navigation import open_with
 from pages.ui.runs import pipelines
 from pages.ui.sections.answers import output_names
-from pages.ui.sections.sources import in_short, largest_first, sum_picture, way_to
+from pages.ui.sections.sources import MOST_BYTES, in_short, largest_first, sum_picture, way_to
 from pages.ui.sections.telling_head import switch_of
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
@@ -29,6 +29,9 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
     token: of words, the place of the guess. output: the word or class whose lead over the strongest other one it is
     about. chosen: what a click that leads to another page chooses besides.
     """
+    if view.trace.edited and nbytes(view.trace, heads=True) > MOST_BYTES:
+        st.info(plain("source.too_large"), icon=":material/info:")
+        return
     logits = _logits(view.trace, token)
     against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
     lead = of_lead(view.trace, output, against, token)

@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from model.sources import Scores, of_attention
+from model.sources import Scores, nbytes, of_attention
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
-from pages.ui.sections.sources import in_short, kind_of, layer_of, sum_picture
+from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, sum_picture
 from pages.ui.sections.working import working
-from pages.ui.text import texts_of
+from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
@@ -41,6 +41,9 @@ def why_there(view: View, prefix: str, cell: tuple[int, ...]) -> None:
     head, query, key = cell
     visible = np.isfinite(view.trace[f"{prefix}masked"][head])
     asked = Asked(view, prefix, head, query, key, visible)
+    if max(nbytes(view.trace), asked.nbytes if view.trace.edited else 0) > MOST_BYTES:
+        st.info(plain("source.too_large"), icon=":material/info:")
+        return
     if not visible[query, key] or visible[query].sum() == 1:
         st.info(text("alone" if visible[query, key] else "hidden", **asked.names), icon=":material/info:")
         return
@@ -71,14 +74,30 @@ class Asked:
         queries = self.view.trace.names(f"{self.prefix}weights")[1] or ()
         return {"query": queries[self.query], "key": self.keys[self.key]}
 
+    @property
+    def nbytes(self) -> int:
+        """About how much memory the pairs of sources of all rows take."""
+        return 8 * (4 + 3 * self.view.trace.graph.layers()) ** 2 * self.visible.size
+
+    @cached_property
+    def rows(self) -> slice:
+        """The queries that are looked at: all, or where those would be too many numbers this one."""
+        return slice(None) if self.nbytes <= MOST_BYTES else slice(self.query, self.query + 1)
+
+    @cached_property
+    def row(self) -> int:
+        """Which of them it is about."""
+        return self.query - (self.rows.start or 0)
+
     @cached_property
     def scores(self) -> Scores:
-        return of_attention(self.view.trace, self.view.trace.graph.sublayer(self.prefix), self.head)
+        attention = self.view.trace.graph.sublayer(self.prefix)
+        return of_attention(self.view.trace, attention, self.head, queries=self.rows)
 
     @cached_property
     def above(self) -> tuple[float, np.ndarray]:
         """The mean of the row, and what each pair of sources adds to it."""
-        return self.scores.above_mean(self.query, self.key, self.visible)
+        return self.scores.above_mean(self.row, self.key, self.visible[self.rows])
 
     def as_bars(self) -> None:
         """The mean of the row, and what was put into the token looked at: together the score."""
@@ -105,9 +124,9 @@ class Asked:
         """What the row would be without the largest part, in all its tokens; nothing where edits made other weights."""
         source = self.scores.of_keys[self.largest(parts)]
         now = self.view.trace[f"{self.prefix}weights"][self.head, self.query]
-        if np.abs(self.scores.weights(self.query, self.visible) - now).max() > SAME:
+        if np.abs(self.scores.weights(self.row, self.visible[self.rows]) - now).max() > SAME:
             return []
-        without = self.scores.weights(self.query, self.visible, without=source)
+        without = self.scores.weights(self.row, self.visible[self.rows], without=source)
         best = int(without.argmax())
         said = {"now": percent(float(now[self.key])), "weight": percent(float(without[self.key]))}
         if best == self.key:
@@ -122,11 +141,13 @@ class Asked:
             [in_short(source, self.view.trace) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
         )
         a, b = np.unravel_index(int(np.abs(pairs).argmax()), pairs.shape)
-        shares = self.scores.shares(self.visible)
-        c, d = np.unravel_index(int(shares.argmax()), shares.shape)
         said = {"asks": rows[a], "answers": columns[b], "value": f"{pairs[a, b]:.2f}"}
-        said |= {"all_ask": rows[c], "all_answer": columns[d], "share": percent(float(shares[c, d]))}
-        sentence = text("read_pairs", **said, **self.names) + self.read_alone(shares)
+        sentence = text("read_pair", **said, **self.names)
+        if self.rows == slice(None):
+            shares = self.scores.shares(self.visible)
+            c, d = np.unravel_index(int(shares.argmax()), shares.shape)
+            largest = {"asks": rows[c], "answers": columns[d], "share": percent(float(shares[c, d]))}
+            sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
         axes = Axis(word("asks", **self.names), rows), Axis(word("answers", **self.names), columns)
         self.view.picture("pairs", heatmap(pairs, *axes, square=False), sentence, title=word("pairs"))
 
@@ -137,7 +158,7 @@ class Asked:
             return said
         for place, source in enumerate(of.of_keys):
             if source.endswith((".tokens", ".positions")) and shares[place, place] >= LEAST:
-                row = np.where(self.visible[self.query], of.parts[place, place, self.query], -np.inf)
+                row = np.where(self.visible[self.query], of.parts[place, place, self.row], -np.inf)
                 kind = kind_of(source, self.view.trace)
                 said += " " + text(f"alone_{kind}", best=self.keys[int(row.argmax())])
         return said
