@@ -11,7 +11,7 @@ from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
 from pages.ui.lessons.asking import truth_for
 from pages.ui.lessons.case import Truth
-from pages.ui.lessons.rows import ENCODER, Question
+from pages.ui.lessons.rows import ENCODER, LESSONS, Lesson, Question
 from pages.ui.page import Page
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.teaching import desk, notes, projector, start
@@ -62,22 +62,30 @@ class Class(Page):
             st.warning(text(problem), icon=":material/warning:")
         if self.unavailable:
             return
-        lesson, clear, left_out = ENCODER, *self._clear()
         if self.desk is None:
+            if self.choice.of_class:
+                start.member(self.choice.of_class)
+                return
+            st.markdown(text("start_help"))
+            lesson = start.which_lesson(self)
+            clear, left_out = self._clear(lesson)
             start.draw(self, lesson, [question.key for question, _ in clear.values()], left_out)
             return
-        lecture = Lecture(self, self.desk, lesson, clear, left_out, store().asked(self.desk.code, self.desk.key))
+        lesson = LESSONS.get(self.desk.plan.lesson, ENCODER)
+        clear, left_out = self._clear(lesson)
         if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == self.desk.room.version:
             self._ask(wanted[0], clear)
             st.rerun()
+        asked = store().asked(self.desk.code, self.desk.key)
+        lecture = Lecture(self, self.own_choice, self.desk, lesson, clear, left_out, asked)
         (notes if self.choice.role == "notes" else projector).draw(lecture)
 
     # -- the questions -----------------------------------------------------------------------------
 
-    def _clear(self) -> tuple[dict[int, tuple[Question, Truth]], list[str]]:
+    def _clear(self, lesson: Lesson) -> tuple[dict[int, tuple[Question, Truth]], list[str]]:
         """The questions whose answer is clear here, by their place in the lesson; and the others by their keys."""
         clear, left_out = {}, []
-        for place, question in enumerate(ENCODER.questions):
+        for place, question in enumerate(lesson.questions):
             if (truth := self._truth(question)) is not None:
                 clear[place] = question, truth
             else:

@@ -24,6 +24,7 @@ from pages.ui.state.link import select
 #: and when the last one was done.
 KEYS, FORGOTTEN, PROBLEM, ACTED = "class.keys", "class.forgotten", "class.problem", "class.acted"
 MINUTES = 45
+INPUT = ("input", "model", "sentence", "drawing", "picture")  # of a Choice
 HURRY = 0.6  # seconds within which a second act is the same click
 
 
@@ -50,6 +51,11 @@ class Plan:
     def written(self) -> str:
         """As the store keeps it."""
         return json.dumps(asdict(self), ensure_ascii=False)
+
+    def differs(self, now: Choice) -> bool:
+        """Whether the reader has by now chosen another input."""
+        about = self.choice(now)
+        return any(getattr(about, name) != getattr(now, name) for name in INPUT)
 
     def choice(self, now: Choice) -> Choice:
         """The reader's choice, with the input that the class is about."""

@@ -10,6 +10,7 @@ from pages.ui.classroom.tally import Bar, Tally, bars, sure_and_wrong, tally
 from pages.ui.lessons.case import Truth
 from pages.ui.lessons.rows import Lesson, Question
 from pages.ui.page import Page
+from pages.ui.state.choice import Choice
 from pages.ui.teaching.asked import why
 from pages.ui.teaching.desk import Desk
 from pages.ui.text import language
@@ -19,11 +20,13 @@ from pages.ui.text import language
 class Lecture:
     """A lesson in a class.
 
-    page: whose run it is about. clear: the questions whose answer is clear for this input, by their place in the
-    lesson. left_out: the others, by their keys. asked: all that were asked, the present one last.
+    page: whose run it is about. own_choice: what the reader has chosen since. clear: the questions whose answer is
+    clear for this input, by their place in the lesson. left_out: the others, by their keys. asked: all that were asked,
+    the present one last.
     """
 
     page: Page
+    own_choice: Choice
     desk: Desk
     lesson: Lesson
     clear: Mapping[int, tuple[Question, Truth]]

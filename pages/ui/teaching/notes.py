@@ -11,7 +11,7 @@ from pages.ui.teaching import report
 from pages.ui.teaching.asked import why
 from pages.ui.teaching.lecture import Lecture
 from pages.ui.teaching.pictures import answer_of, names_of
-from pages.ui.teaching.projector import WANTED, controls, count
+from pages.ui.teaching.projector import WANTED, controls, count, other_input
 from pages.ui.text import language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
@@ -89,6 +89,7 @@ def _coming(lecture: Lecture) -> None:
         wanted = st.selectbox(word("another"), places, first, format_func=called.__getitem__, key="class.another")
         note = {WANTED: (wanted, version)}
         st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
+    other_input(lecture)
     if lecture.left_out:
         names = plain("common.comma").join(plain(f"lesson.{key}.short") for key in lecture.left_out)
         st.caption(t("lesson.left_out", names=names))

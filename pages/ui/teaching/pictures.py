@@ -1,6 +1,6 @@
 """What a class answered, and what the network does, as figures. No Streamlit here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from pages.ui.classroom.questions import Guess, Shown, Told
 from pages.ui.classroom.tally import BARS, Bar
 from pages.ui.figures import BLUE, GREY, ORANGE, Axis, Figure, figure_of, grouped_bars, heatmap
 from pages.ui.figures.base import BREAK, LEGEND, axis_layout, frame, look, scale, stroke
+from pages.ui.figures.theme import scaled
 from pages.ui.lessons.asking import figure_of as number_in_words
 from pages.ui.teaching.as_head import Head
 from pages.ui.text import language, plain
@@ -41,7 +42,7 @@ def answer_of(shown: Shown, truth: Told) -> str:
     return name_of(shown, answer) if isinstance(answer, str) else number_in_words(answer)
 
 
-def distribution(shown: Shown, bars: Sequence[Bar], rounds: Sequence[int], *, revealed: bool, height: int) -> Figure:
+def distribution(shown: Shown, bars: Sequence[Bar], rounds: Sequence[int], *, revealed: bool) -> Figure:
     """How many gave each answer, first and second vote side by side. revealed: the right ones get their mark."""
     drawn = bars[:MOST_WORDS] if shown["gesture"] == "word" else bars
     names = names_of(shown, drawn)
@@ -57,7 +58,7 @@ def distribution(shown: Shown, bars: Sequence[Bar], rounds: Sequence[int], *, re
         trace |= {"text": [f"{count:.0f}" if count else "" for count in trace["y"]], "textposition": "outside"}
         trace |= {"cliponaxis": False, "hoverinfo": "skip", "hovertemplate": None}
     figure.layout["yaxis"] |= {"visible": False, "range": [0, max(1.0, 1.15 * float(most))]}
-    figure.layout |= {"height": height, "showlegend": len(rounds) > 1}
+    figure.layout["showlegend"] = len(rounds) > 1
     return figure
 
 
@@ -67,7 +68,6 @@ def beans_over_each_other(
     *,
     before: np.ndarray | None = None,
     own: np.ndarray | None = None,
-    height: int,
 ) -> Figure:
     """All that was shared out, a thin line each, (phone, token); the mean as a thick one.
 
@@ -89,21 +89,16 @@ def beans_over_each_other(
     mean = stroke(np.stack([places, rows.mean(axis=0)], axis=1), ORANGE, 5) if len(rows) else stroke([], ORANGE, 5)
     traces.append(mean | {"name": plain("class.the_class")})
     sides = {"xaxis": axis_layout(Axis("", names), len(names)), "yaxis": scale("", rangemode="tozero")}
-    return figure_of(traces, sides | LEGEND | look(height))
+    return figure_of(traces, sides | LEGEND | look(scaled(330)))
 
 
-def class_beside_heads(
-    mean: np.ndarray, rows: np.ndarray, order: Sequence[Head], names: Sequence[str], *, height: int, most: int
-) -> Figure:
+def class_beside_heads(mean: np.ndarray, rows: np.ndarray, heads: Sequence[Head], names: Sequence[str]) -> Figure:
     """The class as one more head, on top, and below it those of the run, the most alike first."""
-    heads = order[:most]
     values = np.stack([mean / 100, *(rows[head.layer, head.head] for head in heads)]).astype(np.float32)
     called = [plain("class.the_class"), *(f"{one.layer + 1}·{one.head + 1} ({one.shared:.0f})" for one in heads)]
-    figure = heatmap(values, Axis("", called), Axis("", names), scale="share", square=False, height=height)
+    height = 60 + scaled(16 * len(called))
+    figure = heatmap(values, Axis("", called), Axis("", names), scale="share", square=False, height=height, thin=False)
+    figure.data[0]["showscale"] = False
+    figure.layout["margin"]["t"] = 8
     figure.layout["shapes"] = [frame(0, 0, 0, len(names) - 1)]
     return figure
-
-
-def rounds_of(votes: Mapping[int, Sequence]) -> list[int]:
-    """The votes that there were."""
-    return sorted(number for number, given in votes.items() if given)

@@ -11,8 +11,8 @@ from pages.ui.classroom.phases import Phase
 from pages.ui.classroom.store import store
 from pages.ui.components.chart import chart
 from pages.ui.components.live import live
+from pages.ui.components.snap import snap
 from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
-from pages.ui.figures.theme import scaled
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.lessons.asking import figure_of, told
@@ -21,16 +21,20 @@ from pages.ui.sections.overlay import every_weight
 from pages.ui.state.link import select
 from pages.ui.teaching import as_head, pictures, report
 from pages.ui.teaching.asked import why
+from pages.ui.teaching.desk import Plan
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.start import names_of
+from pages.ui.teaching.start import names_of, quoted_names
 from pages.ui.text import catalogue, joined, language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
 #: In the session: the place of the question to ask next; how many hints were shown, and whether the words, of which.
 WANTED, HINTS, WORDS = "class.wanted", "class.hints_of", "class.words_of"
 MOST_HINTS = 3
+SHOWING = (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED)  # where there are pictures
 KEYED = ("next", "pause")  # buttons that have a key as well
 SHOWN_HEADS = 8  # beside the class, so that all can be read from the last row
+#: In a presentation, in pixels: the least height of a picture, what stays free below it, and for the words about heads.
+LEAST, MARGIN, BELOW_HEADS = 220, 44, 100
 text, word = texts_of("class")
 
 
@@ -43,6 +47,7 @@ def draw(lecture: Lecture) -> None:
         count(lecture, "")
         return
     DRAWN[lecture.phase](lecture)
+    other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
         count(lecture, "")
 
@@ -59,6 +64,8 @@ def controls(lecture: Lecture) -> None:
             look = {"type": kind, "key": f"class.{name}", "help": word(f"{name}_key") if name in KEYED else None}
             st.button(word(_label(lecture, name)), icon=f":material/{icon}:", on_click=act, **look)
         if lecture.page.choice.role is None:
+            if lecture.phase in SHOWING and not desk.room.paused:
+                snap(word("keep_picture"), desk.room.number, report.keep_pictures)
             notes = lecture.page.choice.with_(role="notes", big=False).to_link()
             st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
     lecture.page.on_key("PageDown", _next(lecture))
@@ -122,6 +129,17 @@ def _hints(lecture: Lecture) -> int:
 
 def _more_hints(lecture: Lecture) -> None:
     st.session_state[HINTS] = lecture.desk.room.number, _hints(lecture) + 1
+
+
+def other_input(lecture: Lecture) -> None:
+    """Between two questions: a button that goes on about what now stands in the sidebar, if that is another input."""
+    plan, own = lecture.desk.plan, lecture.own_choice
+    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not plan.differs(own):
+        return
+    about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
+    other = Plan.of(plan.lesson, plan.minutes, own)
+    look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
+    st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
 
 
 def join_address(whole: bool = True) -> str:
@@ -231,27 +249,25 @@ def _words_are_hidden(lecture: Lecture) -> bool:
     return lecture.now.shown["gesture"] == "word" and st.session_state.get(WORDS) != lecture.desk.room.number
 
 
-def _answers(lecture: Lecture, *, revealed: bool, narrow: bool = False) -> None:
+def _answers(lecture: Lecture, *, revealed: bool) -> None:
     """How the answers are spread over what could be answered."""
     assert lecture.now is not None and lecture.last is not None
-    shown, height = lecture.now.shown, _height(lecture, narrow)
+    shown = lecture.now.shown
     if shown["gesture"] == "beans":
         before = lecture.tallies[1].mean if len(lecture.tallies) > 1 else None
         own = np.array(lecture.now.truth["answer"], dtype=np.float32) if revealed else None
         names = shown["names"][language()]
-        figure = pictures.beans_over_each_other(lecture.last.rows, names, before=before, own=own, height=height)
+        figure = pictures.beans_over_each_other(lecture.last.rows, names, before=before, own=own)
     else:
         rounds = sorted(lecture.tallies)
-        figure = pictures.distribution(shown, lecture.bars, rounds, revealed=revealed, height=height)
+        figure = pictures.distribution(shown, lecture.bars, rounds, revealed=revealed)
     _picture(lecture, "said", figure, text("said_alt", all=lecture.last.answers))
 
 
-def _height(lecture: Lecture, narrow: bool = False) -> int:
-    hints = _hints(lecture) * 60 if lecture.phase is Phase.CLOSED else 0
-    return (scaled(240) if narrow else scaled(260)) - hints
-
-
-def _picture(lecture: Lecture, name: str, figure: Figure, alt: str) -> None:
+def _picture(lecture: Lecture, name: str, figure: Figure, alt: str, *, below: int = 0) -> None:
+    """A picture that, in a presentation, ends with the screen. below: pixels that stay free for words under it."""
+    if lecture.page.choice.big:
+        figure.layout |= {"height": LEAST, "meta": {"below": MARGIN + below}}
     chart(figure, f"class.{name}", alt=alt)
 
 
@@ -280,7 +296,7 @@ def _revealed(lecture: Lecture) -> None:
         elif lecture.question and lecture.question.key == "word" and _words_are_hidden(lecture):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
         else:
-            _answers(lecture, revealed=True, narrow=True)
+            _answers(lecture, revealed=True)
     with right:
         _network(lecture)
 
@@ -335,7 +351,6 @@ def _own_bars(lecture: Lecture) -> Figure:
         colours[names.index(str(truth.answer))] = ORANGE if last is None else "#009E73"
     numbers = [figure_of(float(value)) for value in values]
     figure = bars_with_numbers(np.array(values), names, numbers, colours=colours, there=there)
-    figure.layout["height"] = _height(lecture, narrow=True)
     return figure
 
 
@@ -344,23 +359,15 @@ def _class_as_head(lecture: Lecture) -> None:
     truth, last = lecture.truth, lecture.last
     assert truth is not None and last is not None
     every = every_weight(lecture.page.trace)[:, :, truth.place["token"]]
-    order = as_head.alike(last.mean, every)
-    most = SHOWN_HEADS if lecture.page.choice.big else every.shape[0] * every.shape[1]
-    named = list(truth.options)
-    height = _height(lecture, narrow=True) - scaled(60) if lecture.page.choice.big else 16 * most + 110
-    figure = pictures.class_beside_heads(last.mean, every, order, named, height=height, most=most)
-    _picture(lecture, "as_head", figure, _most_like(lecture, order, every.shape[0] * every.shape[1]))
-    st.markdown(_most_like(lecture, order, every.shape[0] * every.shape[1]))
-    alone = as_head.where_no_head_looked(last.mean, every)
-    if alone:
-        between = plain("common.comma")
-        names = between.join(plain("common.quoted", token=named[place]) for place in alone)
-        st.markdown(text("no_head_looked", names=names))
-
-
-def _most_like(lecture: Lecture, order: list[as_head.Head], heads: int) -> str:
-    best = order[0]
-    return text("most_like", layer=best.layer + 1, head=best.head + 1, shared=f"{best.shared:.0f}", heads=heads)
+    order, names = as_head.alike(last.mean, every), list(truth.options)
+    best, heads = order[0], len(order)
+    said = text("most_like", layer=best.layer + 1, head=best.head + 1, shared=f"{best.shared:.0f}", heads=heads)
+    if alone := as_head.where_no_head_looked(last.mean, every):
+        said += " " + text("no_head_looked", names=quoted_names(names[place] for place in alone))
+    shown = order[:SHOWN_HEADS] if lecture.page.choice.big else order
+    figure = pictures.class_beside_heads(last.mean, every, shown, names)
+    _picture(lecture, "as_head", figure, joined(said), below=BELOW_HEADS)
+    st.markdown(joined(said))
 
 
 def _explained(lecture: Lecture) -> None:

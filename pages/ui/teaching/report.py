@@ -17,6 +17,7 @@ from pages.ui.text.numbers import percent
 
 #: In the session: the pictures that the teacher kept, by the number of their question, as addresses that hold them.
 PICTURES = "class.pictures"
+MOST_PICTURES = 30
 text, word = texts_of("class")
 STYLE = """
 body { font: 16px/1.45 'Source Sans', 'Noto Sans CJK SC', 'Microsoft YaHei', sans-serif; max-width: 46rem;
@@ -54,6 +55,17 @@ def lines(asked: Asked) -> list[Line]:
         ]
     found = bars(shown, truth, votes)
     return [Line(name, bar.right, bar.counts) for name, bar in zip(names_of(shown, found), found, strict=True)]
+
+
+def keep_pictures(question: int, pictures: list[str]) -> None:
+    """Keep pictures for the report, from a callback; of all, the last ones."""
+    kept = [(number, one) for number, several in st.session_state.get(PICTURES, {}).items() for one in several]
+    kept += [(question, one) for one in pictures]
+    every: dict[int, list[str]] = {}
+    for number, one in kept[-MOST_PICTURES:]:
+        every.setdefault(number, []).append(one)
+    st.session_state[PICTURES] = every
+    st.toast(word("picture_kept"), icon=":material/photo_camera:")
 
 
 def offer(lecture: Lecture) -> None:

@@ -1,10 +1,11 @@
 """Before there is a class: which lesson, about which input, how long; and the way back into one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import streamlit as st
 
-from pages.ui.lessons.rows import Lesson
+from pages.ui.lessons.rows import LESSONS, Lesson
 from pages.ui.page import Page
 from pages.ui.state.link import select
 from pages.ui.teaching import desk
@@ -14,14 +15,20 @@ from pages.ui.text import plain, t, texts_of
 text, word = texts_of("class")
 
 
+def which_lesson(page: Page) -> Lesson:
+    """The lesson that is to be taught, of those about such an input; drawn as a list to choose from."""
+    kind = page.choice.input
+    lessons = {name: lesson for name, lesson in LESSONS.items() if lesson.input in (None, kind)}
+    named = {name: plain(f"lesson.titles.{name}") for name in lessons}
+    look: dict[str, Any] = {"format_func": named.__getitem__, "key": f"class.lesson.{kind}", "width": 420}
+    return lessons[st.selectbox(word("lesson"), list(lessons), **look)]
+
+
 def draw(page: Page, lesson: Lesson, clear: Sequence[str], left_out: Sequence[str]) -> None:
-    """What a teacher decides before the class comes in; what a member is told who came by the class's link."""
-    if page.choice.of_class:
-        _member(page.choice.of_class)
-        return
-    st.markdown(text("start_help"))
+    """What a teacher is told, and decides, before the class comes in."""
     if page.kind == "words":
         st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(page.tokens[1:-1])}**")
+    st.caption(t(f"lesson.abouts.{lesson.name}"))
     minutes = st.number_input(word("minutes"), 5, 180, MINUTES, 5, key="class.minutes", width=220)
     st.markdown(text("will_ask", names=names_of(clear)) if clear else t("lesson.end_none"))
     if left_out:
@@ -34,7 +41,12 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[str], left_out: Sequence[st
 
 def names_of(keys: Sequence[str]) -> str:
     """Questions by their names."""
-    return plain("common.comma").join(plain("common.quoted", token=plain(f"lesson.{key}.short")) for key in keys)
+    return quoted_names(plain(f"lesson.{key}.short") for key in keys)
+
+
+def quoted_names(names: Iterable[str]) -> str:
+    """“one”, “two”"""
+    return plain("common.comma").join(plain("common.quoted", token=name) for name in names)
 
 
 def _way_back() -> None:
@@ -47,7 +59,7 @@ def _way_back() -> None:
         st.button(word("come_back"), key="class.come_back", disabled=not typed, on_click=desk.come_back, args=(typed,))
 
 
-def _member(code: str) -> None:
+def member(code: str) -> None:
     """For whoever has the class's code and not its key."""
     st.markdown(text("member", code=code))
     st.link_button(word("to_join"), f"join?c={code}", icon=":material/how_to_vote:")
