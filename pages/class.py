@@ -11,14 +11,15 @@ from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
 from pages.ui.lessons.asking import truth_for
 from pages.ui.lessons.case import Truth
-from pages.ui.lessons.rows import ENCODER, LESSONS, Lesson, Question
+from pages.ui.lessons.rows import Question
 from pages.ui.page import Page
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.teaching import desk, notes, projector, start
 from pages.ui.teaching.asked import for_phones
+from pages.ui.teaching.cases import case_of, lesson_of, seen_at
 from pages.ui.teaching.desk import Desk
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.text import texts_of
+from pages.ui.text import t, texts_of
 
 text, word = texts_of("class")
 
@@ -37,6 +38,7 @@ class Class(Page):
         except UnavailableError:
             self.unavailable = True
         about = self.desk.plan.choice(choice) if self.desk else choice
+        self.lesson, self.unread = lesson_of(about)
         super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
@@ -67,33 +69,35 @@ class Class(Page):
                 start.member(self.choice.of_class)
                 return
             st.markdown(text("start_help"))
-            lesson = start.which_lesson(self)
-            clear, left_out = self._clear(lesson)
-            start.draw(self, lesson, [question.key for question, _ in clear.values()], left_out)
+            if unread := self.unread:
+                st.warning(t(f"lesson.error_{unread.reason}", **unread.values), icon=":material/broken_image:")
+            clear, left_out = self._clear()
+            start.draw(self, self.lesson, [question for question, _ in clear.values()], left_out)
             return
-        lesson = LESSONS.get(self.desk.plan.lesson, ENCODER)
-        clear, left_out = self._clear(lesson)
+        clear, left_out = self._clear()
         if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == self.desk.room.version:
             self._ask(wanted[0], clear)
             st.rerun()
         asked = store().asked(self.desk.code, self.desk.key)
-        lecture = Lecture(self, self.own_choice, self.desk, lesson, clear, left_out, asked)
+        lecture = Lecture(self, self.own_choice, self.desk, self.lesson, clear, left_out, asked)
         (notes if self.choice.role == "notes" else projector).draw(lecture)
 
     # -- the questions -----------------------------------------------------------------------------
 
-    def _clear(self, lesson: Lesson) -> tuple[dict[int, tuple[Question, Truth]], list[str]]:
-        """The questions whose answer is clear here, by their place in the lesson; and the others by their keys."""
+    def _clear(self) -> tuple[dict[int, tuple[Question, Truth]], list[Question]]:
+        """The questions whose answer is clear here, by their place in the lesson; and the others."""
         clear, left_out = {}, []
-        for place, question in enumerate(lesson.questions):
-            if (truth := self._truth(question)) is not None:
+        for place, question in enumerate(self.lesson.questions):
+            truth = self._truth(question)
+            if truth is not None and truth.answer is not None:
                 clear[place] = question, truth
             else:
-                left_out.append(question.key)
+                left_out.append(question)
         return clear, left_out
 
     def _truth(self, question: Question) -> Truth | None:
-        return truth_for(self, question, self.case)
+        case = case_of(self, question)
+        return truth_for(self, question, case) if case else None
 
     def _ask(self, place: int, clear: Mapping[int, tuple[Question, Truth]]) -> None:
         """Send a question to the phones."""
@@ -114,12 +118,11 @@ class Class(Page):
 
     def _see(self, question: Question, truth: Truth) -> str:
         """Where a member tries it himself: the page, with the input, at the place."""
-        last = question.hints[-1]
-        values = {"hidden": self.hidden, **truth.place, **last.values}
-        link = self.choice.with_(panel=None, stage=None, big=False, role=None).with_(**values).to_link()
-        link = {name: value for name, value in link.items() if name != "lang"}
-        (path,) = (row.path for row in PAGES if row.name == last.page)
-        return f"{path}?{desk.query(link)}"
+        page, values = seen_at(question, truth)
+        link = self.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=self.hidden)
+        held = link.with_(**values).to_link()
+        (path,) = (row.path for row in PAGES if row.name == page)
+        return f"{path}?{desk.query({name: value for name, value in held.items() if name != 'lang'})}"
 
     @property
     def hidden(self) -> tuple[int, ...] | None:

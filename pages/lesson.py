@@ -1,26 +1,23 @@
 """A lesson, alone: guess first, then see what the network does with one's own input."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
 from cachetools.keys import hashkey
 
 from model.pipeline import SPECIAL_TOKENS
-from model.translator import Task
 from pages.ui.frame.pickers import bound
 from pages.ui.lessons import truths
 from pages.ui.lessons.asking import Asking, called, new_record, truth_for
 from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.maker import make_a_lesson
-from pages.ui.lessons.rows import ENCODER, END, LESSONS, Question, following
-from pages.ui.lessons.written import OWN, LessonError, lesson_from_code, opened_at
+from pages.ui.lessons.rows import ENCODER, END, LESSONS, following
+from pages.ui.lessons.written import OWN
 from pages.ui.page import Page
-from pages.ui.runs import pipelines
-from pages.ui.sections.writing import best_aligned
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
+from pages.ui.teaching.cases import case_of, lesson_of
 from pages.ui.text import joined, literal, plain, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.
@@ -38,12 +35,7 @@ class Lesson(Page):
         #: Whether the visitor has changed the network, which the lesson leaves as it is.
         self.changed_elsewhere = bool(choice.edits)
         #: Which lesson, and why not the one that the link holds, if so.
-        self.lesson, self.unread = LESSONS.get(choice.lesson or "", ENCODER), None
-        if choice.lesson and choice.lesson not in LESSONS:
-            try:
-                self.lesson = lesson_from_code(choice.lesson)
-            except LessonError as error:
-                self.unread = error
+        self.lesson, self.unread = lesson_of(choice)
         super().__init__(choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
@@ -68,23 +60,6 @@ class Lesson(Page):
 
     # -- what is asked, and how far one is ---------------------------------------------------------
 
-    def _case(self, question: Question) -> Case | None:
-        """The run that a question is about, and where; None where there is no such run."""
-        if question.run == "translation":
-            if self.choice.input != "sentence":
-                return None
-            sentence, _, _ = pipelines.read_by("translation", self.given)
-            translator = pipelines.pipeline("translation")
-            layer, head = best_aligned()
-            run = pipelines.run("translation", Task(sentence, self.choice.into))
-            return Case(translator, run, 0, translator.reader.vocabulary, layer, head)
-        if question.place and question.measure:
-            _, values = opened_at(question.place)
-            at = {"layer": self.config.layers, "head": self.config.heads, "token": len(self.tokens)}
-            there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
-            return replace(self.case, **there)
-        return self.case
-
     def _next(self, state: dict) -> tuple[str, Case | None, Truth | None]:
         """The question to ask now, its run, and its true answer: that of the link, or the next that is clear here."""
         key, keys = self.choice.question, self.lesson.keys
@@ -92,7 +67,7 @@ class Lesson(Page):
             return END, None, None
         key = key if key in keys else following(keys, state["done"])
         while key != END:
-            case = self._case(self.lesson[key])
+            case = case_of(self, self.lesson[key])
             if case and (truth := truth_for(self, self.lesson[key], case)) is not None:
                 return key, case, truth
             state["left_out"] = list(dict.fromkeys([*state["left_out"], key]))

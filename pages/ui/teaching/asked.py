@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import cast
 
 from pages.ui.classroom.questions import Shown, Told
-from pages.ui.lessons.asking import options, told
+from pages.ui.lessons.asking import asked, options, told
 from pages.ui.lessons.case import Truth
 from pages.ui.lessons.rows import Question
-from pages.ui.text import LANGUAGES, joined, plain, speaking
+from pages.ui.text import LANGUAGES, joined, plain, speaking, typed, unmarked
 
 
 def for_phones(
@@ -22,8 +22,8 @@ def for_phones(
     for language in LANGUAGES:
         with speaking(language):
             there = in_language()
-            ask[language] = plain(f"lesson.{question.key}.ask", **told(there))
-            reason[language], names[language] = why(question.key, there), list(options(there))
+            ask[language] = unmarked(asked(question, there))
+            reason[language], names[language] = why(question, there), list(options(there))
     shown: dict[str, object] = {"key": question.key, "gesture": question.gesture, "ask": ask}
     if reads:
         shown["reads"] = reads
@@ -34,12 +34,16 @@ def for_phones(
     answer, near = truth.answer, float(truth.near)
     if question.gesture == "beans":
         answer = [round(beans, 1) for beans in truth.answer]
-    elif truth.factor > 1:
+    elif truth.factor > 1:  # a phone's number is judged by its distance
         near = max(near, float(truth.answer) * (1 - 1 / truth.factor))
     return cast(Shown, shown), Told(answer=answer, near=near, why=reason, see=see)
 
 
-def why(key: str, truth: Truth) -> str:
-    """What is said after the answer: as much as is true of this run."""
+def why(question: Question, truth: Truth) -> str:
+    """What is said after the answer, without marks: as much as is true of this run, or what the teacher wrote."""
     said = told(truth)
-    return joined(" ".join(plain(f"lesson.{key}.{name}", **said) for name in truth.told))
+    if question.own and question.own.why:
+        return unmarked(typed(question.own.why, **said))
+    if question.measure is None:
+        return ""
+    return joined(" ".join(plain(f"lesson.{question.row}.{name}", **said) for name in truth.told))

@@ -16,7 +16,6 @@ import streamlit as st
 from pages.ui.classroom.phases import Phase
 from pages.ui.classroom.questions import Shown, Told
 from pages.ui.classroom.store import Room, Store, TooManyError, UnavailableError, UnknownClassError, store
-from pages.ui.lessons.rows import ENCODER
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
 
@@ -30,23 +29,22 @@ HURRY = 0.6  # seconds within which a second act is the same click
 
 @dataclass(frozen=True)
 class Plan:
-    """What a class is about: the lesson, by its name; the minutes that there are; and the input, as a link has it."""
+    """What a class is about: the minutes that there are; lesson and input, as a link has them."""
 
-    lesson: str = ENCODER.name
     minutes: int = MINUTES
     link: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, lesson: str, minutes: int, choice: Choice) -> Self:
+    def of(cls, minutes: int, choice: Choice) -> Self:
         """A plan about what is on the screen now, but for what is the teacher's own look at it."""
         about = choice.with_(edits=(), of_class=None, role=None, question=None, big=False, panel=None, stage=None)
-        return cls(lesson, minutes, tuple(about.to_link().items()))
+        return cls(minutes, tuple(about.to_link().items()))
 
     @classmethod
     def read(cls, written: str) -> Self:
         """The way back from `written`."""
         plan = json.loads(written)
-        return cls(plan["lesson"], plan["minutes"], tuple((name, value) for name, value in plan["link"]))
+        return cls(plan["minutes"], tuple((name, value) for name, value in plan["link"]))
 
     def written(self) -> str:
         """As the store keeps it."""
@@ -58,7 +56,7 @@ class Plan:
         return any(getattr(about, name) != getattr(now, name) for name in INPUT)
 
     def choice(self, now: Choice) -> Choice:
-        """The reader's choice, with the input that the class is about."""
+        """The reader's choice, with the lesson and the input that the class is about."""
         about, _ = Choice.from_link(dict(self.link))
         own = {name: getattr(now, name) for name in ("lang", "depth", "big", "of_class", "role")}
         return about.with_(**own)

@@ -21,7 +21,7 @@ class Lecture:
     """A lesson in a class.
 
     page: whose run it is about. own_choice: what the reader has chosen since. clear: the questions whose answer is
-    clear for this input, by their place in the lesson. left_out: the others, by their keys. asked: all that were asked,
+    clear for this input, by their place in the lesson. left_out: the others. asked: all that were asked,
     the present one last.
     """
 
@@ -30,7 +30,7 @@ class Lecture:
     desk: Desk
     lesson: Lesson
     clear: Mapping[int, tuple[Question, Truth]]
-    left_out: Sequence[str]
+    left_out: Sequence[Question]
     asked: Sequence[Asked]
 
     @property
@@ -54,7 +54,7 @@ class Lecture:
         if self.now is None or (there := self.clear.get(self.now.place)) is None:
             return None
         reason = self.now.truth.get("why", {}).get(language())
-        return there[1] if reason == why(there[0].key, there[1]) else None
+        return there[1] if reason == why(*there) else None
 
     @property
     def about(self) -> str:

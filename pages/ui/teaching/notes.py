@@ -6,12 +6,13 @@ import streamlit as st
 
 from pages.ui.classroom.phases import Phase
 from pages.ui.classroom.tally import bars
-from pages.ui.lessons.asking import told
+from pages.ui.lessons.asking import asked, called, told
 from pages.ui.teaching import report
 from pages.ui.teaching.asked import why
 from pages.ui.teaching.lecture import Lecture
 from pages.ui.teaching.pictures import answer_of, names_of
 from pages.ui.teaching.projector import WANTED, controls, count, other_input
+from pages.ui.teaching.start import shorts_of
 from pages.ui.text import language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
@@ -58,11 +59,14 @@ def _present(lecture: Lecture) -> None:
         counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in found]
         st.caption(text("words_were", words=plain("common.comma").join(counted)))
     if lecture.truth and lecture.question:
-        key, said_of = lecture.question.key, told(lecture.truth)
-        st.markdown(f"**{text('say')}** {literal(why(key, lecture.truth))}")
+        question, said_of = lecture.question, told(lecture.truth)
+        st.markdown(f"**{text('say')}** {literal(why(question, lecture.truth))}")
+        if question.measure is None:
+            return
+        key = question.row
         st.markdown(f"**{text('confusion')}** {t(f'lesson.{key}.otherwise', **said_of)}")
         with st.expander(word("hints"), icon=":material/lightbulb:"):
-            for number in (1, 2, 3):
+            for number in range(1, len(question.hints) + 1):
                 st.markdown(f"{number}. {t(f'lesson.{key}.hint_{number}', **said_of)}")
 
 
@@ -81,15 +85,14 @@ def _coming(lecture: Lecture) -> None:
     coming, version = lecture.coming, lecture.desk.room.version
     if coming:
         question, truth = lecture.clear[coming[0]]
-        st.markdown(f"**{text('next')}** {t(f'lesson.{question.key}.ask', **told(truth))}")
+        st.markdown(f"**{text('next')}** {asked(question, truth)}")
     places = list(lecture.clear)
-    called = {place: plain(f"lesson.{question.key}.short") for place, (question, _) in lecture.clear.items()}
+    names = {place: called(question) for place, (question, _) in lecture.clear.items()}
     if places and lecture.phase in (Phase.LOBBY, Phase.REVEALED, Phase.EXPLAINED):
         first = places.index(coming[0]) if coming else 0
-        wanted = st.selectbox(word("another"), places, first, format_func=called.__getitem__, key="class.another")
+        wanted = st.selectbox(word("another"), places, first, format_func=names.__getitem__, key="class.another")
         note = {WANTED: (wanted, version)}
         st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
     other_input(lecture)
     if lecture.left_out:
-        names = plain("common.comma").join(plain(f"lesson.{key}.short") for key in lecture.left_out)
-        st.caption(t("lesson.left_out", names=names))
+        st.caption(t("lesson.left_out", names=shorts_of(lecture.left_out)))

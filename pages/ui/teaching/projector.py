@@ -16,20 +16,19 @@ from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.lessons.asking import figure_of, told
-from pages.ui.lessons.rows import Hint
 from pages.ui.sections.overlay import every_weight
 from pages.ui.state.link import select
 from pages.ui.teaching import as_head, pictures, report
 from pages.ui.teaching.asked import why
+from pages.ui.teaching.cases import seen_at
 from pages.ui.teaching.desk import Plan
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.start import names_of, quoted_names
+from pages.ui.teaching.start import quoted_names, shorts_of
 from pages.ui.text import catalogue, joined, language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
 #: In the session: the place of the question to ask next; how many hints were shown, and whether the words, of which.
 WANTED, HINTS, WORDS = "class.wanted", "class.hints_of", "class.words_of"
-MOST_HINTS = 3
 SHOWING = (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED)  # where there are pictures
 KEYED = ("next", "pause")  # buttons that have a key as well
 SHOWN_HEADS = 8  # beside the class, so that all can be read from the last row
@@ -91,7 +90,12 @@ def _acts(lecture: Lecture) -> list[tuple[str, str, Callable[[], None], str]]:
     acts.append(("next", "arrow_forward", _next(lecture), "primary"))
     if Phase.DISCUSS in lecture.next_phases:
         acts.append(("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS), "secondary"))
-    if phase in (Phase.CLOSED, Phase.DISCUSS) and lecture.truth and _hints(lecture) < MOST_HINTS:
+    if (
+        phase in (Phase.CLOSED, Phase.DISCUSS)
+        and lecture.truth
+        and lecture.question
+        and _hints(lecture) < len(lecture.question.hints)
+    ):
         acts.append(("give_hint", "lightbulb", lambda: _more_hints(lecture), "secondary"))
     icon = "play_arrow" if desk.room.paused else "pause"
     acts.append(("pause", icon, lambda: desk.pause(not desk.room.paused), "tertiary"))
@@ -137,7 +141,7 @@ def other_input(lecture: Lecture) -> None:
     if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not plan.differs(own):
         return
     about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
-    other = Plan.of(plan.lesson, plan.minutes, own)
+    other = Plan.of(plan.minutes, own.with_(lesson=lecture.page.choice.lesson))
     look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
     st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
 
@@ -171,9 +175,9 @@ def _lobby(lecture: Lecture) -> None:
 
 def _plan(lecture: Lecture) -> None:
     """What will be asked, and what will not."""
-    st.caption(text("will_ask", names=names_of([question.key for question, _ in lecture.clear.values()])))
+    st.caption(text("will_ask", names=shorts_of(question for question, _ in lecture.clear.values())))
     if lecture.left_out:
-        st.caption(t("lesson.left_out", names=names_of(lecture.left_out)))
+        st.caption(t("lesson.left_out", names=shorts_of(lecture.left_out)))
 
 
 def _ask(lecture: Lecture, *, small: bool = False) -> None:
@@ -281,7 +285,7 @@ def _discuss(lecture: Lecture) -> None:
 def _hints_given(lecture: Lecture) -> None:
     if lecture.question and lecture.truth:
         for number in range(1, _hints(lecture) + 1):
-            said = t(f"lesson.{lecture.question.key}.hint_{number}", **told(lecture.truth))
+            said = t(f"lesson.{lecture.question.row}.hint_{number}", **told(lecture.truth))
             st.info(f"**{t('lesson.hint', number=number)}** {said}", icon=":material/lightbulb:")
 
 
@@ -293,7 +297,7 @@ def _revealed(lecture: Lecture) -> None:
         st.markdown(text("you_said"))
         if lecture.last is None:
             st.markdown(text("nobody"))
-        elif lecture.question and lecture.question.key == "word" and _words_are_hidden(lecture):
+        elif _words_hide(lecture):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
         else:
             _answers(lecture, revealed=True)
@@ -322,15 +326,16 @@ def _network(lecture: Lecture) -> None:
     """The network's own numbers, with the class's over them."""
     truth, question = lecture.truth, lecture.question
     st.markdown(text("network_does"))
-    if truth is None or question is None:
-        st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
+    if truth is None or question is None or not truth.bars:
+        assert lecture.now is not None
+        st.markdown(text("the_answer", answer=pictures.answer_of(lecture.now.shown, lecture.now.truth)))
         return
     if question.gesture == "beans" and lecture.last is not None:
         _class_as_head(lecture)
         return
-    if f"lesson.{question.key}.axis" in catalogue(language()):
-        st.caption(t(f"lesson.{question.key}.axis"))
-    _picture(lecture, "network", _own_bars(lecture), why(question.key, truth))
+    if f"lesson.{question.row}.axis" in catalogue(language()):
+        st.caption(t(f"lesson.{question.row}.axis"))
+    _picture(lecture, "network", _own_bars(lecture), why(question, truth))
 
 
 def _own_bars(lecture: Lecture) -> Figure:
@@ -339,7 +344,7 @@ def _own_bars(lecture: Lecture) -> Figure:
     truth, question, last = lecture.truth, lecture.question, lecture.last
     names, values = map(list, zip(*truth.bars, strict=True))
     if not truth.literal:
-        names = [plain(f"lesson.{question.key}.bar_{name}") for name in names]
+        names = [plain(f"lesson.{question.row}.bar_{name}") for name in names]
     colours, there = [BLUE] * len(names), None
     if last is not None and question.gesture == "slide" and last.numbers:
         middle = float(np.median(last.numbers))
@@ -348,7 +353,7 @@ def _own_bars(lecture: Lecture) -> Figure:
         said = {str(bar.guess): bar.counts.get(max(lecture.tallies), 0) / last.answers for bar in lecture.bars}
         there = np.array([said.get(name.casefold(), 0.0) for name in names], dtype=np.float32)
     elif str(truth.answer) in names:
-        colours[names.index(str(truth.answer))] = ORANGE if last is None else "#009E73"
+        colours[names.index(str(truth.answer))] = ORANGE
     numbers = [figure_of(float(value)) for value in values]
     figure = bars_with_numbers(np.array(values), names, numbers, colours=colours, there=there)
     return figure
@@ -381,17 +386,16 @@ def _explained(lecture: Lecture) -> None:
         st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
         if truth is None or question is None:
             return
-        st.markdown(t(f"lesson.{question.key}.otherwise", **told(truth)))
-        last = question.hints[-1]
-        _to(lecture, last, dict(truth.place))
+        if question.measure:
+            st.markdown(t(f"lesson.{question.row}.otherwise", **told(truth)))
+        _to(lecture, *seen_at(question, truth))
 
 
-def _to(lecture: Lecture, hint: Hint, place: dict[str, int]) -> None:
+def _to(lecture: Lecture, page: str, values: dict[str, object]) -> None:
     """A button that opens the page on which it can be seen."""
-    assert hint.page is not None  # the last hint leads to where the answer is seen
-    values = {"panel": None, "stage": None, **place, **hint.values} | input_of(lecture)
+    values = {"panel": None, "stage": None, **values} | input_of(lecture)
     look = {"icon": ":material/arrow_forward:", "key": "class.see"}
-    st.button(plain("lesson.see"), on_click=open_with, args=(hint.page,), kwargs=values, **look)
+    st.button(plain("lesson.see"), on_click=open_with, args=(page,), kwargs=values, **look)
 
 
 def input_of(lecture: Lecture) -> dict[str, object]:

@@ -1,11 +1,12 @@
 """Before there is a class: which lesson, about which input, how long; and the way back into one."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import streamlit as st
 
-from pages.ui.lessons.rows import LESSONS, Lesson
+from pages.ui.frame.pickers import bound
+from pages.ui.lessons.asking import called
+from pages.ui.lessons.rows import ENCODER, LESSONS, Lesson, Question
 from pages.ui.page import Page
 from pages.ui.state.link import select
 from pages.ui.teaching import desk
@@ -15,33 +16,38 @@ from pages.ui.text import plain, t, texts_of
 text, word = texts_of("class")
 
 
-def which_lesson(page: Page) -> Lesson:
-    """The lesson that is to be taught, of those about such an input; drawn as a list to choose from."""
-    kind = page.choice.input
-    lessons = {name: lesson for name, lesson in LESSONS.items() if lesson.input in (None, kind)}
-    named = {name: plain(f"lesson.titles.{name}") for name in lessons}
-    look: dict[str, Any] = {"format_func": named.__getitem__, "key": f"class.lesson.{kind}", "width": 420}
-    return lessons[st.selectbox(word("lesson"), list(lessons), **look)]
+def _which_lesson(page: Page, now: Lesson) -> None:
+    """A list of the lessons about such an input, with a teacher's own where her link holds it."""
+    lessons = {one.name: one for one in LESSONS.values() if one.input in (None, page.choice.input)} | {now.name: now}
+    titles = {name: one.title or plain(f"lesson.titles.{name}") for name, one in lessons.items()}
+
+    def choose(name: str) -> None:
+        if name in LESSONS:
+            select(lesson=None if name == ENCODER.name else name)
+
+    look = bound("class.lesson", now.name, choose, anew=True, among=titles)
+    st.selectbox(word("lesson"), list(titles), format_func=titles.__getitem__, width=420, **look)
+    st.caption(t(f"lesson.abouts.{now.name}"))
 
 
-def draw(page: Page, lesson: Lesson, clear: Sequence[str], left_out: Sequence[str]) -> None:
+def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
     """What a teacher is told, and decides, before the class comes in."""
+    _which_lesson(page, lesson)
     if page.kind == "words":
         st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(page.tokens[1:-1])}**")
-    st.caption(t(f"lesson.abouts.{lesson.name}"))
     minutes = st.number_input(word("minutes"), 5, 180, MINUTES, 5, key="class.minutes", width=220)
-    st.markdown(text("will_ask", names=names_of(clear)) if clear else t("lesson.end_none"))
+    st.markdown(text("will_ask", names=shorts_of(clear)) if clear else t("lesson.end_none"))
     if left_out:
-        st.caption(t("lesson.left_out", names=names_of(left_out)))
-    plan = Plan.of(lesson.name, int(minutes), page.choice)
+        st.caption(t("lesson.left_out", names=shorts_of(left_out)))
+    plan = Plan.of(int(minutes), page.choice)
     look = {"type": "primary", "icon": ":material/groups:", "key": "class.start", "disabled": not clear}
     st.button(word("start"), on_click=desk.begin, args=(plan,), **look)
     _way_back()
 
 
-def names_of(keys: Sequence[str]) -> str:
+def shorts_of(questions: Iterable[Question]) -> str:
     """Questions by their names."""
-    return quoted_names(plain(f"lesson.{key}.short") for key in keys)
+    return quoted_names(map(called, questions))
 
 
 def quoted_names(names: Iterable[str]) -> str:

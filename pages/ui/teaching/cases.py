@@ -1,0 +1,54 @@
+"""Which lesson a link holds, and which run a question of it is about."""
+
+from dataclasses import replace
+from typing import Any
+
+from model.translator import Task
+from pages.ui.lessons.case import Case, Truth
+from pages.ui.lessons.rows import ENCODER, LESSONS, NUMBERS, Lesson, Question
+from pages.ui.lessons.written import LessonError, lesson_from_code, opened_at
+from pages.ui.page import Page
+from pages.ui.runs import pipelines
+from pages.ui.sections.writing import best_aligned
+from pages.ui.state.choice import Choice
+
+
+def lesson_of(choice: Choice) -> tuple[Lesson, LessonError | None]:
+    """The lesson of a link, or ours and why it is not the one that the link holds."""
+    if choice.lesson and choice.lesson not in LESSONS:
+        try:
+            return lesson_from_code(choice.lesson), None
+        except LessonError as error:
+            return ENCODER, error
+    return LESSONS.get(choice.lesson or "", ENCODER), None
+
+
+def case_of(page: Page, question: Question) -> Case | None:
+    """The run that a question is about, and where; None where there is no such run."""
+    if question.run == "translation":
+        if page.choice.input != "sentence":
+            return None
+        sentence, _, _ = pipelines.read_by("translation", page.given)
+        translator = pipelines.pipeline("translation")
+        layer, head = best_aligned()
+        run = pipelines.run("translation", Task(sentence, page.choice.into))
+        return Case(translator, run, 0, translator.reader.vocabulary, layer, head)
+    if question.place and question.measure:
+        _, values = opened_at(question.place)
+        at = {"layer": page.config.layers, "head": page.config.heads, "token": len(page.tokens)}
+        there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
+        return replace(page.case, **there)
+    return page.case
+
+
+def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
+    """The page on which an answer is seen, and the values of a Choice to open it with: where a teacher shows it, or
+    where the last hint leads.
+    """
+    if question.place:
+        page, values = opened_at(question.place)
+        return page, {**NUMBERS, **values}
+    if not question.hints:
+        return "lesson", {}
+    last = question.hints[-1]
+    return last.page or "lesson", {**truth.place, **last.values}
