@@ -144,6 +144,7 @@ def _draw(name: str, beside: Callable[[str], None]) -> None:
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         with st.session_state[BESIDE]:
+            st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
             beside(name)
         _page(name)(choice).draw()
 

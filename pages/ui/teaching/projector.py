@@ -77,8 +77,8 @@ def _where(lecture: Lecture) -> str:
     code = f"**{lecture.desk.code}**"
     if lecture.now is None:
         return code
-    number = text("number", number=lecture.desk.room.number, left=len(lecture.coming))
-    return f"{number} · {text(f'phase_{lecture.phase}')} · :gray[{text('come_in', place=join_address(False))} {code}]"
+    now = text("number", number=lecture.desk.room.number, phase=word(f"phase_{lecture.phase}"))
+    return f"{now}  \n:gray[{literal(join_address(False))} · {code}]"
 
 
 def _acts(lecture: Lecture) -> list[tuple[str, str, Callable[[], None], str]]:
@@ -284,9 +284,10 @@ def _discuss(lecture: Lecture) -> None:
 
 def _hints_given(lecture: Lecture) -> None:
     if lecture.question and lecture.truth:
-        for number in range(1, _hints(lecture) + 1):
+        last = _hints(lecture)
+        for number in range(1 if lecture.phase is Phase.DISCUSS else max(1, last), last + 1):
             said = t(f"lesson.{lecture.question.row}.hint_{number}", **told(lecture.truth))
-            st.info(f"**{t('lesson.hint', number=number)}** {said}", icon=":material/lightbulb:")
+            st.markdown(f":material/lightbulb: **{t('lesson.hint', number=number)}** {said}")
 
 
 def _revealed(lecture: Lecture) -> None:

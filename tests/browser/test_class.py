@@ -1,0 +1,216 @@
+"""A whole class: a projector, a phone and a laptop in real browsers, and more phones by HTTP, from lobby to report."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from pages.ui.classroom import join
+from pages.ui.teaching.desk import HURRY
+from pages.ui.text import catalogue
+from tests.browser.conftest import PATIENCE, serve
+
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
+LAPTOP = {"width": 1440, "height": 900}
+OTHERS = 37  # phones beside the one in a browser
+SENTENCES = {"en": "we [MASK] to the park .", "zh": "我们[MASK]公园玩吧"}
+WORDS = {"en": ("go", "ran", "park"), "zh": ("在", "玩", "看")}
+ENDS_WITH_THE_SCREEN = """() => {
+    const main = document.querySelector('[data-testid=stMain]')
+    return main.scrollHeight <= innerHeight && main.scrollWidth <= innerWidth
+}"""
+
+
+@pytest.fixture
+def school(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_type_launch_args: dict) -> Iterator[str]:
+    """A server that keeps its classes in a folder of its own."""
+    monkeypatch.setenv("GLASS_DATA", str(tmp_path))
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture
+def screen_at(browser: Browser, school: str) -> Iterator[Callable[..., Page]]:
+    """A browser on a device of its own, at an address of the server."""
+    contexts: list[BrowserContext] = []
+
+    def open_one(path: str, size: dict, locale: str) -> Page:
+        contexts.append(browser.new_context(viewport=size, locale=locale, reduced_motion="reduce"))
+        contexts[-1].set_default_timeout(PATIENCE)
+        page = contexts[-1].new_page()
+        page.goto(f"{school}/{path}")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+class Others:
+    """Phones that are no browsers."""
+
+    def __init__(self, url: str, code: str, count: int) -> None:
+        self.url, self.code, self.devices = url, code, [f"{i:032x}" for i in range(1, count + 1)]
+
+    def look(self) -> dict:
+        """What the class is told now, as each of them asks for it."""
+        for device in self.devices:
+            with urlopen(f"{self.url}/live/{self.code}/now?d={device}", timeout=30) as answer:
+                said = json.load(answer)
+        return said
+
+    def vote(self, guesses: list, sure: int = 2) -> None:
+        says = self.look()
+        for place, device in enumerate(self.devices):
+            vote = {"n": says["number"], "r": says["round"], "guess": guesses[place % len(guesses)], "sure": sure}
+            headers = {"Content-Type": "application/json"}
+            address = f"{self.url}/live/{self.code}/vote?d={device}"
+            with urlopen(Request(address, json.dumps(vote).encode(), headers), timeout=30) as answer:
+                assert json.load(answer)["verdict"] == "kept"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page], lang: str) -> None:
+    words, locale = catalogue(lang), {"en": "en-US", "zh": "zh-CN"}[lang]
+    shots = os.environ.get("SHOTS")  # a folder for pictures of each phase, for whoever wants to look
+    projector = screen_at(f"class?lang={lang}&depth=story&s={quote(SENTENCES[lang])}", PROJECTOR, locale)
+
+    def bar() -> object:
+        return projector.locator(".st-key-class_bar")
+
+    def look(name: str, *pages: Page) -> None:
+        for page in (projector, *pages):
+            if shots:
+                page.wait_for_timeout(1200)
+                page.screenshot(path=f"{shots}/{lang}_{name}_{page.viewport_size['width']}.png")
+        projector.wait_for_function(ENDS_WITH_THE_SCREEN, timeout=20_000)
+
+    def go_on(phase: str) -> None:
+        projector.wait_for_timeout(1000 * HURRY + 200)
+        projector.keyboard.press("PageDown")
+        expect(bar()).to_contain_text(words[f"class.phase_{phase}"])
+
+    projector.locator(".st-key-class-start button").first.click()
+    projector.wait_for_url(re.compile("class=[A-Z]{6}"))
+    code = re.search("class=([A-Z]{6})", projector.url)[1]
+    expect(projector.locator(".st-key-class_code")).to_have_text(" ".join(code))
+    phone, others = screen_at(f"join?c={code}", PHONE, locale), Others(school, code, OTHERS)
+    others.look()
+    expect(projector.locator(".live")).to_contain_text(f"{OTHERS + 1}")
+    look("lobby", phone)
+
+    go_on("question")
+    ask = words["lesson.word.ask"].partition("[")[0]
+    expect(phone.locator("main")).to_contain_text(ask)
+    look("question")
+    go_on("open")
+    wrong = WORDS[lang]
+    answer_on(phone, wrong[0])
+    others.vote([*wrong], sure=3)
+    expect(projector.locator(".live strong")).to_have_text([f"{OTHERS + 1}"] * 2)
+    expect(projector.locator(".chart")).to_have_count(0)
+    look("open", phone)
+    go_on("closed")
+    expect(projector.locator(".st-key-class_said")).to_contain_text(words["class.propose_hint"])
+    expect(projector.locator(".chart")).to_have_count(0)
+    projector.locator(".st-key-class-give_hint button").first.click()
+    expect(projector.get_by_text(words["lesson.word.hint_1"])).to_be_visible()
+    projector.locator(".st-key-class-words button").first.click()
+    expect(projector.locator(".chart .bars .point")).to_have_count(len(wrong))
+    projector.keyboard.press("s")
+    expect(projector.get_by_text(words["class.picture_kept"])).to_be_visible()
+    look("closed", phone)
+
+    projector.locator(".st-key-class-to_discuss button").first.click()
+    expect(phone.locator("main")).to_contain_text(join.words(lang)["discuss"])
+    look("discuss")
+    projector.keyboard.press("b")
+    expect(projector.locator(".st-key-class_paused")).to_have_text(words["class.look_up"])
+    expect(phone.locator("main")).to_contain_text(join.words(lang)["paused"])
+    look("paused", phone)
+    projector.keyboard.press("b")
+    go_on("open")
+    right = {"en": "went", "zh": "去"}[lang]
+    answer_on(phone, right)
+    others.vote([right, right, right, wrong[1]])
+    expect(projector.locator(".live strong")).to_have_text([f"{OTHERS + 1}"] * 2)
+    go_on("closed")
+    expect(projector.locator(".chart")).to_be_visible()
+    look("closed_again")
+    go_on("revealed")
+    expect(projector.locator(".chart")).to_have_count(2)
+    expect(phone.locator("main")).to_contain_text(right)
+    look("revealed", phone)
+    go_on("explained")
+    expect(projector.locator(".st-key-class_why")).to_contain_text(right)
+    look("explained")
+
+    # a member's laptop goes where the teacher leads
+    laptop = screen_at(f"tokens?lang={lang}&class={code}", LAPTOP, locale)
+    expect(laptop.get_by_text(words["class.not_led"])).to_be_visible()
+    projector.locator(".st-key-controls_big button").first.click()
+    projector.locator(".st-key-class-leads label").first.click()
+    projector.keyboard.press("Escape")
+    projector.locator(".st-key-controls_big button").first.click()
+    projector.locator(".st-key-class-see button").first.click()
+    projector.wait_for_url(re.compile("/answer"))
+    laptop.wait_for_url(re.compile("/answer"))
+    expect(laptop.get_by_text(words["class.led"])).to_be_visible()
+    if shots:
+        laptop.wait_for_timeout(1500)
+        laptop.screenshot(path=f"{shots}/{lang}_follows.png")
+    projector.go_back()
+    expect(bar()).to_contain_text(words["class.phase_explained"])
+
+    # her notes, in a second window, know the key; what is done there is seen on the projector
+    with projector.context.expect_page() as opened:
+        projector.locator(".st-key-class_bar a").first.click()
+    notes = opened.value
+    expect(notes.get_by_text(words["class.say"])).to_be_visible()
+    if shots:
+        notes.wait_for_timeout(1500)
+        notes.screenshot(path=f"{shots}/{lang}_notes.png")
+    notes.locator(".st-key-class-to_end button").first.click()
+    expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()
+    look("ended", phone)
+    with projector.expect_download() as page:
+        projector.locator(".st-key-class-report-html button").first.click()
+    report = Path(page.value.path()).read_text("utf-8")
+    assert "data:image/webp" in report and right in report and "0" * 30 not in report
+    with projector.expect_download() as table:
+        projector.locator(".st-key-class-report-csv button").first.click()
+    assert f'"{right}"' in Path(table.value.path()).read_text("utf-8-sig")
+    projector.locator(".st-key-class-delete button").first.click()
+    expect(projector.locator(".st-key-class-start")).to_be_visible()
+    expect(phone.locator("#code")).to_be_visible()
+
+
+def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, screen_at: Callable[..., Page]) -> None:
+    page = screen_at(f"class?{urlencode({'lang': 'en', 'depth': 'story', 's': SENTENCES['en']})}", PROJECTOR, "en-US")
+    page.locator(".st-key-class-start button").first.click()
+    expect(page.locator(".st-key-class_code")).to_be_visible()
+    page.wait_for_function("localStorage['glass-encoder.classes']")
+    page.reload()
+    expect(page.locator(".st-key-class-next button").first).to_be_visible()
+    page.locator(".st-key-class-next button").first.dblclick()
+    expect(page.locator(".st-key-class_bar")).to_contain_text(catalogue("en")["class.phase_question"])
+    (key,) = page.evaluate("Object.values(JSON.parse(localStorage['glass-encoder.classes']))")
+    assert len(key) > 20 and key not in page.url
+    stranger = screen_at(page.url.removeprefix(f"{school}/"), LAPTOP, "en-US")
+    expect(stranger.locator(".st-key-class-leave")).to_be_visible()
+    expect(stranger.locator(".st-key-class-next")).to_have_count(0)
+
+
+def answer_on(phone: Page, guess: str) -> None:
+    """Write a word on a phone, rather sure of it."""
+    phone.locator("#guess").fill(guess)
+    phone.locator("[name=sure]").nth(1).check(force=True)
+    phone.locator("button.main").click()
+    expect(phone.locator("main")).to_contain_text("✓")
