@@ -1,6 +1,7 @@
 """Translation: the decoder writes word by word, reading what the encoder made of the source."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -8,6 +9,7 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import language_after
+from pages.ui.lessons.case import Case
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
 from pages.ui.sections.search import search
@@ -38,6 +40,12 @@ class Translation(Writing):
             sentences(self)
             if self.story:
                 step_slider(self)
+
+    @property
+    def case(self) -> Case:
+        """The head that the story shows."""
+        layer, head = best_aligned()
+        return replace(super().case, layer=layer, head=head)
 
     def tell(self) -> Sequence[str]:
         lines(self, *best_aligned())

@@ -25,6 +25,7 @@ from pages.ui.text.numbers import decimal, written
 from pages.ui.view import View
 
 WRONG_FOR_A_HINT = 2
+MOST_BARS, SEEN = 10, 0.005  # of more bars, those of smaller shares are not drawn
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
 #: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "turn", which counts
@@ -177,6 +178,9 @@ class Asking:
         names, values = map(list, zip(*truth.bars, strict=True))
         if question.gesture == "beans":
             return _beans(names, values, guess)  # type: ignore[arg-type]
+        if len(names) > MOST_BARS and min(values) >= 0:  # of shares, those that can be seen
+            seen = [place for place, value in enumerate(values) if value >= SEEN or names[place] == guess]
+            names, values = [names[place] for place in seen], [values[place] for place in seen]
         if not truth.literal:
             names = [word(f"{question.row}.bar_{name}") for name in names]
         colours = [BLUE] * len(names)
