@@ -104,10 +104,11 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     """
     Q, K, S, scaled = (f"{attention.prefix}{name}" for name in ("Q", "K", "scores", "scaled"))
     asking = EVERY if trace.edited else queries  # an edit is of whole quantities
-    of_x, of_memory = (
-        of_sum(trace, attention.reads, heads, asking),
-        of_sum(trace, attention.memory or attention.reads, heads),
-    )
+    of_memory = of_sum(trace, attention.memory or attention.reads, heads)
+    if attention.memory is None:
+        of_x = {name: part[asking] for name, part in of_memory.items()}
+    else:
+        of_x = of_sum(trace, attention.reads, heads, asking)
     q, k = _projected(trace, Q, of_x, head), _projected(trace, K, of_memory, head)
     scores = {(a, b): q[a] @ k[b].T for a in q for b in k}
     scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
