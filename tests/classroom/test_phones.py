@@ -148,7 +148,9 @@ async def guess_codes(at: School) -> None:
         found.append((await guesser.now())[0])
     assert found == [404] * MOST_FAILURES + [429] * (1000 - MOST_FAILURES)
     guesser.code = at.code
-    assert (await guesser.now())[0] == 429 and (await newcomer.now("0" * 20))[0] == 429, "right or not"
+    for ticket, status in (("", 404), ("0" * 20, 404), (inside.ticket, 200)):
+        assert (await guesser.ask("GET", "/standing", ticket=ticket))[0] == status, "nor does the teacher's window tell"
+    assert (await guesser.now(""))[0] == 429 and (await newcomer.now("0" * 20))[0] == 429, "right or not"
     at.ask("tap")
     at.go(Phase.OPEN)
     await inside.wait(lambda says: says["phase"] == "open")

@@ -85,6 +85,7 @@ class Room:
     number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
     its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
     with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
+    ticket: what those show who have been let in.
     """
 
     code: str
@@ -98,6 +99,7 @@ class Room:
     led: int
     plan: str
     created: float
+    ticket: str
 
 
 class Vote(NamedTuple):
@@ -176,7 +178,6 @@ present = Table(
     Column("phones", Integer, nullable=False),
     Column("seen", Float, nullable=False),
 )
-_STANDING = [column for column in classes.c if column.name != "key_hash"]
 
 
 def default_url() -> URL:
@@ -335,7 +336,7 @@ class Store:
         if not is_code(code):
             return None
         with self._look() as now:
-            return _room(now.execute(select(*_STANDING).where(classes.c.code == code)).one_or_none())
+            return _room(now.execute(select(classes).where(classes.c.code == code)).one_or_none())
 
     def snapshot(self, code: str) -> dict[str, Any] | None:
         """All that a phone may know now; None if there is no such class.
@@ -353,7 +354,7 @@ class Store:
         if row is None:
             return None
         says = {name: getattr(row, name) for name in ("version", "phase", "number", "round", "paused")}
-        says["ticket"] = _hash(f"ticket {row.key_hash}")[:20]
+        says["ticket"] = _ticket(row)
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
             shown = json.loads(row.shown)
             says["question"] = stem(shown) if row.phase == Phase.QUESTION else shown
@@ -361,11 +362,11 @@ class Store:
             says["truth"] = json.loads(row.truth)
         return says
 
-    def standing(self, codes: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """Of those classes that are there: version and led. A worker asks so for all its phones at once."""
+    def standing(self, codes: Iterable[str]) -> dict[str, tuple[int, int, str]]:
+        """Of those classes that are there: version, led and ticket. A worker asks so for all its phones at once."""
         with self._look() as now:
-            which = select(classes.c.code, classes.c.version, classes.c.led).where(classes.c.code.in_(list(codes)))
-            return {row.code: (row.version, row.led) for row in now.execute(which)}
+            which = select(classes).where(classes.c.code.in_(list(codes)))
+            return {row.code: (row.version, row.led, _ticket(row)) for row in now.execute(which)}
 
     def vote(self, ballot: Ballot) -> Verdict:
         """Keep one vote. See `vote_all`."""
@@ -383,7 +384,7 @@ class Store:
         with self._transaction() as now:
             codes = sorted({ballot.code for ballot in ballots})
             # FOR SHARE: no teacher closes the question between this look and the end.
-            rows = now.execute(select(*_STANDING).where(classes.c.code.in_(codes)).with_for_update(read=True))
+            rows = now.execute(select(classes).where(classes.c.code.in_(codes)).with_for_update(read=True))
             rooms = {row.code: _room(row) for row in rows}
             left = {code: self._left(now, room) for code, room in rooms.items() if room}
             for place, ballot in enumerate(ballots):
@@ -480,7 +481,7 @@ class Store:
     def _change(self, now: Connection, room: Room, **values: object) -> Room:
         values |= {"version": room.version + 1}
         now.execute(classes.update().where(classes.c.code == room.code).values(**values))
-        changed = _room(now.execute(select(*_STANDING).where(classes.c.code == room.code)).one())
+        changed = _room(now.execute(select(classes).where(classes.c.code == room.code)).one())
         assert changed is not None
         return changed
 
@@ -520,8 +521,13 @@ class Store:
 def _room(row: Row | None) -> Room | None:
     if row is None:
         return None
-    values = {column.name: getattr(row, column.name) for column in _STANDING}
-    return Room(**values | {"phase": Phase(row.phase)})
+    values = {column.name: getattr(row, column.name) for column in classes.c if column.name != "key_hash"}
+    return Room(**values | {"phase": Phase(row.phase), "ticket": _ticket(row)})
+
+
+def _ticket(row: Row) -> str:
+    """What is given to all who come in; nothing leads from it to the key."""
+    return _hash(f"ticket {row.key_hash}")[:20]
 
 
 def _possible(shown: Shown, ballot: Ballot) -> Vote | None:

@@ -11,7 +11,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   async function ask() {
     try {
-      const said = await fetch(new URL(`live/${data.code}/standing`, document.baseURI), { cache: 'no-store' })
+      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}`, document.baseURI), { cache: 'no-store' })
       if (!said.ok && said.status !== 404) throw said.status
       const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
       ;({ answered, there } = now)

@@ -14,6 +14,7 @@ _live = st.components.v2.component("live", html='<p class="live"></p>', js=scrip
 
 def live(
     code: str,
+    ticket: str,
     version: int,
     led: int,
     *,
@@ -25,12 +26,12 @@ def live(
 ) -> None:
     """Look how a class stands, again and again; the page is drawn anew when `version` or `led` are others.
 
-    words: what is shown, with **{answered}** and **{there}** in it. on_moved: called before that.
+    ticket: of the class. words: what is shown, with **{answered}** and **{there}** in it. on_moved: called before that.
     """
 
     def moved() -> None:
         if told("live", "moved"):
             on_moved()
 
-    data = {"code": code, "version": version, "led": led, "words": words, "every": every}
+    data = {"code": code, "ticket": ticket, "version": version, "led": led, "words": words, "every": every}
     _live(key="live", data=data | {"answered": answered, "there": there}, on_moved_change=moved)

@@ -31,12 +31,9 @@ def for_phones(
         shown |= {"options": list(truth.options), "names": names}
     if question.gesture in ("slide", "number"):
         shown["span"] = [float(end) for end in truth.span]
-    answer, near = truth.answer, float(truth.near)
-    if question.gesture == "beans":
-        answer = [round(beans, 1) for beans in truth.answer]
-    elif truth.factor > 1:  # a phone's number is judged by its distance
-        near = max(near, float(truth.answer) * (1 - 1 / truth.factor))
-    return cast(Shown, shown), Told(answer=answer, near=near, why=reason, see=see)
+    answer = [round(beans, 1) for beans in truth.answer] if question.gesture == "beans" else truth.answer
+    true = Told(answer=answer, near=float(truth.near), factor=float(truth.factor), why=reason, see=see)
+    return cast(Shown, shown), true
 
 
 def why(question: Question, truth: Truth) -> str:

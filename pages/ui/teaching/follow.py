@@ -63,7 +63,7 @@ def _follow(classes: Store, code: str) -> None:
     if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
         return
     st.caption(text("led" if room.lead else "not_led"))
-    live(code, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
+    live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
 
 
 def _go_there() -> None:

@@ -225,7 +225,7 @@ def count(lecture: Lecture, what: str) -> None:
     room = lecture.desk.room
     answered, there = store().count(room.code) if what else (0, 0)
     words = word(f"{what}_count") if what else ""
-    live(room.code, room.version, room.led, words=words, answered=answered, there=there)
+    live(room.code, room.ticket, room.version, room.led, words=words, answered=answered, there=there)
 
 
 def _closed(lecture: Lecture) -> None:
