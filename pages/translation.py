@@ -43,9 +43,9 @@ class Translation(Writing):
 
     @property
     def case(self) -> Case:
-        """The head that the story shows."""
+        """The head and the step whose lines the story shows."""
         layer, head = best_aligned()
-        return replace(super().case, layer=layer, head=head)
+        return replace(super().case, layer=layer, head=head, step=self.step)
 
     def tell(self) -> Sequence[str]:
         lines(self, *best_aligned())

@@ -187,3 +187,24 @@ def test_all_stories_are_about_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
         story(name, s="the dog chased the cat .")
     assert len(set(read)) == 1
     assert "[MASK]" in pipelines.run("text", read[0]).tokens
+
+
+@pytest.mark.parametrize("step", ["", "8"])
+def test_the_translation_is_asked_about_the_step_and_the_head_whose_lines_it_shows(step: str) -> None:
+    link = {"step": step} if step else {}
+    app = story("translation", s="the animal did not cross the street because it was too tired .", **link)
+    assert asks(app, "translation")
+    asked = next(part.value for part in app.main.markdown if part.value.startswith("##### "))
+    piece, head = re.search(r"writes “(.+?)”, head (\d) of its layer", asked).groups()  # type: ignore[union-attr]
+    click(app, "translation.show")
+    shown = texts(app).replace("\\", "")
+    source, share = re.search(rf"To write “{re.escape(piece)}”, it looks most at “(.+?)”: (\d+)%", shown).groups()  # type: ignore[union-attr]
+    why = re.search(r"From “(.+?)”: (0\.\d+)", shown)
+    assert why and (why[1].partition(" (")[0], round(100 * float(why[2]))) == (source, int(share))
+    assert f"head {head})" in shown
+
+
+def test_what_a_drawing_is_asked_in_the_laboratory_stands_beside_its_map() -> None:
+    app = story("what_if", input="digit", ink=sketch.to_code(sketch.example(3)))
+    click(app, "what_if.show")
+    assert len(charts(app)) >= 3

@@ -49,7 +49,7 @@ def truth_for(view: View, question: Question, case: Case) -> Truth | None:
     if question.measure is None:
         return clear_truth(question, case)
     written = getattr(case.trace, "written_ids", None)  # of a translation
-    where = (case.token, case.layer, case.head, written)
+    where = (case.token, case.layer, case.head, case.step, written)
     return _truth_for(question, case, hashkey(case.pipeline, digest(view.subject), *where, language()))
 
 
@@ -139,7 +139,7 @@ class Asking:
         key = self.question.row
         if f"lesson.{key}.axis" in catalogue(language()):
             st.caption(text(f"{key}.axis"))
-        self.view.picture(key, self._figure(), self.why(), title=word(f"{key}.short"), still=True)
+        self.view.picture(f"asked_{key}", self._figure(), self.why(), title=word(f"{key}.short"), still=True)
         st.markdown(self.otherwise())
 
     def why(self) -> str:

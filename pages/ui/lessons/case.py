@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 @dataclass(frozen=True)
 class Case:
     """One unchanged run, and what its questions are about: a token; a layer and a head, or those in which an answer is
-    clearest. A page whose picture shows one head asks about that.
+    clearest; of a translation, a step. A page whose picture shows one head, or one step, asks about that.
     """
 
     pipeline: Pipeline
@@ -72,6 +72,7 @@ class Case:
     names: Sequence[str] = ()  # of the outputs: words of the vocabulary, or classes
     layer: int | None = None
     head: int | None = None
+    step: int | None = None
 
     @property
     def tokens(self) -> list[str]:

@@ -159,7 +159,7 @@ def read_to_write(case: Case) -> Truth | None:
         return None
     decoder = trace.graph.decoder
     assert decoder is not None  # a translation has one
-    words = [step for step, piece in enumerate(trace.written) if piece[:1].isalnum()]
+    words = [step for step, piece in enumerate(trace.written) if piece[:1].isalnum() and case.step in (None, step)]
     sources = [i for i, name in enumerate(trace.tokens) if name[:1].isalnum()]
     layers = range(decoder.layers) if case.layer is None else [case.layer]
     heads = range(decoder.heads) if case.head is None else [case.head]

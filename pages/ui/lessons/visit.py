@@ -59,7 +59,7 @@ def _of(view: View, question: Question, case: Case, page: str | None = None, aga
     if (truth := truth_for(view, question, case)) is None:
         return None
     kept = _kept(view)
-    where = question.key, digest(view.subject), case.token, case.layer, case.head, again
+    where = question.key, digest(view.subject), case.token, case.layer, case.head, case.step, again
     if where not in kept["records"]:
         st.session_state[TURN] = turn = st.session_state.get(TURN, 0) + 1
         kept["records"][where] = new_record(turn)
