@@ -238,6 +238,12 @@ def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(
             says(page, "paused")
             assert page.locator("#guess").count() == 0
     expect(page.locator("#guess")).to_have_value("begun")
+    page.locator("#guess").evaluate("box => box.mine = true")
+    page.wait_for_timeout(1100)  # so long that it asks again when it wakes
+    with page.expect_response("**/now*"):
+        page.evaluate("dispatchEvent(new Event('online'))")
+    page.wait_for_timeout(200)
+    assert page.locator("#guess").evaluate("box => box.mine"), "what is said again draws nothing anew under the finger"
 
 
 def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(
