@@ -442,7 +442,8 @@ class Page(View):
         about = " · ".join((first.where, *first.runs, *self._changes(), self.about()))
         pictures = {f"{self.name}.{name}": taken for name, taken in self._pictures.items()}
         whole = address(st.context.url or "", self.choice)
-        html = exports.handout(plain(f"{self.name}.title"), self._question(self.name), about, whole, pictures, words)
+        named = plain(f"{self.name}.title"), self._question(self.name), self._equation
+        html = exports.handout(*named, about, whole, pictures, words)
         handout(plain("common.handout"), html, f"{self.file_name(self.name, plain('common.handout'))}.html")
 
 

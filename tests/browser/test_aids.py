@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import settle
+from pages.ui.state.choice import HIDEABLE
+from tests.browser.test_journeys import link_to, settle
 from tests.browser.test_keys import PAGE, opened, wait_for
 from tests.browser.test_phone import TOUCHING
 
@@ -193,3 +194,29 @@ def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
     page.locator("summary").first.click()
     expect(answer).to_be_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}&hide=chips,next,downloads")
+    opened(page, "attention")
+    chips, ways = page.locator(".st-key-chips"), page.get_by_test_id("stPageLink")
+    for gone in (chips, ways.first, page.get_by_text("Downloads", exact=True)):
+        expect(gone).to_be_hidden()
+    link_to(page, "heads").click()
+    opened(page, "heads")
+    wait_for(page, hide="chips,next,downloads")
+    expect(chips).to_be_hidden()
+    page.goto(f"{app_url}/{PAGE}&hide=bare")
+    page.locator(".chart .main-svg").first.wait_for()
+    for gone in (page.locator(".strip"), page.get_by_test_id("stSidebar"), chips):
+        expect(gone).to_be_hidden()
+
+
+def test_each_name_leaves_out_something(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE.replace('attention', 'feed_forward')}")
+    opened(page, "feed_forward")
+    seen = page.locator("[data-testid]:visible").count()
+    for name in HIDEABLE:
+        page.evaluate("name => { document.documentElement.dataset.hide = name }", name)
+        assert page.locator("[data-testid]:visible").count() < seen or name == "strip", name
+    expect(page.locator(".strip")).to_be_hidden()

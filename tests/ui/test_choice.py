@@ -15,6 +15,7 @@ from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import (
     DEPTHS,
     FIELDS,
+    HIDEABLE,
     LANGUAGES,
     MEASURES,
     MODELS,
@@ -85,6 +86,7 @@ choices = st.builds(
         name: maybe(places(1023))
         for name in ("token", "key", "component", "part", "neuron", "output", "against", "step", "walk")
     },
+    hide=st.lists(st.sampled_from(HIDEABLE), unique=True).map(tuple),
     hidden=maybe(st.lists(places(63), max_size=5, unique=True).map(tuple)),
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),

@@ -15,7 +15,7 @@ from plotly.basedatatypes import BasePlotlyType
 
 from model import Trace
 from pages.ui.figures import Figure
-from pages.ui.figures.equations import html_math, in_one_line
+from pages.ui.figures.equations import html_math, in_one_line, in_words
 from pages.ui.state.link_values import EDITS
 from pages.ui.text import plain
 
@@ -120,7 +120,11 @@ class Taken:
 
     def in_html(self) -> str:
         """Its equation, if it has one, as HTML that needs no fonts of its own."""
-        return f'<p class="equation">{html_math(in_one_line(self.equation))}</p>' if self.equation else ""
+        return _typeset(self.equation)
+
+
+def _typeset(latex: str) -> str:
+    return f'<p class="equation">{html_math(in_words(in_one_line(latex)))}</p>' if latex else ""
 
 
 #: How a hand-out looks on the screen and on A4.
@@ -135,10 +139,17 @@ summary { cursor: pointer; color: #0b5394 } @page { size: A4; margin: 14mm }
 
 
 def handout(
-    title: str, question: str, about: str, address: str, pictures: Mapping[str, Taken], words: Mapping[str, str]
+    title: str,
+    question: str,
+    equation: str,
+    about: str,
+    address: str,
+    pictures: Mapping[str, Taken],
+    words: Mapping[str, str],
 ) -> str:
     """A sheet for a class: each picture with its equation, room to write, and behind a fold what it says.
 
+    equation: LaTeX, the page's own, or nothing.
     pictures: by their keys. An <img> has `picture:KEY` for a source, in whose place a browser puts the picture as
     it has drawn it. words: "language", "see", "says", "again", in the reader's language.
     """
@@ -149,7 +160,8 @@ def handout(
         for key, taken in pictures.items()
     )
     head = f'<meta charset="utf-8"><title>{html.escape(f"{title} · {about}")}</title><style>{SHEET}</style>'
-    top = f'<h1>{html.escape(question)}</h1><p class="about">{html.escape(f"{title} · {about}")}</p>'
+    whose = html.escape(f"{title} · {about}")
+    top = f'<h1>{html.escape(question)}</h1><p class="about">{whose}</p>{_typeset(equation)}'
     link = f'<a href="{html.escape(address)}">{html.escape(address.partition("?")[0])}</a>'
     end = f"<p>{html.escape(words['again'])} {link}</p>"
     return f'<!doctype html><html lang="{words["language"]}"><head>{head}</head><body>{top}{figures}{end}</body></html>'

@@ -3,6 +3,14 @@
 window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
 document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
 
+/* What a link leaves out of all pages is never seen: hide=strip,chips. */
+const leaveOut = () => {
+  const names = new URLSearchParams(location.search).get('hide') ?? ''
+  document.documentElement.setAttribute('data-hide', names.replaceAll(',', ' '))
+}
+leaveOut()
+addEventListener('popstate', leaveOut)
+
 /* Whether a key goes to an input method; in Safari only its code tells. And whether it says that what was typed is done. */
 const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
 const enters = event => event.key === 'Enter' && !composes(event)

@@ -64,6 +64,8 @@ BETWEEN = ("all", "AA", "AB", "BA", "BB")
 MEASURES = ("moved", "lead")
 MOST_BEAMS = 4  # of a translation
 MOST_SHOWN = 40  # characters of a value that cannot be had
+#: What a link can leave out of each page; "bare" is all of it.
+HIDEABLE = ("strip", "chips", "controls", "input", "layer", "head", "depth", "parts", "next", "downloads", "bare")
 #: The sizes of an encoder that can be set in Shapes and cost, each with the largest value that its box takes.
 SIZES = {"layers": 96, "heads": 128, "d_model": 16_384, "d_ff": 65_536, "vocab_size": 500_000}
 MOST_TOKENS, MOST_INPUTS = 1_000_000, 4096
@@ -163,6 +165,8 @@ class Choice:
     # the look
     depth: str = linked(one_of(*DEPTHS), DEPTH, always=True)
     big: bool = linked(FLAG, False)  # a presentation
+    # What distracts and is left out: by a link alone, and by the browser alone (start.js, style.css).
+    hide: tuple[str, ...] = linked(several(one_of(*HIDEABLE), ","), ())
     symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
