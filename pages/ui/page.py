@@ -257,10 +257,11 @@ class Page(View):
                 with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
                     for thing in code if box.open else ():
                         st.code(source(thing), language="python")
-        downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
-        with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
-            if box.open:  # most readers take nothing along: what nobody asked for is not sent
-                self._downloads()
+        if self._pictures or not self.story:  # where a story still asks, there is nothing to take along
+            downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
+            with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
+                if box.open:  # most readers take nothing along: what nobody asked for is not sent
+                    self._downloads()
         listen(self._keys)
 
     def _let_go(self) -> None:

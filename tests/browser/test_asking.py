@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.ui.text import catalogue
 from tests.browser.conftest import watch
+from tests.browser.test_accessibility import FAINT, NAMELESS, serious
 from tests.browser.test_journeys import asked, settle
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
@@ -80,3 +81,19 @@ def test_on_a_phone_home_asks_for_a_word_and_shows_it_among_those_of_the_network
     expect(phone.locator(f"{CHART} .ytick").get_by_text(words["lesson.yours"])).to_be_visible()
     assert asked(phone.url)["seen"] == "home"
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+
+
+@pytest.mark.parametrize(("lang", "scheme"), [("en", "light"), ("zh", "dark")])
+def test_a_question_and_its_answer_can_be_read_by_everybody(page: Page, app_url: str, lang: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    wrong = {}
+    for name in ("home", "tokens", "queries_keys_values", "attention", "add_and_norm"):
+        page.goto(f"{app_url}/{'' if name == 'home' else name}?lang={lang}")
+        expect(button(page, f"{name}-show")).to_be_visible()
+        settle(page)
+        wrong[name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+        button(page, f"{name}-show").click()
+        expect(page.locator(CHART).first).to_be_visible()
+        settle(page)
+        wrong[name] += serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+    assert not any(wrong.values()), wrong
