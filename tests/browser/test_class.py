@@ -189,7 +189,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     assert f'"{right}"' in Path(table.value.path()).read_text("utf-8-sig")
     projector.locator(".st-key-class-delete button").first.click()
     expect(projector.locator(".st-key-class-start")).to_be_visible()
-    expect(phone.locator("#code")).to_be_visible()
+    expect(phone.locator("main")).to_contain_text(join.words(lang)["gone"])
 
 
 def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, screen_at: Callable[..., Page]) -> None:

@@ -114,8 +114,8 @@ def frame(beside: Callable[[str], None]) -> None:
             _say(problem)
     with _excuses(page.title):
         with st.sidebar:
-            choice = st.session_state["choice"] = sidebar()
             st.session_state[BESIDE] = st.container()
+            choice = st.session_state["choice"] = sidebar()
             aids(page.url_path or "home", choice)
             _tend(choice)
         st.session_state[FRAMED] = link.framed()
