@@ -50,6 +50,7 @@ train: $(VENV)/train
 bench: $(VENV)/test
 	$(SHARED) $(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.browser.bench
+	$(BIN)/python -m tests.browser.painted
 
 class: $(VENV)/test
 	$(BIN)/python -m tests.classroom class $(CLASS)

@@ -1,7 +1,8 @@
-"""`python -m tests.browser.painted [VISITORS]`: how long from a key until its picture is painted, in a real Chromium.
+"""`python -m tests.browser.painted [VISITORS]`: how long from a key, or a mouse on a word, until that is painted.
 
-Alone, or while so many others click through the app. What is drawn at once asks the server for nothing; so a class
-should be felt only where it takes the processor from the browser. No test depends on these times.
+In a real Chromium, alone or while so many others click through the app. What is drawn at once asks the server for
+nothing; so a class should be felt only where it takes the processor from the browser: hence, beside each time, what the
+browser's own thread worked for it, which no neighbour makes longer. No test depends on these times.
 """
 
 import asyncio
@@ -17,31 +18,37 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.bench import LINK, SCREEN
 from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
+from tests.browser.test_journeys import MIDDLE
 from tests.classroom.__main__ import WALK, Place, come, keep_clicking
 from tests.classroom.server import Server, serve
 
 LONG = (
     "the old man who sat by the river told the children that the small boat which they had seen in the morning was his "
-    "and that he had built it with his own hands ."
+    "and that he had built it with his own hands and tools ."
 )
-TIMES, THINK = 60, 2.0
+GESTURES = (
+    ("attention", "story", True),
+    ("attention", "story", False),
+    ("attention", "numbers", False),
+    ("heads", "story", False),
+)
+TIMES, THINK = 40, 2.0
 KEYS = ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft")
-# From a key, by the browser's own clock, to the frame with its picture; and whether that was another picture.
+# From a key or a move, by the browser's own clock, to the frame with its picture; and whether that was another picture.
 WATCH = """() => {
     window.painted = []
-    const shown = () => JSON.stringify(document.querySelector('.chart.once').drawn)
+    const chart = document.querySelector('.chart.once'), shown = () => [chart.drawn, chart.querySelector('.lit')]
     let before = shown()
-    document.addEventListener('keydown', event => {
-        requestAnimationFrame(() => {
-            const { port1, port2 } = new MessageChannel()
-            port1.onmessage = () => {
-                const ms = performance.now() - event.timeStamp, after = shown()
-                window.painted.push([ms, after !== before])
-                before = after
-            }
-            port2.postMessage(0)
-        })
+    const watch = event => requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel()
+        port1.onmessage = () => {
+            const ms = performance.now() - event.timeStamp, after = shown()
+            window.painted.push([ms, after.some((part, i) => part !== before[i])])
+            before = after
+        }
+        port2.postMessage(0)
     })
+    for (const kind of ['keydown', 'mousemove']) document.addEventListener(kind, watch)
 }"""
 
 
@@ -69,9 +76,11 @@ def visitors(server: Server, number: int) -> Iterator[None]:
     thread = threading.Thread(target=asyncio.run, args=(visit(),))
     thread.start()
     there.wait()
-    yield
-    over.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def opened(browser: Browser, address: str) -> Page:
@@ -84,19 +93,34 @@ def opened(browser: Browser, address: str) -> Page:
     return page
 
 
-def line(browser: Browser, app: str, name: str, depth: str, sentence: str, dice: random.Random) -> str:
+def line(browser: Browser, app: str, name: str, depth: str, sentence: str, dice: random.Random, hovers: bool) -> str:
     link = LINK | {"layer": 3, "head": 4, "depth": depth, "s": sentence, "seen": "attention~heads"}
     page = opened(browser, f"{app}/{name}?{urlencode(link)}")
+    measures = page.context.new_cdp_session(page)
+    measures.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def worked() -> float:
+        """Milliseconds for which the page's thread has worked since it began."""
+        every = {one["name"]: one["value"] for one in measures.send("Performance.getMetrics")["metrics"]}
+        return 1e3 * every["TaskDuration"]
+
+    chart, work = page.locator(".chart.once").first, []
+    places = [chart.evaluate(MIDDLE, [word, (-0.12, 1.12)[word % 2]]) for word in range(12)] if hovers else []
     for turn in range(TIMES):
-        page.keyboard.press(KEYS[turn % len(KEYS)])
+        before = worked()
+        if hovers:
+            page.mouse.move(*places[turn % len(places)])
+        else:
+            page.keyboard.press(KEYS[turn % len(KEYS)])
+        page.wait_for_timeout(40)
+        work.append(worked() - before)
         page.wait_for_timeout(dice.uniform(150, 700))
     page.wait_for_timeout(1000)
-    seen = page.evaluate("window.painted")
+    times = sorted(ms for ms, other in page.evaluate("window.painted") if other)
     page.context.close()
-    times = sorted(ms for ms, other in seen if other)
     told = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
-    about = f"{name}, {depth}, {len(sentence.split()) + 2} tokens"
-    return f"{about:34}{told}   {len(times)} of {TIMES}"
+    about = f"{name}, {depth}, {len(sentence.split()) + 2} tokens, {'a word' if hovers else 'a key'}"
+    return f"{about:42}{told}   {len(times)} of {TIMES}   work {statistics.median(work):.0f} ms"
 
 
 def main(number: int) -> None:
@@ -105,11 +129,11 @@ def main(number: int) -> None:
     with serve() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         dice = random.Random(0)
-        print(f"From a key to its picture, {number} others click: median, 95 %, longest; how many were seen at once")
+        print(f"Until it is painted, while {number} others click: median, 95 %, longest; how many were seen; the work")
         with visitors(server, number):
-            for name, depth in (("attention", "story"), ("attention", "numbers"), ("heads", "story")):
+            for name, depth, hovers in GESTURES:
                 for sentence in (LINK["s"], LONG):
-                    print(line(browser, f"http://{server.address}", name, depth, sentence, dice), flush=True)
+                    print(line(browser, f"http://{server.address}", name, depth, sentence, dice, hovers), flush=True)
         browser.close()
 
 

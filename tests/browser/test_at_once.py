@@ -122,3 +122,18 @@ def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> No
     settle(page)
     page.mouse.move(1, 1)
     expect(lit).to_have_count(1)
+
+
+def test_a_symbol_lights_the_picture_in_its_colour_and_a_picture_its_symbols(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/queries_keys_values?{urlencode(NUMBERS | {'depth': 'formula'})}")
+    charts = page.locator(".js-plotly-plot")
+    charts.nth(2).locator(".main-svg").first.wait_for(state="attached")
+    settle(page)
+    for place, role in enumerate("QKV"):
+        symbol = page.locator(".katex [style*='color:']").filter(has_text=re.compile(f"^{role}$")).first
+        symbol.hover()
+        expect(page.locator(".chart.meant")).to_have_count(1)
+        expect(charts.nth(place)).to_have_class(re.compile("meant"))
+        charts.nth(place).hover()
+        expect(symbol).to_have_class(re.compile("meant"))
+        expect(page.locator(".chart.meant")).to_have_count(0)

@@ -7,6 +7,7 @@ const CLOSE = -2  // px; of names below each other, or turned, the boxes may tou
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
+const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
   i1: Int8Array, u1: Uint8Array, i2: Int16Array, u2: Uint16Array, i4: Int32Array, u4: Uint32Array,
@@ -110,6 +111,7 @@ function draw(place) {
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
+  place.style.outlineColor = layout.xaxis?.linecolor ?? ''
   const { shapes, ...rest } = layout, told = [data, rest, shapes ?? []].map(part => JSON.stringify(part, plain))
   const [numbers, ground, frames] = told.map((part, i) => place.look === look && part === place.told?.[i])
   if (numbers && ground && frames) return  // as it was drawn at once, or before
@@ -137,6 +139,15 @@ function draw(place) {
   thin(place)
   document.atOnce?.light(place)
 }
+
+/* A symbol in the colour of a picture's axes (Q, K or V) lights that picture, and a picture its symbols. */
+document.addEventListener('pointerover', ({ target }) => {
+  const symbol = target.closest?.(SYMBOL), chart = target.closest?.('.chart')
+  const colour = symbol?.style.color || chart?.style.outlineColor
+  const mark = (parts, on) => { for (const part of document.querySelectorAll(parts)) part.classList.toggle('meant', on(part)) }
+  mark('.chart', ({ style }) => Boolean(symbol) && style.outlineColor === colour)
+  mark(SYMBOL, ({ style }) => Boolean(chart && colour) && style.color === colour)
+})
 
 /* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
 const leave = event => event.stopPropagation()

@@ -26,7 +26,8 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
     """
     tau, logits = view.choice.tau / 10, np.atleast_2d(view.trace["logits"])[place].astype(np.float64)
     look = bound("answer.tau", tau, lambda value: select(tau=round(10 * value)))
-    st.slider(word("slider"), 0.1, 5.0, step=0.1, help=word("help"), **look)
+    look |= {"format": "%.1f", "help": word("help"), "width": 520}
+    st.slider(word("slider"), 0.1, 5.0, step=0.1, **look)
     own, now = softmax(logits), softmax(logits / tau)
     names, shown = output_names(view), likeliest(own[None], [MOST])
     best = shown[0]
@@ -41,6 +42,7 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
     )
     many, few = (int((p >= NOTABLE).sum()) for p in (now, own))
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
+    symbol = view.trace.graph["logits"].symbol
     kind = "own" if tau == OWN else "sharper" if tau < OWN else "flatter"
     kind += "" if "word" in view.trace.axes("logits") else "_class"
     view.picture(
@@ -48,6 +50,6 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
         figure,
         text(f"read_{kind}", **said, many=many, few=few, n=f"{len(own):,}"),
         title=word("title"),
-        equation=r"p_i = \frac{e^{z_i / \tau}}{\sum_j e^{z_j / \tau}}",
+        equation=rf"p_i = \frac{{e^{{{symbol}_i / \tau}}}}{{\sum_j e^{{{symbol}_j / \tau}}}}",
         table=pd.DataFrame({f"τ = {tau:g}": now[shown], "τ = 1": own[shown]}, index=[names[i] for i in shown]),
     )
