@@ -204,6 +204,13 @@ def test_a_word_with_markup_is_a_word(lesson: School, new_phone: Callable[..., P
     assert page.locator("main img").count() == 0 and lesson.votes() == {1: [("<img/src=x>", 1)]}
 
 
+def test_a_share_that_is_not_all_is_not_said_to_be(lesson: School, new_phone: Callable[..., Page]) -> None:
+    page = new_phone()
+    lesson.ask("slide", {"answer": 0.99995, "near": 0.1})
+    lesson.go(Phase.OPEN, Phase.CLOSED, Phase.REVEALED)
+    expect(page.locator(".number.true")).to_have_text("> 0.99")
+
+
 def test_what_the_clock_of_a_phone_says_does_not_matter(lesson: School, new_phone: Callable[..., Page]) -> None:
     pages = [new_phone(script=f"Date.now = () => {then}") for then in ("0", "4e12", "Math.random() * 4e12")]
     open_question(lesson)

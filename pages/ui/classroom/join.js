@@ -166,6 +166,7 @@
   function figure(value) {
     var size = Math.abs(value)
     if (value === Math.floor(value)) return String(value).replace('-', '−')
+    if (value < 1 && value >= .995) return '> 0.99'   // no share is said to be all that is not
     if (size < .001) return value < 0 ? '> −0.001' : '< 0.001'
     return String(parseFloat(value.toFixed(size < .1 ? 3 : size < 10 ? 2 : 1))).replace('-', '−')
   }
@@ -223,7 +224,7 @@
     },
     beans: function (question) {
       var given = draft.guess = (draft.guess || question.options.map(function () { return 0 })).slice()
-      var left = el('p', { role: 'status' }), rows = []
+      var left = el('p', { role: 'status', 'class': 'left' }), rows = []
       function give(i, beans) {
         return function () {
           var rest = BEANS - given.reduce(function (sum, one) { return sum + one }, 0)
