@@ -148,8 +148,8 @@ class Asked:
             c, d = np.unravel_index(int(shares.argmax()), shares.shape)
             largest = {"asks": rows[c], "answers": columns[d], "share": percent(float(shares[c, d]))}
             sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
-        axes = Axis(word("asks", **self.names), rows), Axis(word("answers", **self.names), columns)
-        self.view.picture("pairs", heatmap(pairs, *axes, square=False), sentence, title=word("pairs"))
+        figure = heatmap(pairs, Axis("", rows), Axis("", columns), square=False)
+        self.view.picture("pairs", figure, sentence, title=word("pairs", **self.names))
 
     def read_alone(self, shares: np.ndarray) -> str:
         """Where position against position alone would look, and word against word; if they have a say in this head."""
