@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import re
+import tracemalloc
 import zlib
 from dataclasses import replace
 
@@ -129,6 +130,16 @@ def packed(data: bytes) -> str:
 def test_a_code_that_is_no_lesson_is_refused(code: str) -> None:
     with pytest.raises(LessonError):
         lesson_from_code(code)
+
+
+def test_a_code_that_would_unpack_to_gigabytes_takes_little_room() -> None:
+    code = packed(b" " * 50_000_000)
+    tracemalloc.start()
+    with pytest.raises(LessonError):
+        lesson_from_code(code)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5_000_000
 
 
 def test_a_lesson_too_long_for_a_link_is_refused_and_can_still_be_a_file() -> None:
