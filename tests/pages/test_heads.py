@@ -1,11 +1,14 @@
 """The Heads page: every head as recorded, in figures and over a corpus, and parts that add up to the output."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edit
+from model import Edit, Pipeline
 from model.analysis import head_table, softmax
+from model.heads import network_for
 from model.tables import head_roles
 from model.without import one_against_all
 from pages.ui.runs import pipelines
@@ -244,3 +247,15 @@ def test_nobody_is_sent_to_hunt_for_what_is_not_there() -> None:
     for link in ({"input": "flat"}, {"model": "paper", "s": HIDDEN}):
         app = open_page("heads", panel="hunt", depth="numbers", **link)
         assert "Find a head" not in texts(app) and not app.success
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_a_network_with_one_head_nothing_is_said_of_several_at_once(
+    monkeypatch: pytest.MonkeyPatch, lang: str
+) -> None:
+    trained = pipelines.pipeline("text")
+    alone = Pipeline("text", network_for(replace(trained.config, heads=1, layers=2)), trained.reader)
+    with_network(monkeypatch, alone)
+    app, words = open_page("heads", lang=lang, depth="story", s=SENTENCE), catalogue(lang)
+    assert words["heads.story_one"] in texts(app)
+    assert words["heads.story_many"] not in texts(app) and words["heads.story_mix"] not in texts(app)
