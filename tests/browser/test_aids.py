@@ -210,6 +210,7 @@ def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(pa
     page.locator(".chart .main-svg").first.wait_for()
     for gone in (page.locator(".strip"), page.get_by_test_id("stSidebar"), chips):
         expect(gone).to_be_hidden()
+    expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
 
 
 def test_each_name_leaves_out_something(page: Page, app_url: str) -> None:

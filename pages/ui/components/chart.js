@@ -123,7 +123,7 @@ function draw(place) {
     const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
       const paper_bgcolor = getComputedStyle(place).getPropertyValue('--st-background-color')
       const { layout } = place, { caption, file } = place.wanted, margin = { ...layout.margin, t: layout.margin.t + CAPTION }
-      const title = { text: caption, x: 0.01, xanchor: 'left', yref: 'container', y: 1 - CAPTION / 2 / (layout.height + CAPTION), yanchor: 'middle', font: { size: 14 } }
+      const title = { text: caption, x: 0.01, xanchor: 'left', yref: 'container', y: 1 - CAPTION / (layout.height + CAPTION), yanchor: 'bottom', font: { size: 14 } }
       const shown = { data: place.data, layout: { ...layout, paper_bgcolor, title, margin, height: layout.height + CAPTION } }
       Plotly.downloadImage(shown, { format: 'png', scale: 3, filename: file })
     }

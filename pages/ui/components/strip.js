@@ -158,7 +158,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     apart.popover = null
     more.hidden = true
     const row = [...map.children].filter(part => part.offsetHeight).map(part => part.getBoundingClientRect())
-    if (!phone && (document.documentElement.matches('.big') || row.at(-1).top > row[0].bottom)) {
+    if (!phone && (document.documentElement.matches('.big') || row.length && row.at(-1).top > row[0].bottom)) {
       apart.popover = 'auto'
       more.hidden = false
     }
