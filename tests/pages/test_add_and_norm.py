@@ -171,7 +171,7 @@ def test_without_a_part_its_line_and_its_words_are_what_was_measured() -> None:
         assert f"{fate.alike[-1]:.2f}" in texts(app).replace("\\", ""), name
     assert f"{found['norm'].length[-1]:,.0f}" in texts(app).replace("\\", "")
     layer = int((found["residual"].alike >= without.THE_SAME).argmax())
-    assert f"After layer {layer} already" in texts(app)
+    assert f"After layer {layer} they" in texts(app)
 
 
 def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
