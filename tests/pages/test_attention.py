@@ -216,10 +216,10 @@ def test_lines_begin_where_the_reader_says() -> None:
     assert (few, many) == ((weights >= 0.4).sum(), (weights >= 0.01).sum())
 
 
-def open_lines(least: str) -> list:
+def open_lines(least: str) -> set:
     """The (query, key) of every line that is drawn."""
     app = open_page("attention", s=SENTENCE, layer="2", depth="numbers", least=least, **{"as": "lines"})
-    return [pair for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0]
+    return {tuple(pair) for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0}
 
 
 def test_the_colour_range_covers_head_layer_or_all() -> None:
