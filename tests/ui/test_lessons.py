@@ -57,6 +57,18 @@ def row(here: Case, truth: Truth, *, back: bool = False, scaled: bool = True) ->
     return softmax(scores / (Q.shape[-1] ** 0.5 if scaled else 1))
 
 
+@pytest.mark.parametrize("name", [name for name, config in networks.CONFIGS.items() if config.input == "words"])
+def test_token_and_place_are_asked_about_only_where_these_two_are_all(name: str) -> None:
+    pipeline = networks.untrained(name)
+    trace = pipeline((5, 6, 7, 8, 9))
+    here = Case(pipeline, trace, 1)
+    both = trace["embedding.tokens"] + trace["embedding.positions"]
+    if truth_of("word_and_place", here):
+        np.testing.assert_allclose(trace["embedding.sum"], both, rtol=1e-5)
+    if truth_of("same_word_elsewhere", here):
+        np.testing.assert_allclose(trace[trace.graph.stream(0)[0]], both, rtol=1e-5)
+
+
 def test_the_hidden_word_is_the_one_that_the_run_answers() -> None:
     here, truth = told("word")
     (guess,) = here.trace.answer

@@ -28,7 +28,7 @@ def word_and_place(case: Case) -> Truth | None:
     is missing, as a share of them.
     """
     keys = ("embedding.tokens", "embedding.positions", "embedding.sum")
-    if any(key not in case.trace for key in keys):
+    if any(key not in case.trace for key in keys) or "embedding.segments" in case.trace:  # of two, not of three
         return None
     x, p, both = (float(np.linalg.norm(case.trace[key][case.token].astype(np.float64))) for key in keys)
     if not x * p:
@@ -46,6 +46,8 @@ def same_word_elsewhere(case: Case) -> Truth | None:
     those that are there. margin: how far that is from 1.
     """
     if len(case.tokens) < 3 or "embedding.segments" in case.trace:
+        return None
+    if case.trace.graph.stream(0)[0] != "embedding.sum":  # a LayerNorm or a matrix stands before the first layer
         return None
     own, places = case.trace["embedding.tokens"][case.token], case.trace["embedding.positions"]
     others = [i for i in range(len(case.tokens)) if i != case.token]
