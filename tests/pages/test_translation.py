@@ -545,7 +545,7 @@ def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes(step: 
     np.testing.assert_allclose(numbers(drawn[1]["y"]), free, atol=1e-5)
     np.testing.assert_array_equal(numbers(drawn[0]["y"])[step:], 0)
     np.testing.assert_array_equal(numbers(drawn[0]["y"]), run["decoder.layers.2.attention.weights"][4, step - 1])
-    assert f"would take {percent(float(free[step:].sum()))} from them" in said(app)
+    assert f"would take {percent(float(free[step:].sum()))} from there" in said(app)
     assert f"and {percent(float(free[step]))} from “{run.written[step - 1]}” itself" in said(app)
     assert run.target_tokens[step] == run.written[step - 1]  # so it is the piece to be guessed
 
