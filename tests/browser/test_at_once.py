@@ -105,14 +105,14 @@ def test_a_word_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> No
 
 
 def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:
-    visit(page, app_url, "attention", **STORY)
+    visit(page, app_url, "attention", **STORY | {"layer": "6", "head": "1"})  # which looks at many words
     chart, lit = page.locator(".chart.once").first, page.locator(".chart .lit text")
     expect(lit).to_have_count(0)
     for word in (4, 9):
         page.mouse.move(*chart.evaluate(MIDDLE, [word, -0.12]))
         expect(chart).to_have_class(re.compile("lighting"))
         said = [int(share.rstrip("%")) for share in lit.all_text_contents()]
-        assert said and 90 <= sum(said) <= 101  # what gets very little has no number
+        assert len(said) > 1 and 85 <= sum(said) <= 103  # what gets very little has no number
     page.mouse.move(1, 1)
     expect(lit).to_have_count(0)
     pair = "chart => chart.drawn.data.find(trace => trace.customdata).customdata[0]"
