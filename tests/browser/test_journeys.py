@@ -195,7 +195,8 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     expect_choice(page, SENTENCE, 2, 2)
     expect_heatmap(page)
 
-    with browser.new_context(locale="zh-CN") as elsewhere:  # the link's language wins over the other browser's
+    # The link's language wins over the other browser's.
+    with browser.new_context(locale="zh-CN", viewport=page.viewport_size) as elsewhere:
         watch(elsewhere, requests)
         other = elsewhere.new_page()
         other.goto(page.url)
@@ -375,7 +376,7 @@ def test_all_that_was_chosen_stands_in_the_address_on_every_page_after_a_reload_
     page.reload()
     title(page, "heads")
     assert asked(page.url) | chosen | {"layer": "2"} == asked(page.url)
-    with browser.new_context(locale="zh-CN") as elsewhere:
+    with browser.new_context(locale="zh-CN", viewport=page.viewport_size) as elsewhere:
         watch(elsewhere, requests)
         other = elsewhere.new_page()
         other.goto(page.url)

@@ -21,6 +21,7 @@ from pages.ui.classroom.phases import Phase
 from tests.classroom.phone import Phone
 from tests.classroom.school import School, end, school
 from tests.classroom.server import ROOT
+from tests.classroom.visitor import visit
 from tests.postgres import postgres
 from tests.ui.classroom.asked import EXAMPLES
 
@@ -71,7 +72,7 @@ async def hear_all(at: School) -> None:
 
 
 def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) -> None:
-    asyncio.run(hear_all(two))
+    visit(hear_all(two))
 
 
 async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
@@ -103,7 +104,7 @@ def test_what_a_phone_gets_before_the_reveal_is_the_same_whatever_is_true(one: S
     """So nothing follows from it: not from what it is told, nor from what becomes of its votes."""
     example = EXAMPLES[gesture]
     other = {"answer": example.wrong[0], "near": 0.3, "why": {"en": "Other.", "zh": "别的。"}, "see": "heads?layer=1"}
-    found = [asyncio.run(before_the_reveal(one, gesture, truth)) for truth in (example.truth, other)]
+    found = [visit(before_the_reveal(one, gesture, truth)) for truth in (example.truth, other)]
     assert found[0] == found[1] and len(found[0]) > 500
 
 
@@ -134,7 +135,7 @@ async def vote_in_many_ways(at: School) -> None:
 
 
 def test_a_vote_is_kept_once_or_refused_with_a_word(one: School) -> None:
-    asyncio.run(vote_in_many_ways(one))
+    visit(vote_in_many_ways(one))
 
 
 async def guess_codes(at: School) -> None:
@@ -164,7 +165,7 @@ async def guess_codes(at: School) -> None:
 
 
 def test_who_guesses_codes_is_answered_no_more_and_the_class_behind_his_address_goes_on(one: School) -> None:
-    asyncio.run(guess_codes(one))
+    visit(guess_codes(one))
 
 
 async def a_whole_class_mistypes(at: School) -> None:
@@ -179,7 +180,7 @@ async def a_whole_class_mistypes(at: School) -> None:
 
 
 def test_a_class_behind_one_address_comes_in_though_many_mistype(one: School) -> None:
-    asyncio.run(a_whole_class_mistypes(one))
+    visit(a_whole_class_mistypes(one))
 
 
 async def keep_voting(at: School, phone: Phone, guess: str) -> int:
@@ -217,7 +218,7 @@ async def kill_while_voting(at: School) -> None:
 
 
 def test_a_worker_killed_while_votes_come_in_loses_none_and_counts_none_twice(two: School) -> None:
-    asyncio.run(kill_while_voting(two))
+    visit(kill_while_voting(two))
 
 
 async def vote_while_it_is_locked(at: School, file: Path) -> None:
@@ -237,7 +238,7 @@ async def vote_while_it_is_locked(at: School, file: Path) -> None:
 
 
 def test_while_the_database_is_locked_a_vote_is_not_acknowledged_and_then_kept(one: School, tmp_path: Path) -> None:
-    asyncio.run(vote_while_it_is_locked(one, tmp_path / "classes.sqlite"))
+    visit(vote_while_it_is_locked(one, tmp_path / "classes.sqlite"))
 
 
 async def stop_with_phones(at: School) -> None:
@@ -250,7 +251,7 @@ async def stop_with_phones(at: School) -> None:
 
 
 def test_a_worker_ends_when_it_is_told_to_though_phones_are_listening(one: School) -> None:
-    asyncio.run(stop_with_phones(one))
+    visit(stop_with_phones(one))
 
 
 def test_the_page_is_small_speaks_both_languages_and_needs_no_other_host(one: School) -> None:

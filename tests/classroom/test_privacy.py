@@ -56,7 +56,7 @@ async def edit(visitor: Visitor, strength: str) -> None:
 def charts(visitor: Visitor) -> str:
     """The figures that a visitor was sent."""
     messages = [ForwardMsg.FromString(data) for data in visitor.heard]
-    return " ".join(message.delta.new_element.bidi_component.bytes.decode() for message in messages)
+    return " ".join(message.delta.new_element.bidi_component.bytes.decode(errors="replace") for message in messages)
 
 
 async def sixty(server: Server) -> None:

@@ -16,7 +16,8 @@ def drawn(visitor: Visitor) -> list[ForwardMsg]:
 
 
 def charts(messages: list[ForwardMsg]) -> list[bytes]:
-    return [figure for message in messages if (figure := message.delta.new_element.bidi_component.bytes)]
+    parts = [message.delta.new_element.bidi_component for message in messages]
+    return [part.bytes for part in parts if part.component_name == "chart"]
 
 
 async def change(address: str) -> None:

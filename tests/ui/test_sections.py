@@ -24,6 +24,7 @@ class Sheet:
         self.choice = Choice(**chosen).fitted(self.trace.config, len(self.trace.tokens))
         self.token = self.choice.token or 0
         self.story = self.differs = False
+        self.shows = "beside"  # then no picture is sent along that a browser could draw at once
         self.pictures: dict[str, tuple] = {}
 
     def place(self, key: str) -> int:
@@ -31,6 +32,10 @@ class Sheet:
 
     def names(self, key: str) -> tuple:
         return self.trace.names(key)
+
+    @property
+    def named(self) -> list[str]:
+        return self.trace.tokens
 
     def beside(self, key: str) -> bool:
         return False
