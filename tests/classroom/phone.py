@@ -116,6 +116,8 @@ class Phone:
                 self.status, _ = await self._answer(reader)
                 if self.status in (404, 429):
                     return
+                if self.status != 200:  # its server is gone: /join, too, waits before it asks again
+                    await asyncio.sleep(0.2)
                 text = b""
                 while self.status == 200:
                     size = int(await reader.readuntil(b"\r\n"), 16)

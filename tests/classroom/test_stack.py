@@ -95,7 +95,6 @@ async def one_class(address: str, store: Store, machines: list[Server]) -> None:
     await asyncio.gather(*(phone.leave() for phone in phones))
 
 
-@pytest.mark.xfail(reason="two machines on one: where both cores are busy, an answer may come too late", strict=False)
 def test_one_class_is_spread_over_both_machines_and_outlives_one(stack: tuple[str, Store, list[Server]]) -> None:
     visit(one_class(*stack))
 
