@@ -90,10 +90,14 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
             if shots:
                 page.wait_for_timeout(1200)
                 page.screenshot(path=f"{shots}/{lang}_{name}_{page.viewport_size['width']}.png")
-        projector.wait_for_function(ENDS_WITH_THE_SCREEN, timeout=20_000)
+        projector.wait_for_function(ENDS_WITH_THE_SCREEN)
+
+    def no_hurry() -> None:
+        """As a person is slower than a test: what follows too soon counts as a double click."""
+        projector.wait_for_timeout(1000 * HURRY + 200)
 
     def go_on(phase: str) -> None:
-        projector.wait_for_timeout(1000 * HURRY + 200)
+        no_hurry()
         projector.keyboard.press("PageDown")
         expect(bar()).to_contain_text(words[f"class.phase_{phase}"])
 
@@ -128,6 +132,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     expect(projector.get_by_text(words["class.picture_kept"])).to_be_visible()
     look("closed", phone)
 
+    no_hurry()
     projector.locator(".st-key-class-to_discuss button").first.click()
     expect(phone.locator("main")).to_contain_text(join.words(lang)["discuss"])
     look("discuss")
