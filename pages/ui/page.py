@@ -28,6 +28,7 @@ from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
 from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking
 from pages.ui.lessons.case import Case
+from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import as_the_reader_hid, with_words_hidden
 from pages.ui.server import in_flight
@@ -245,6 +246,7 @@ class Page(View):
                 if made.edits or rival:
                     shown_switch(self.ways, self.shows, compared=rival is not None)
         self._title()
+        task_line()
 
     def _close(self) -> None:
         """Draw the end of the page: the way on, the source of what made it, and downloads."""

@@ -25,6 +25,7 @@ from pages.ui.state.choice import (
     Choice,
     CostSettings,
 )
+from pages.ui.state.goal import Goal
 from pages.ui.state.link import select
 from pages.ui.state.link_values import MOST_CHARACTERS, MOST_EDITS, edit_code, edit_from_code, moved
 
@@ -70,6 +71,17 @@ costs = st.builds(
     length=st.sampled_from(["this", "any"]),
     about=st.sampled_from(["shapes", "counts", "equations"]),
 )
+goals = st.one_of(
+    st.builds(Goal, st.just("oneway"), st.tuples(places(99, 1), places(99, 1))),
+    st.builds(Goal, st.just("away"), st.tuples(places(95), places(127), places(30, 1))),
+    st.builds(
+        Goal,
+        st.just("first"),
+        st.tuples(
+            places(48, 1), st.from_regex("[0-9a-f]{6}", fullmatch=True), st.from_regex(r"\S{1,40}", fullmatch=True)
+        ),
+    ),
+)
 choices = st.builds(
     Choice,
     input=st.just("sentence"),  # the other inputs have networks of other depths: see below
@@ -86,6 +98,7 @@ choices = st.builds(
         name: maybe(places(1023))
         for name in ("token", "key", "component", "part", "neuron", "output", "against", "step", "walk")
     },
+    goal=maybe(goals),
     hide=st.lists(st.sampled_from(HIDEABLE), unique=True).map(tuple),
     hidden=maybe(st.lists(places(63), max_size=5, unique=True).map(tuple)),
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
@@ -178,6 +191,11 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         ("other", "x" * 10_000),
         ("panel", "<b>"),
         ("stage", "x" * 41),
+        *(("goal", value) for value in ("", "first", "first.3.在", "first.3.0a1b2c.", "first.3.0a1b2c.a b", "fast.3")),
+        *(
+            ("goal", value)
+            for value in ("oneway.90", "oneway.100.5", "oneway.90.5.1", "silent.0", "silent.٣", "away.0.3.1")
+        ),
         ("edits", ""),
         ("edits", "layers.0.ffn.hidden"),
         ("edits", "~~".join(["norm~zero"] * 1000)),

@@ -30,7 +30,7 @@ MOST_NUMBER = 1e9
 OWN_GESTURES = ("tap", "number", "slide")
 NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
 #: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
-NO_PLACE = {"lang", "depth", "big", "symbols", "seen", "lesson", "question", "class", "role"}
+NO_PLACE = {"lang", "depth", "big", "symbols", "seen", "lesson", "question", "goal", "class", "role"}
 NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
 PLACES = {field.name for field in FIELDS} - NO_PLACE
 #: The pages that can be shown.

@@ -19,6 +19,7 @@ from model.four_tokens import REACH
 from model.scaling import WIDTHS
 from model.translator import Language
 from pages.ui.state import pictures, sketch
+from pages.ui.state.goal import GOAL, Goal
 from pages.ui.state.link_values import (
     AMOUNT,
     CLASS,
@@ -200,6 +201,7 @@ class Choice:
     seen: tuple[str, ...] = linked(NAMES, ())
     lesson: str | None = linked(CODE)  # which lesson: one of ours by its name, or a teacher's own, all of it
     question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
+    goal: Goal | None = linked(GOAL)  # a task for homework: each page says how far this link is from it
     of_class: str | None = linked(CLASS, name="class")  # the class that the reader teaches, or is in, by its code
     role: str | None = linked(one_of("notes"))  # of Class: the teacher's second window
     cost: CostSettings = CostSettings()

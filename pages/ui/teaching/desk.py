@@ -37,7 +37,8 @@ class Plan:
     @classmethod
     def of(cls, minutes: int, choice: Choice) -> Self:
         """A plan about what is on the screen now, but for what is the teacher's own look at it."""
-        about = choice.with_(edits=(), of_class=None, role=None, question=None, big=False, panel=None, stage=None)
+        about = choice.with_(edits=(), goal=None, of_class=None, role=None, question=None, big=False)
+        about = about.with_(panel=None, stage=None)
         return cls(minutes, tuple(about.to_link().items()))
 
     @classmethod

@@ -17,7 +17,7 @@ from pages.ui.text import texts_of
 #: In the session: of a teacher, where she last led to; of a member, which of her views he has seen.
 LED_TO, SEEN = "class.led_to", "class.seen"
 #: What stays each reader's own.
-OWN = {"lang", "big", "of_class", "role"}
+OWN = {"lang", "big", "goal", "of_class", "role"}
 text, word = texts_of("class")
 
 

@@ -1,0 +1,151 @@
+"""Tasks for homework: what is to be reached, and how far a run is from it. Nothing here knows Streamlit.
+
+The words of a task are the texts "goal.{name}", what is to be done, and "goal.far_{far}", how far one is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import pairwise
+
+import numpy as np
+
+from model import Edit, Trace
+from model.analysis import softmax
+from pages.ui.state.choice import Choice
+from pages.ui.state.goal import Goal
+from pages.ui.text.numbers import percent
+
+OUTSIDE = ("[CLS]", "[SEP]", "[PAD]")  # tokens that stand for no part of a sentence
+SILENT = 0.005  # an activation that is smaller, on either side of 0, is shown as 0.00
+EVERY = "layers.{l}.attention.heads"  # what a change of all layers at once is a change of
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a run is from a goal. far: which text says so; said: what is filled into it. tokens: of the sentence."""
+
+    reached: bool
+    far: str
+    said: Mapping[str, object] = field(default_factory=dict)
+    tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of task.
+
+    measure: how far a run is, asked of a goal, the choice, the run and the words of the vocabulary. page, values: where
+    a task's link leads to, and what is chosen there. hides: whether it is about a hidden word, of a run in which heads
+    may be off; the others are about the network as it is. shortest: whether of those who reach it the shortest sentence
+    comes first.
+    """
+
+    measure: Callable[[Goal, Choice, Trace, Sequence[str]], Standing]
+    page: str
+    values: Mapping[str, object]
+    hides: bool = False
+    shortest: bool = False
+
+
+def mark_of(pipeline: str, ids: Sequence[int]) -> str:
+    """What stands in a link for a sentence as a network reads it, hidden words hidden: six signs."""
+    return sha256(f"{pipeline} {' '.join(map(str, ids))}".encode()).hexdigest()[:6]
+
+
+def heads_off(edits: Sequence[Edit], trace: Trace) -> set[tuple[int, int]] | None:
+    """The layers and heads that these changes switch off, from 0; None where they change anything else."""
+    off: set[tuple[int, int]] = set()
+    for edit in edits:
+        layers = [n for n in range(trace.config.layers) if edit.key in (EVERY, EVERY.replace("{l}", str(n)))]
+        heads = range(trace.config.heads) if edit.head is None else [edit.head]
+        if not layers or edit != Edit(edit.key, "zero", head=edit.head):
+            return None
+        off |= {(layer, head) for layer in layers for head in heads}
+    return off
+
+
+def standing(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[str]) -> Standing:
+    """How far a run is from a goal. choice: whose place counts, and whose changes were made in the run."""
+    choice = choice.fitted(trace.config, len(trace.tokens))
+    found = TASKS[goal.name].measure(goal, choice, trace, vocabulary)
+    return replace(found, tokens=len(inside(trace)))
+
+
+def inside(trace: Trace) -> list[int]:
+    """The places of a sentence's own tokens."""
+    return [place for place, token in enumerate(trace.tokens) if token not in OUTSIDE]
+
+
+# -- one for each kind of task ------------------------------------------------------------------------------------
+
+
+def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[str]) -> Standing:
+    """With at most so many heads off, a word is the first guess at a hidden place of the task's own sentence."""
+    most, mark, word = goal.values
+    hidden = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
+    if "logits" not in trace or "word" not in trace.axes("logits") or not hidden:
+        return Standing(False, "no_guess")
+    off = heads_off(choice.edits, trace)
+    if off is None:
+        return Standing(False, "only_heads")
+    place = choice.token if choice.token in hidden else hidden[0]
+    shares = softmax(trace["logits"][place].astype(np.float64))
+    best, own = int(shares.argmax()), vocabulary.index(word) if word in vocabulary else None
+    if own is None:
+        return Standing(False, "no_word", {"word": word})
+    if mark_of(choice.pipeline, trace.ids) != mark:
+        return Standing(False, "elsewhere")
+    said = {"off": len(off), "most": most, "best": vocabulary[best], "share": percent(float(shares[best]))}
+    said |= {"word": word, "own": percent(float(shares[own]))}
+    if best == own and len(off) <= int(most):
+        return Standing(True, "first_reached", said)
+    return Standing(False, "first_many" if best == own else "first", said)
+
+
+def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
+    """In the chosen cell of the chosen head, a token gives another more than so much, and gets less than so much
+    back.
+    """
+    least, most = (int(value) / 100 for value in goal.values)
+    query, key, places = choice.token, choice.key, inside(trace)
+    if query not in places or key not in places or query == key:
+        return Standing(False, "no_cell")
+    weights = trace[f"layers.{choice.layer}.attention.weights"][choice.head]
+    there, back = float(weights[query, key]), float(weights[key, query])
+    said: dict[str, object] = {"layer": choice.layer + 1, "head": choice.head + 1}
+    said |= {"query": trace.tokens[query], "key": trace.tokens[key], "there": f"{there:.3f}", "back": f"{back:.3f}"}
+    return Standing(there > least and back < most, "oneway", said)
+
+
+def silent(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
+    """The chosen neuron's activation is 0.00 at every token, [CLS] and [SEP] too, of a sentence that is long enough."""
+    (least,), length = goal.values, len(inside(trace))
+    if choice.neuron is None:
+        return Standing(False, "no_neuron")
+    active = trace[f"layers.{choice.layer}.ffn.activation"][:, choice.neuron]
+    quiet, loudest = int((np.abs(active) < SILENT).sum()), int(np.abs(active).argmax())
+    said: dict[str, object] = {"layer": choice.layer + 1, "neuron": choice.neuron + 1, "quiet": quiet}
+    said |= {"all": len(active), "most": f"{active[loudest]:.3f}", "token": trace.tokens[loudest]}
+    if quiet == len(active) and length < int(least):
+        return Standing(False, "too_short", {"least": least, "tokens": length})
+    return Standing(quiet == len(active), "silent", said)
+
+
+def looks_away(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
+    """From so many tokens at least, of those with a next one, the head looks most at another than that."""
+    layer, head, least = (int(value) for value in goal.values)
+    if layer >= trace.config.layers or head >= trace.config.heads:
+        return Standing(False, "no_head", {"layer": layer + 1, "head": head + 1})
+    weights, places = trace[f"layers.{layer}.attention.weights"][head], inside(trace)
+    pairs = [(here, there) for here, there in pairwise(places) if there == here + 1]
+    away = sum(int(weights[here].argmax()) != there for here, there in pairs)
+    return Standing(away >= least, "away", {"away": away, "pairs": len(pairs)})
+
+
+TASKS: dict[str, Task] = {
+    "first": Task(first_guess, "what_if", {"panel": "heads"}, hides=True),
+    "oneway": Task(one_way, "attention", {"stage": "weights", "layer": 0, "head": 0, "token": None, "key": None}),
+    "silent": Task(silent, "feed_forward", {"panel": "neuron", "layer": 0, "neuron": None}),
+    "away": Task(looks_away, "attention", {"stage": "weights", "token": None, "key": None}, shortest=True),
+}
