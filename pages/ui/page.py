@@ -24,12 +24,13 @@ from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.navigation import go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
-from pages.ui.frame.sidebar import OVER, SHARE_ICON, opener
+from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
 from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking
 from pages.ui.lessons.case import Case
 from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
+from pages.ui.runs.doubt import verdict
 from pages.ui.runs.masks import as_the_reader_hid, with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.cache import once_a_run
@@ -119,6 +120,9 @@ class Page(View):
     def draw(self) -> None:
         """Draw the whole page. Raises WeightsError."""
         in_flight.at_end(self._let_go)
+        if READ in st.session_state:
+            with st.session_state[READ]:
+                verdict(self.choice.pipeline, self.choice.subject, visit.is_asked_at_home(self.choice))
         self._open()
         self.fill()
         self._close()

@@ -9,7 +9,6 @@ from pages.ui.components.digit_pad import digit_pad
 from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.pickers import bound, either, sentence_box
 from pages.ui.runs import pipelines
-from pages.ui.runs.doubt import verdict
 from pages.ui.state import link, pictures, sketch
 from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_picture
@@ -22,6 +21,8 @@ AFRESH = {"hidden": None, **WRITTEN_AFRESH}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"
+#: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
+READ = "sidebar.read"
 #: In the pipelines, for layer and head: the one that was chosen, and the one that stands in for it while a network has
 #: fewer.
 KEPT = "sidebar.kept"
@@ -89,10 +90,11 @@ def to_see() -> bytes | None:
     Returns the drawing, if one is read.
     """
     choice = st.session_state["choice"]
+    st.session_state.pop(READ, None)
     if choice.input == "sentence":
         return None
     with st.session_state[TO_SEE]:
-        return _picture() if choice.input == PICTURE else _drawing(choice.pipeline)
+        return _picture() if choice.input == PICTURE else _drawing()
 
 
 def places(page: str) -> None:
@@ -270,7 +272,7 @@ def _pad() -> bytes:
     return drawing
 
 
-def _drawing(pipeline: str) -> bytes:
+def _drawing() -> bytes:
     """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
     drawing = _pad()
     verdict_place = st.container()
@@ -291,14 +293,13 @@ def _drawing(pipeline: str) -> bytes:
         verdict_place.warning(t(problem), icon=":material/broken_image:")
 
     try:
-        ink = sketch.ink(drawing)
+        sketch.ink(drawing)
         st.session_state["last_drawing"] = drawing
     except sketch.DigitError as error:
         # Right under the pad; on the page it would push away what a hurried reader is about to touch.
         verdict_place.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
         return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
-    with verdict_place:
-        verdict(pipeline, ink)
+    st.session_state[READ] = verdict_place
     return drawing
 
 

@@ -7,11 +7,16 @@ from typing import Any
 import streamlit as st
 from cachetools.keys import hashkey
 
+from model import WeightsError
 from pages.ui.lessons.asking import Asking, new_record, truth_for
 from pages.ui.lessons.case import Case
 from pages.ui.lessons.rows import STORY, Question, following
+from pages.ui.lessons.truths import clear_truth
+from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest
+from pages.ui.state.choice import Choice
 from pages.ui.state.link import chosen, select
+from pages.ui.text import class_label
 from pages.ui.view import View
 
 #: In the session: of each input its records, which questions were asked, in order, and whether each was found; and the
@@ -48,6 +53,18 @@ def once_more(view: View, page: str, case: Case) -> Asking | None:
 def is_open(asking: Asking, page: str) -> bool:
     """Whether the answer of what a page asks is still to be found."""
     return not asking.record["over"] and page not in asking.view.choice.seen
+
+
+def is_asked_at_home(choice: Choice) -> bool:
+    """Whether the story of Home still asks what the network answers to a drawing: then nobody else may say it."""
+    if choice.at_least("numbers") or "home" in choice.seen or choice.edits or pipelines.compares(choice):
+        return False
+    try:
+        pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)
+    except WeightsError:  # whoever says the answer says so
+        return False
+    case = Case(pipeline, trace, 0, [class_label(label) for label in pipeline.reader.labels])
+    return any(clear_truth(question, case) for question in STORY["home"])
 
 
 def ask_anew(page: str) -> None:
