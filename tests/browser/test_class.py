@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from pages.ui.classroom import join
+from pages.ui.server.assets import SCRIPTS
 from pages.ui.teaching.desk import HURRY
 from pages.ui.text import catalogue
 from tests.browser.conftest import PATIENCE, serve
@@ -211,6 +212,26 @@ def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, sc
     stranger = screen_at(page.url.removeprefix(f"{school}/"), LAPTOP, "en-US")
     expect(stranger.locator(".st-key-class-leave")).to_be_visible()
     expect(stranger.locator(".st-key-class-next")).to_have_count(0)
+
+
+def test_who_has_left_a_class_hears_no_more_of_it(page: Page) -> None:
+    page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
+    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
+    page.goto("http://127.0.0.1/")
+    asked_and_moved = page.evaluate("""async () => {
+        const { default: live } = await import('/live.js')
+        const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', every: 1 }
+        const pass = ms => new Promise(done => setTimeout(done, ms))
+        let asked = 0, moved = 0, answer
+        window.fetch = () => new Promise(done => { asked += 1; answer = done })
+        const leave = live({ data, parentElement: document.body, setTriggerValue: () => { moved += 1 } })
+        while (!asked) await pass(1)
+        leave()
+        answer(Response.json({ version: 2, led: 1, answered: 0, there: 0 }))
+        await pass(100)
+        return [asked, moved]
+    }""")
+    assert asked_and_moved == [1, 0]
 
 
 def answer_on(phone: Page, guess: str) -> None:

@@ -1,24 +1,29 @@
 /* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. */
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.live')
-  clearTimeout(place.waiting)
-  let { answered, there } = data
+  place.stop?.()
+  let { answered, there } = data, waiting, over = false
+  const stop = place.stop = () => {
+    over = true
+    clearTimeout(waiting)
+  }
   write()
   wait()
-  return () => clearTimeout(place.waiting)
+  return stop
 
-  function wait() { place.waiting = setTimeout(ask, data.every) }
+  function wait() { waiting = setTimeout(ask, data.every) }
 
   async function ask() {
     try {
       const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}`, document.baseURI), { cache: 'no-store' })
       if (!said.ok && said.status !== 404) throw said.status
       const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
+      if (over) return  // the page was drawn anew or left meanwhile
       ;({ answered, there } = now)
       write()
       if (now.version !== data.version || now.led !== data.led) setTriggerValue('moved', [now.version, now.led])
     } catch { /* the line is down: the next look will tell */ }
-    wait()
+    if (!over) wait()
   }
 
   /* "**{answered}** of **{there}** have answered" */
