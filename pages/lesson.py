@@ -18,6 +18,7 @@ from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
 from pages.ui.teaching.cases import case_of, lesson_of
+from pages.ui.teaching.homework import homework
 from pages.ui.text import joined, literal, plain, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.
@@ -51,6 +52,7 @@ class Lesson(Page):
             if self.story:
                 self._way_on(self._question)
             make_a_lesson(self.lesson)
+            homework(self)
 
     def at_its_end(self) -> bool:
         return self.choice.question == END

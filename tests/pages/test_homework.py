@@ -1,16 +1,27 @@
 """Homework: a task in the link is told on every page with how far one is; a teacher's table believes no link."""
 
 import re
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
+from model.deadline import OverdueError
+from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
-from pages.ui.lessons.goals import mark_of
+from pages.ui.lessons import task
+from pages.ui.lessons.goals import TASKS, Standing, mark_of
+from pages.ui.lessons.task import judged
 from pages.ui.runs import pipelines
+from pages.ui.server.in_flight import CrowdedError
+from pages.ui.state import sketch
+from pages.ui.state.choice import Choice
+from pages.ui.state.goal import Goal, goal_code, goal_from_code
 from pages.ui.state.link_values import EDITS
-from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.teaching import homework
+from pages.ui.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
+from pages.ui.text import LANGUAGES, catalogue, speaking
 from tests.pages.opening import assert_fine, open_page, texts
 
 SENTENCE = "我们[MASK]公园玩吧。"
@@ -26,12 +37,12 @@ def line(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("page", [row.name for row in PAGES])
-def test_each_page_says_the_task_and_whether_it_is_reached(page: str, lang: str) -> None:
+@pytest.mark.parametrize("name", [row.name for row in PAGES])
+def test_each_page_says_the_task_and_whether_it_is_reached(name: str, lang: str) -> None:
     look = {"lang": lang, "depth": "numbers", "s": SENTENCE, "goal": FIRST}
-    far = line(open_page(page, **look))
+    far = line(open_page(name, **look))
     assert "✓" not in far and "“在”" in far and "“去”" in far and "{" not in far
-    assert "✓" in line(open_page(page, **look, edits=EDITS.write(OFF)))
+    assert "✓" in line(open_page(name, **look, edits=EDITS.write(OFF)))
 
 
 def test_the_line_follows_each_change_until_the_task_is_left() -> None:
@@ -58,3 +69,188 @@ def test_a_broken_task_gets_a_sentence(lang: str) -> None:
 def test_a_task_shows_words_as_they_are() -> None:
     app = open_page("answer", s=SENTENCE, goal=FIRST[:-1] + "<b>$x$")
     assert "“<b>$x$”" in line(app) and "\\<b\\>" in texts(app)
+
+
+# -- the teacher's table -------------------------------------------------------------------------------------------
+
+
+def link(**values: object) -> str:
+    """The address of a student's page."""
+    held = Choice(**{"sentence": SENTENCE, "goal": goal_from_code(FIRST)} | values)
+    return f"http://school:8501/what_if?{urlencode(held.to_link())}"
+
+
+def handed_over(*lines: str, **look: str) -> AppTest:
+    """The lesson's page once these lines were pasted and checked."""
+    app = open_page("lesson", **{"depth": "story", "s": SENTENCE} | look)
+    app.session_state["lesson.homework"] = True
+    app.run()
+    app.text_area(key="homework.pasted").set_value("\n".join(lines)).run()
+    app.button(key="homework.check").click().run()
+    assert_fine(app)
+    return app
+
+
+def rows(app: AppTest) -> list[dict[str, str]]:
+    """The table, its columns by their names in our texts."""
+    names = ("name", "reached", "far", "tokens", "sentence", "task")
+    words = catalogue(app.session_state["lang"])
+    (table,) = [frame.value for frame in app.dataframe]
+    return [{name: row[words[f"homework.column_{name}"]] for name in names} for _, row in table.iterrows()]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_who_has_reached_it_is_told_from_who_only_says_so(lang: str) -> None:
+    changed = {"sentence": "我们[MASK]学校玩吧。", "edits": OFF}
+    app = handed_over(
+        f"Li Hua: {link(edits=OFF)}", f"2. Bo\t{link()}", link(**changed), "nothing here, or https", lang=lang
+    )
+    found = rows(app)
+    assert [row["name"] for row in found] == ["Li Hua", "2. Bo", ""]
+    assert [row["reached"] for row in found] == ["✓", "✗", "✗"]
+    assert found[0]["tokens"] == found[1]["tokens"] == "8" and found[0]["sentence"] == SENTENCE
+    assert "“去”" in found[1]["far"] and "“在”" in found[0]["task"]
+    assert found[2]["far"] == catalogue(lang)["goal.far_elsewhere"]
+    said = catalogue(lang)["homework.reached"].format(reached=1, all=3)
+    assert said in texts(app)
+
+
+def test_an_easier_task_in_the_link_does_not_count_where_the_teacher_has_chosen_one() -> None:
+    easier = goal_from_code(FIRST.replace("first.3.", "first.9."))
+    lines = link(edits=OFF), link(edits=OFF, goal=easier)
+    assert [row["reached"] for row in rows(handed_over(*lines))] == ["✓", "✓"]
+    assert [row["reached"] for row in rows(handed_over(*lines, goal=FIRST))] == ["✓", "✗"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_whatever_is_pasted_gets_a_row_and_a_sentence(lang: str) -> None:
+    told = {
+        "http://x/": "no_task",
+        "http://[::1": "no_task",
+        "http://x/?" + "a=1&" * 500: "no_task",
+        "http://x/?goal=first.3.%00": "no_task",
+        link(goal=None): "no_task",
+        link() + "&x=" + "A" * 30_000: "link_long",
+        link().replace("model=", "m=") + "&model=gpt-9": "no_network",
+        link(input="digit", drawing=sketch.example(3)): "drawing",
+        link(sentence=""): "unread",
+        link(sentence="<script>alert(1)</script>$x$"): "elsewhere",
+        link(edits=(Edit("logits", "zero"),)): "only_heads",
+        link(edits=(Edit("layers.1.attention.heads", "zero", head=99),)): "misfit",
+        link(model="paper"): "no_guess",
+        link() + "&neuron=-3": "broken",
+        f"（{link(edits=OFF)}）": "first_reached",
+    }
+    found, words = rows(handed_over("junk", *told, "=1+1", lang=lang)), catalogue(lang)
+    assert len(found) == len(told)
+    for row, far in zip(found, told.values(), strict=True):
+        assert row["far"].startswith(words[f"goal.far_{far}"].partition("{")[0])
+        assert row["reached"] == ("✓" if far == "first_reached" else "✗")
+
+
+def test_nothing_pasted_gets_a_sentence() -> None:
+    assert catalogue("en")["homework.no_links"] in texts(handed_over("no link", "at all"))
+
+
+def test_of_too_many_links_the_rest_is_not_computed() -> None:
+    found = rows(handed_over(*[link()] * (MOST_LINKS + 2)))
+    over = catalogue("en")["goal.far_over"].format(most=MOST_LINKS)
+    assert len(found) == MOST_LINKS + 2 and [row["far"] == over for row in found].count(True) == 2
+    assert len(handed_in("http://x/ " * 100_000)) == MOST_ROWS
+
+
+def test_the_shortest_that_reaches_it_comes_first() -> None:
+    goal = goal_from_code("away.2.3.1")
+    sentences = "i love you .", "佣 violent 牧 meant", "瓯 chic", "how are you ?"
+    found = rows(handed_over(*(link(sentence=sentence, goal=goal) for sentence in sentences)))
+    reached = [row["reached"] for row in found]
+    assert [row["sentence"] for row in found][:2] == ["瓯 chic", "佣 violent 牧 meant"]
+    assert reached == ["✓", "✓", "✗", "✗"]
+
+
+def test_one_sentence_is_run_once_however_many_hand_it_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh, asked = "the old man bought a red [MASK] .", []
+    run = pipelines.run
+    monkeypatch.setattr(task.pipelines, "run", lambda *key: asked.append(key) or run(*key))
+    mark = mark_of("text", pipelines.pipeline("text").reader.read(fresh).ids)
+    goal = goal_from_code(f"first.3.{mark}.car")
+    lines = [link(sentence=fresh, goal=goal), link(sentence=fresh, goal=goal, edits=OFF)] * 10
+    checked = Checked(None, handed_in("\n".join(lines)))
+    while not checked.done:
+        checked.step()
+    assert len(asked) == len(set(asked)) == 2 and len(checked.found) == 20
+
+
+def test_what_takes_too_long_is_left_out_and_the_others_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "the slow man bought a red [MASK] ."
+    measured = homework.measured
+
+    def late(links: list[tuple[Choice, Goal]], run: task.Run) -> list[Standing]:
+        if links[0][0].sentence == slow:
+            raise OverdueError
+        return measured(links, run)
+
+    monkeypatch.setattr(homework, "measured", late)
+    found = rows(handed_over(link(edits=OFF), link(sentence=slow), link()))
+    assert [row["reached"] for row in found] == ["✓", "✗", "✗"]
+    assert found[1]["far"] == catalogue("en")["goal.far_overdue"] and "“去”" in found[2]["far"]
+
+
+def test_a_crowd_is_served_first_and_what_is_done_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured, crowded = homework.measured, [True]
+
+    def wait(links: list[tuple[Choice, Goal]], run: task.Run) -> list[Standing]:
+        if crowded:
+            raise CrowdedError
+        return measured(links, run)
+
+    monkeypatch.setattr(homework, "measured", wait)
+    app = handed_over(link(edits=OFF), "x http://x/")
+    assert catalogue("en")["error.crowded"] in texts(app) and not app.dataframe
+    crowded.clear()
+    app.button(key="again").click().run()
+    assert [row["reached"] for row in rows(app)] == ["✓", "✗"]
+
+
+def test_no_name_and_no_sentence_is_a_formula_in_the_file() -> None:
+    monday = "=HYPERLINK(1)"
+    checked = Checked(None, [(monday, link(sentence="=1+1"))])
+    while not checked.done:
+        checked.step()
+    with speaking("en"):
+        written = exports.csv(homework.as_table(checked), "@about").decode("utf-8-sig")
+    assert f'"\'{monday}"' in written and '"\'=1+1"' in written
+
+
+# -- a task's link -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("kind", TASKS)
+def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, lang: str) -> None:
+    app = open_page("lesson", lang=lang, depth="story", s=SENTENCE)
+    app.session_state["lesson.homework"] = True
+    app.run()
+    app.selectbox(key="homework.kind").set_value(kind).run()
+    assert_fine(app)
+    (there,) = [code.value for code in app.code]
+    choice, problems = Choice.from_link(dict(parse_qsl(urlsplit(there).query, keep_blank_values=True)))
+    assert not problems and choice.goal and choice.goal.name == kind and choice.sentence == SENTENCE
+    found = judged(choice, choice.goal)
+    assert not found.reached and found.far not in ("elsewhere", "broken")
+    assert app.query_params["goal"] == goal_code(choice.goal)
+    assert_fine(open_page(TASKS[kind].page, **choice.to_link()))
+
+
+def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
+    app = open_page("lesson", depth="story", s=SENTENCE, goal=FIRST)
+    app.session_state["lesson.homework"] = True
+    app.run()
+    app.text_input(key="homework.word").set_value("Qwertyish").run()
+    assert app.query_params["goal"] == FIRST and "network can say" in texts(app)
+    app.text_input(key="homework.word").set_value(" 到 ").run()
+    assert app.query_params["goal"].endswith(".到")
+    app.text_input(key="s").set_value("他[MASK]公园玩。").run()
+    assert not app.code
+    app.button(key="homework.this").click().run()
+    assert app.code and app.query_params["goal"].endswith(".到")

@@ -1,6 +1,6 @@
 """A task for homework that a link holds: computed anew from the link's own input, and told on every page."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
@@ -49,9 +49,9 @@ def asked(goal: Goal) -> dict[str, object]:
 
 
 def judged(choice: Choice, goal: Goal) -> Standing:
-    """How far a link is from a goal, whatever it claims."""
+    """How far a link is from a goal, whatever it claims. Raises WeightsError, CheckpointError and OverdueError."""
     run = run_of(choice, goal)
-    return run if isinstance(run, Standing) else measured(choice, goal, run)
+    return run if isinstance(run, Standing) else measured([(choice, goal)], run)[0]
 
 
 def run_of(choice: Choice, goal: Goal) -> Run | Standing:
@@ -72,10 +72,11 @@ def run_of(choice: Choice, goal: Goal) -> Run | Standing:
     return choice.pipeline, choice.sentence if masked is None else masked, choice.edits
 
 
-def measured(choice: Choice, goal: Goal, run: Run) -> Standing:
-    """How far the run is. Raises OverdueError."""
+def measured(links: Sequence[tuple[Choice, Goal]], run: Run) -> list[Standing]:
+    """How far each of some links is, that are all about this run, which is done once. Raises OverdueError."""
     try:
         trace = pipelines.run(*run)
     except EditError:
-        return Standing(False, "misfit")
-    return standing(goal, choice, trace, pipelines.pipeline(choice.pipeline).reader.vocabulary)
+        return [Standing(False, "misfit")] * len(links)
+    vocabulary = pipelines.pipeline(run[0]).reader.vocabulary
+    return [standing(goal, choice, trace, vocabulary) for choice, goal in links]
