@@ -31,7 +31,7 @@ FIRST = f"first.3.{mark_of('text', pipelines.pipeline('text').reader.read(SENTEN
 
 def line(app: AppTest) -> str:
     """What is said of the task."""
-    task = catalogue(app.session_state["lang"])["goal.task"]
+    task = catalogue(app.session_state["lang"])["goal.line"].partition("{")[0]
     (said,) = [part.value for part in app.main.markdown if task in part.value]
     return re.sub(r"\\(.)", r"\1", said)
 
@@ -55,7 +55,7 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     assert "✓" not in line(app)
     app.button(key="task.leave").click().run()
     assert_fine(app)
-    assert "goal" not in app.query_params and catalogue("en")["goal.task"] not in texts(app)
+    assert "goal" not in app.query_params and "Task:" not in texts(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -63,7 +63,7 @@ def test_a_broken_task_gets_a_sentence(lang: str) -> None:
     app = open_page("attention", lang=lang, goal="first.3.<b>")
     (said,) = [warning.value for warning in app.warning]
     assert said.startswith(catalogue(lang)["error.link_goal"].partition("{")[0]) and "\\<b\\>" in said
-    assert catalogue(lang)["goal.task"] not in texts(app)
+    assert catalogue(lang)["goal.line"].partition("{")[0] not in texts(app)
 
 
 def test_a_task_shows_words_as_they_are() -> None:
