@@ -62,6 +62,30 @@ class AddAndNorm(Page):
         with self.row:
             either("sublayer", word("place"), range(1, len(sublayers) + 1), names, sublayers.index(self.sub) + 1)
 
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        return {"sum": self.lengths_to_add} if self.asks_of_sum else {}
+
+    @property
+    def asks_of_sum(self) -> bool:
+        """Whether it is the sum on the screen that the story asks about: the first of the layer."""
+        return self.sub == self.trace.graph.sublayers(self.layer)[0]
+
+    @property
+    def guess_of_sum(self) -> tuple[int, int, float] | None:
+        """Which bar the visitor guesses, as `grouped_bars` has it."""
+        guess = self.guess("sum") if self.asks_of_sum else None
+        return None if guess is None else (2, self.token, float(guess))  # type: ignore[arg-type]
+
+    def lengths_to_add(self) -> None:
+        """The lengths of what is added, without those of the sums; of the selected token's, what is guessed."""
+        lengths = self.three_lengths(self.trace)
+        lengths[2] = np.nan
+        names, colours = [word(f"length_{name}") for name in ("in", "found", "sum")], (BEFORE, ADDED, AFTER)
+        series, axis = dict(zip(names, lengths, strict=True)), self.token_axis("axis.token")
+        figure = grouped_bars(series, axis, word("axis_length"), colours, guess=self.guess_of_sum)
+        figure.layout["yaxis"]["range"] = [0, 1.05 * float(lengths[:2].sum(axis=0).max())]
+        self.behind_curtain("lengths", figure)
+
     def tell(self) -> Sequence[str]:
         self.lengths_picture()
         return t("change.no_law") if self.touched(self.sub.sum) else text("story_add"), text("story_norm")
@@ -173,9 +197,8 @@ class AddAndNorm(Page):
             )
         )
         kinds = [f"length_{name}" for name in lengths]
-        self.bars_of_each(
-            "lengths", "axis_length", self.three_lengths, kinds, (BEFORE, ADDED, AFTER), said, law_of=[self.sub.sum]
-        )
+        look = {"law_of": [self.sub.sum], "guess": self.guess_of_sum}
+        self.bars_of_each("lengths", "axis_length", self.three_lengths, kinds, (BEFORE, ADDED, AFTER), said, **look)
 
     def two_cosines(self, run: Trace) -> np.ndarray:
         """How much what was found, and what is handed on, points where what was there pointed: (2, token)."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import streamlit as st
 
 from model.encoder import MultiHeadAttention, ScaledDotProductAttention
 from pages.ui.frame.pickers import either
+from pages.ui.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.page import Page
-from pages.ui.sections.attention import attention_steps, weights_picture
+from pages.ui.sections.attention import attention_steps, lines_behind_curtain, weights_picture
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.text import plain, t
 
@@ -23,8 +25,18 @@ class Attention(Page):
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")
 
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        return {"beans": self.empty_lines}
+
+    def empty_lines(self) -> None:
+        assert self.asking is not None  # or nothing would be behind a curtain
+        shared = shared_so_far(self.asking.name, len(self.tokens))
+        lines_behind_curtain(self, self.key(PREFIX + "weights"), np.array(shared) / ALL_BEANS, self.asking.tap)
+
     def tell(self) -> Sequence[str]:
-        weights_picture(self, self.key(PREFIX + "weights"), "row" if self.kind == "drawing" else "lines")
+        way, beans = "row" if self.kind == "drawing" else "lines", self.guess("beans")
+        guess = None if beans is None else np.array(beans) / ALL_BEANS
+        weights_picture(self, self.key(PREFIX + "weights"), way, guess)
         if self.kind != "single":
             self.places_below()
         return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")

@@ -12,7 +12,7 @@ from model.analysis import HeadPattern, head_pattern
 from model.encoder import MultiHeadAttention
 from model.tables import HeadRoles, head_roles
 from pages.ui.components.tables import draw_table
-from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
+from pages.ui.figures import Axis, block_of, covered, frame, heatmap, on_screen, scatter, tiles
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
@@ -39,6 +39,7 @@ HUNTED = ("previous", "next", "self")  # patterns that can be told from a tile
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 #: What stays free below the tiles in a presentation, in pixels: for the reading sentence, and for those of a story.
 BELOW, BELOW_STORY = 60, 200
+TILE = 62  # pixels that a row of tiles takes in a story
 text, word = texts_of("heads")
 
 
@@ -80,6 +81,19 @@ class Heads(Page):
     def above(self) -> None:
         if len(self.tokens) == 1:
             st.info(text("one_token"), icon=":material/info:")
+
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        return {"favourites": self.empty_tiles}
+
+    def empty_tiles(self) -> None:
+        """A tile for each head, without what it looks at; the layer that is asked about is framed."""
+        assert self.asking is not None  # or nothing would be behind a curtain
+        layers, heads = self.weights.shape[:2]
+        axes = [Axis.counted(word(f"axis_{name}"), n) for name, n in (("layer", layers), ("head", heads))]
+        figure = covered(layers, heads, *axes, height=on_screen(scaled(66 + layers * TILE)))
+        layer = self.asking.truth.place["layer"]
+        figure.layout["shapes"] = [frame(layer, 0, layer, heads - 1)]
+        self.behind_curtain("all", figure)
 
     def tell(self) -> Sequence[str]:
         self.all_heads()
@@ -196,7 +210,7 @@ class Heads(Page):
                 for place, what in self.doings().items()
             ],
             words=self.in_a_word() if named and len(self.weights) <= MOST_WORDED else (),
-            height=on_screen(scaled(66 + len(self.weights) * (62 if self.story else 78))),
+            height=on_screen(scaled(66 + len(self.weights) * (TILE if self.story else 78))),
         )
         figure.layout["meta"] = {"below": BELOW_STORY if self.story else BELOW}
         self.picture(

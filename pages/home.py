@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
 from model.telling import near_and_far
+from pages.ui.figures import bars_with_numbers
 from pages.ui.frame.navigation import page_link
 from pages.ui.page import Page
 from pages.ui.sections.answers import guesses
@@ -14,6 +16,8 @@ from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
 from pages.ui.sections.telling_head import head_switch, head_to_watch, what_it_reads
 from pages.ui.text import plain, t
+
+MOST_WORDS = 5  # that are shown
 
 
 class Home(Page):
@@ -43,7 +47,7 @@ class Home(Page):
         """What the encoder makes of it, and a head to switch off."""
         if "logits" not in self.trace:
             return
-        most = 5 if self.says_words else 10
+        most = MOST_WORDS if self.says_words else 10
         left, right = st.columns([1, 1], gap="medium")
         with left:
             yours = self.guessed() if self.story else None
@@ -53,9 +57,25 @@ class Home(Page):
         with right:
             self.head_at_work()
 
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        return {"word": self.empty_bars, "digit": self.empty_bars}
+
+    def empty_bars(self) -> None:
+        """A bar for each answer, or for each of the first, without its length; a tap on a class is the guess."""
+        assert self.asking is not None  # or nothing would be behind a curtain
+        names, guess = self.asking.truth.options or [str(rank + 1) for rank in range(MOST_WORDS)], self.guess("digit")
+        empty, full = np.zeros(len(names)), np.ones(len(names))
+        guesses = [] if guess is None else [(names.index(str(guess)), 1.0)]
+        figure = bars_with_numbers(empty, names, ["?"] * len(names), there=full, guesses=guesses)
+        if not self.asking.truth.options:  # a word is written
+            self.behind_curtain("guesses", figure)
+            return
+        tap = self.asking.tap
+        self.behind_curtain("guesses", figure, lambda row, _: tap(row))
+
     def guessed(self) -> int | None:
         """The output that the visitor guessed, where he has."""
-        asking = self.asks()
+        asking = self.asking
         return None if asking is None or asking.guess is None else list(asking.case.names).index(str(asking.guess))
 
     def head_at_work(self) -> None:

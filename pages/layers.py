@@ -13,7 +13,7 @@ from model.by_hand import terms_table
 from model.encoder import EncoderLayer
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
+from pages.ui.figures import Axis, Figure, covered, guessed, heatmap, lines, paths, tiles, worded
 from pages.ui.figures.equations import COSINE, MEAN_WEIGHTS, ROLLOUT
 from pages.ui.figures.latex import formula
 from pages.ui.figures.theme import scaled
@@ -30,6 +30,7 @@ from pages.ui.text import class_label, plain, t, texts_of
 from pages.ui.text.numbers import decimal
 
 STATES = ("", "token", "d_model")  # the axes of all states
+LENS = 460  # pixels
 text, word = texts_of("layers")
 
 
@@ -58,6 +59,29 @@ class Layers(Page):
     def above(self) -> None:
         if len(self.tokens) == 1:
             st.info(text("one_token"), icon=":material/info:")
+
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        return {"layer": self.empty_lens}
+
+    def empty_lens(self) -> None:
+        """A row for each layer after which the answer may be the first: a tap on it is the guess."""
+        assert self.asking is not None  # or nothing would be behind a curtain
+        classes, labels = "class" in self.trace.axes("logits"), self.pipeline.reader.labels
+        columns = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
+        if classes:
+            few = len(labels) <= MOST_CLASSES  # of many, those with a column would be a hint
+            columns = Axis(word("axis_class"), list(map(class_label, labels)) if few else [""])
+        shape = len(self.states), len(columns.labels)
+        figure = covered(*shape, Axis(word("axis_step"), self.steps), columns, height=LENS)
+        self.mark_guess(figure, shape[1])
+        tap = self.asking.tap
+        self.behind_curtain("guess", figure, lambda row, _: tap(row))
+
+    def mark_guess(self, figure: Figure, columns: int) -> None:
+        """Frame the row that the visitor guesses."""
+        if (guess := self.guess("layer")) is not None:
+            row = int(guess)  # type: ignore[arg-type]  # of options, a name
+            figure.layout["shapes"] = [guessed(row, 0, row, columns - 1)]
 
     def tell(self) -> Sequence[str]:
         answers = "logits" in self.trace
@@ -126,7 +150,7 @@ class Layers(Page):
         if self.differs and self.counterpart(self.token) is not None:
             self.lens_of_two(names)
             return
-        look = {"height": 460}
+        look = {"height": LENS}
         step_axis = Axis(word("axis_step"), self.steps)
         if classes:
             probabilities = self.guessed(self.trace)
@@ -142,6 +166,7 @@ class Layers(Page):
             ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
             figure = worded(shares, said, step_axis, ranks, **look)
             table = partial(pd.DataFrame, said, index=self.steps, columns=range(1, BEST + 1))
+        self.mark_guess(figure, len(figure.layout["xaxis"]["tickvals"]))
         known = len(answers) - 1  # the first step from which on the best guess is the final one
         while known > 0 and answers[known - 1] == answers[-1]:
             known -= 1

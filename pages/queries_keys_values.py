@@ -40,6 +40,20 @@ class QueriesKeysValues(Page):
         if self.kind == "single" and not self.story:
             st.info(text("single"), icon=":material/info:")
 
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        return {"fit": self.query_over_key}
+
+    def query_over_key(self) -> None:
+        """The selected token's query, and the key of the token that the visitor tapped, without what they make."""
+        assert self.asking is not None  # or nothing would be behind a curtain
+        query, guess, colours = self.vectors["Q"][self.token], self.guess("fit"), role_colours()
+        named, key = word("strip_key_open"), np.zeros_like(query)
+        if guess is not None:
+            place = self.asking.truth.options.index(str(guess))
+            named, key = word("strip_K", key=self.placed[place]), self.vectors["K"][place]
+        asks = word("strip_Q", token=self.placed[self.token])
+        self.behind_curtain("story", strips([(asks, query, colours["Q"]), (named, key, colours["K"])]))
+
     def tell(self) -> Sequence[str]:
         """The selected token's query laid over a key, product by product, and what then is handed over."""
         query, colours = self.vectors["Q"][self.token], role_colours() | {"product": INK[mode()]}

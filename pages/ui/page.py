@@ -4,7 +4,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
 from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking
-from pages.ui.lessons.case import Case
+from pages.ui.lessons.case import Case, Guess
 from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
@@ -42,6 +42,7 @@ from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
 ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
+BESIDE = 2, 3  # how wide question and picture are beside each other
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
 
 
@@ -68,6 +69,7 @@ class Page(View):
     #: beside it.
     draws_guess = False
     about_guess: Sequence[str] = ()
+    _so_far: Guess | None = None  # what is set in the gesture of its question
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     #: Whether it is about a hidden word, and hides one itself where the reader has hidden none.
@@ -131,16 +133,13 @@ class Page(View):
         """Draw all that is the page's own."""
         self.above()
         if self.story:
-            asking = self.asks()
-            is_open = asking is not None and visit.is_open(asking, self.name)
-            if asking and is_open:
-                with st.container(border=True):
-                    asking.ask()
+            if self.asking and self.still_asks:
+                self._ask(self.asking)
             else:
-                self._told(asking)
+                self._told(self.asking)
             if not self.choice.big:
                 self._way_on(self._question)
-            if not is_open:
+            if not self.still_asks:
                 self._once_more()
                 self.below_story()
         else:
@@ -148,6 +147,39 @@ class Page(View):
             parts[self.choose_part(list(parts))]()
 
     # -- what a story asks -------------------------------------------------------------------------
+
+    @cached_property
+    def asking(self) -> Asking | None:
+        """What the story asks, and how far the visitor has come with it."""
+        return self.asks() if self.story else None
+
+    @property
+    def still_asks(self) -> bool:
+        """Whether that is still to be answered."""
+        return self.asking is not None and visit.is_open(self.asking, self.name)
+
+    def guess(self, question: str) -> Guess | None:
+        """What the visitor answers to this question of the page so far; once it is over, what he answered last."""
+        if self.asking is None or self.asking.question.key != question:
+            return None
+        return self._so_far if self.still_asks else self.asking.guess
+
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        """By the question that is asked, what draws the picture before it is answered: `behind_curtain`."""
+        return {}
+
+    def _ask(self, asking: Asking) -> None:
+        """Draw the question, and beside it the picture behind its curtain, where that helps to answer."""
+        curtain = self.curtains().get(asking.question.key)
+        if curtain is None:
+            with st.container(border=True):
+                asking.ask()
+            return
+        beside, place = st.columns(BESIDE, gap="medium")
+        with beside, st.container(border=True):
+            self._so_far = asking.ask()
+        with place:
+            curtain()
 
     def asks(self) -> Asking | None:
         """What the story asks before its picture answers; nothing of a run that is changed, compared or random."""
@@ -182,7 +214,7 @@ class Page(View):
                 self.about_guess = [asking.why(), asking.otherwise()]
                 told = [*self.tell()]
             else:
-                beside, place = st.columns([2, 3], gap="medium")
+                beside, place = st.columns(BESIDE, gap="medium")
                 with beside:
                     asking.verdict()
                     asking.numbers()

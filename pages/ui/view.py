@@ -255,6 +255,15 @@ class View(Runs):
         if of_head:
             self.head_line(of_head)
 
+    def behind_curtain(self, name: str, figure: Figure, on_pick: Callable[..., None] | None = None) -> None:
+        """A picture while the question of its story is open: where all will be, without what would answer it.
+
+        name, on_pick: as for `picture`, which then draws it in the same place.
+        """
+        curtain = plain("lesson.curtain")
+        chart(figure, f"{self.name}.{name}", alt=f"{plain(f'{self.name}.question')} {curtain}", on_pick=on_pick)
+        st.caption(curtain if on_pick is None else t("lesson.curtain_tap"))
+
     def _compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.
 

@@ -38,9 +38,11 @@ def button(page: Page, key: str) -> Locator:
 def test_a_word_beans_an_option_and_a_number_are_given_by_keyboard(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/attention?lang=en&s={SENTENCE.replace(' ', '+')}&layer=3&head=7")
     expect(button(page, "attention-send")).to_be_disabled()
-    expect(page.locator(CHART)).to_have_count(0)
     shop = page.locator("[class*='st-key-attention-beans']").get_by_role("button", name="shop")
-    for count in range(10, 101, 10):
+    settle(page)
+    page.locator(f"{CHART} .textpoint").get_by_text("shop").last.click(force=True)  # in the picture behind its curtain
+    expect(shop).to_contain_text("10")
+    for count in range(20, 101, 10):
         press(shop, "Enter")
         expect(shop).to_contain_text(str(count))
     press(button(page, "attention-send"), "Enter")

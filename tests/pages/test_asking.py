@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from torch import nn
@@ -18,6 +19,7 @@ from tests.ui.test_lessons import _no_answer, _no_favourite, _no_order, _nothing
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 STORIES = [name for name in STORY if name not in ("translation", "flat", "shapes_and_cost")]
 WORDS = catalogue("en")
+THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
 
 
 def story(name: str, **link: str) -> AppTest:
@@ -44,6 +46,11 @@ def go(app: AppTest, page: str) -> AppTest:
     return app
 
 
+def curtained(app: AppTest) -> bool:
+    """Whether what the page draws stands behind its curtain: its picture, where it has one for the question."""
+    return all(catalogue(app.session_state["lang"])["lesson.curtain"] in one["alt"] for one in charts(app))
+
+
 def beans(app: AppTest, *places: int) -> None:
     """Give ten beans to the token in each of these places, and send them."""
     for place in places:
@@ -57,16 +64,37 @@ def beans(app: AppTest, *places: int) -> None:
 def test_a_story_asks_before_its_picture_answers_and_shows_it_at_one_tap(name: str, lang: str) -> None:
     app = story(name, lang=lang)
     if not asks(app, name, lang):
-        assert charts(app), "what is not clear is shown at once"
+        assert not curtained(app), "what is not clear is shown at once"
         return
-    assert not charts(app)
+    assert curtained(app) and not any(chart["once"] for chart in charts(app))
     said = " ".join(str(part.value) for part in [*app.main.subheader, *app.main.markdown])
     assert len([word for word in said.split() if re.search(r"\w", word)]) <= 90
     click(app, f"{name}.show")
-    assert charts(app) and not asks(app, name, lang)
+    assert charts(app) and not curtained(app) and not asks(app, name, lang)
     assert app.query_params["seen"].split("~")[-1] == name
     link = dict(app.query_params)
-    assert charts(open_page(name, **link)), "a link shows what its sender saw"
+    assert not curtained(open_page(name, **link)), "a link shows what its sender saw"
+
+
+BEHIND = [("home", {}), ("attention", {}), ("heads", {}), ("layers", {}), ("home", THREE), ("layers", THREE)]
+
+
+@pytest.mark.parametrize(("name", "link"), BEHIND)
+def test_what_stands_behind_the_curtain_is_not_even_sent(name: str, link: dict[str, str]) -> None:
+    """Two runs with other answers, of which the same can be asked, have one and the same picture before the guess."""
+    others = (
+        {"ink": sketch.to_code(sketch.example(5))} if link else {"s": "he [MASK] to the shop to buy some old milk ."}
+    )
+    others = {"layer": "5", "head": "1"} if name == "attention" else others
+    first, second = (story(name, **{"layer": "3", "head": "7"} | link | other) for other in ({}, others))
+    assert asks(first, name) and asks(second, name)
+    assert figure(first)["data"] == figure(second)["data"]
+
+
+def test_what_is_added_is_seen_before_the_sum_is() -> None:
+    series = figure(story("add_and_norm"))["data"]
+    assert [bool(np.isfinite(numbers(bars["y"])).all()) for bars in series] == [True, True, False]
+    assert not np.isfinite(numbers(series[2]["y"])).any()
 
 
 def test_what_each_story_can_ask_of_a_plain_sentence_is_asked() -> None:
@@ -75,9 +103,8 @@ def test_what_each_story_can_ask_of_a_plain_sentence_is_asked() -> None:
 
 
 def test_a_drawing_is_asked_where_that_has_sense() -> None:
-    three = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
-    assert asks(story("add_and_norm", **three), "add_and_norm")
-    assert not asks(story("home", **three), "tokens") and not texts(story("home", **three)).count("[MASK]")
+    assert asks(story("add_and_norm", **THREE), "add_and_norm")
+    assert not asks(story("home", **THREE), "tokens") and not texts(story("home", **THREE)).count("[MASK]")
 
 
 def test_beans_lie_over_the_networks_own_also_for_who_comes_back() -> None:
@@ -87,11 +114,14 @@ def test_beans_lie_over_the_networks_own_also_for_who_comes_back() -> None:
     trace = pipelines.run("text", SENTENCE)
     row = trace["layers.2.attention.weights"][6, trace.tokens.index("[MASK]")]
     for _ in range(2):
-        own, given = figure(app)["data"][:2]
         names = figure(app)["layout"]["yaxis"]["ticktext"]
-        by_name = dict(zip(names, zip(numbers(own["x"]), numbers(given["x"]), strict=True), strict=True))
-        assert {name: there for name, (_, there) in by_name.items() if there} == {"she": 40, "shop": 60}
-        assert by_name["shop"][0] == pytest.approx(100 * row[trace.tokens.index("shop")], abs=1e-3)
+        own = dict(zip(names, numbers(figure(app)["data"][0]["x"]), strict=True))
+        given = {names[round(shape["y0"])]: shape["x1"] for shape in figure(app)["layout"]["shapes"]}
+        assert given == {"she": 40, "shop": 60}
+        assert own["shop"] == pytest.approx(100 * row[trace.tokens.index("shop")], abs=1e-3)
+        dashed = [one for one in figure(app, 1)["data"] if one.get("line", {}).get("dash")]
+        ends = {trace.tokens[round(numbers(line["y"])[1])]: line["line"]["width"] for line in dashed}
+        assert ends == {"she": 1 + 8 * 0.4, "shop": 1 + 8 * 0.6}, "and among the network's lines"
         go(go(app, "heads"), "attention")
     assert not asks(app, "attention")
 
@@ -125,7 +155,7 @@ def test_another_input_is_asked_about_and_what_was_seen_of_the_first_stays_seen(
 )
 def test_a_run_that_is_changed_compared_or_random_is_shown_at_once(link: dict[str, str]) -> None:
     app = story("attention", **link)
-    assert charts(app) and not asks(app, "attention")
+    assert charts(app) and not curtained(app) and not asks(app, "attention")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +171,7 @@ def test_what_would_be_false_in_a_run_is_not_asked_but_shown(
     assert asks(story(page), page)
     with_network(monkeypatch, doctored(change))
     app = story(page)
-    assert not asks(app, page) and charts(app)
+    assert not asks(app, page) and not curtained(app)
 
 
 def test_wrong_twice_gives_a_hint_at_each_further_guess() -> None:
@@ -151,8 +181,8 @@ def test_wrong_twice_gives_a_hint_at_each_further_guess() -> None:
         slider.set_value(0.0).run()
         click(app, "add_and_norm.send")
         if times < 5:
-            assert len(app.main.info) == max(0, times - 1) and not charts(app)
-    assert charts(app), "after the last hint the answer is shown"
+            assert len(app.main.info) == max(0, times - 1) and curtained(app)
+    assert not curtained(app), "after the last hint the answer is shown"
 
 
 def test_what_was_missed_comes_back_on_a_later_page_once_others_were_asked() -> None:
@@ -175,7 +205,7 @@ def test_what_was_missed_comes_back_on_a_later_page_once_others_were_asked() -> 
 def test_who_follows_a_link_to_a_seen_answer_can_be_asked_first() -> None:
     app = story("attention", seen=SEEN)
     click(app, "attention.ask_anew")
-    assert asks(app, "attention") and not charts(app)
+    assert asks(app, "attention") and curtained(app)
     assert "attention" not in app.query_params["seen"].split("~")
 
 
@@ -205,6 +235,6 @@ def test_the_translation_is_asked_about_the_step_and_the_head_whose_lines_it_sho
 
 
 def test_what_a_drawing_is_asked_in_the_laboratory_stands_beside_its_map() -> None:
-    app = story("what_if", input="digit", ink=sketch.to_code(sketch.example(3)))
+    app = story("what_if", **THREE)
     click(app, "what_if.show")
     assert len(charts(app)) >= 3

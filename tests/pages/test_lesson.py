@@ -61,8 +61,9 @@ def test_a_right_guess_is_shown_beside_the_networks_numbers(lang: str) -> None:
     truth = true(app, "back")
     guess(app, "back", round(truth.answer, 2))
     assert words["lesson.right"] in texts(app)
-    there, back, yours = numbers(figure(app)["data"][0]["x"])
-    assert (there, back) == pytest.approx((truth.said["share"], truth.answer)) and abs(yours - back) <= truth.near
+    assert numbers(figure(app)["data"][0]["x"]) == pytest.approx([truth.said["share"], truth.answer])
+    (yours,) = figure(app)["layout"]["shapes"]
+    assert yours["x1"] == round(truth.answer, 2) and yours["line"]["dash"] and round(yours["y0"]) == 1
     click(app, "next")
     assert app.query_params["question"] == "heads" and asked(app, "heads", lang)
 
@@ -97,10 +98,10 @@ def test_beans_are_given_by_taps_and_lie_over_the_networks_own() -> None:
         assert app.button(key="lesson.send").disabled
         click(app, f"beans.0.{best}")
     click(app, "send")
-    own, given = figure(app)["data"][:2]
     some = [beans for beans in truth.answer if round(beans)]  # who gets none, and was given none, is not drawn
-    assert numbers(own["x"]) == pytest.approx(some, abs=1e-4)
-    assert [*numbers(given["x"])] == [100 * (beans == truth.answer[best]) for beans in some]
+    assert numbers(figure(app)["data"][0]["x"]) == pytest.approx(some, abs=1e-4)
+    (given,) = figure(app)["layout"]["shapes"]
+    assert (round(given["y0"]), given["x1"]) == (some.index(truth.answer[best]), 100)
     assert f"有 {round(truth.answer[best])} 颗" in texts(app)
 
 

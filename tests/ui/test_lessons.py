@@ -513,6 +513,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
     _, truth = told(question.key)
     assert json.loads(json.dumps(truth.answer)) == truth.answer and json.dumps(truth.said)
     assert is_right(question.gesture, truth.answer, truth)
+    assert question.gesture != "slide" or truth.answer in dict(truth.bars).values(), "over which a guess is laid"
     mistakes = {
         "word": truth.said.get("second"), "places": "different", "beans": [10] * len(truth.options), "norm": "1",
         "root": truth.said.get("share"), "back": truth.said.get("share"), "heads": 24, "alone": 0.0, "layer": "0",

@@ -6,6 +6,7 @@ from pages.ui.figures.base import (
     AFTER,
     BEFORE,
     GREY,
+    GUESS,
     INK,
     LEGEND,
     ROLE_COLOURS,
@@ -13,6 +14,8 @@ from pages.ui.figures.base import (
     Figure,
     coloured,
     figure_of,
+    frame,
+    guessed,
     label,
     on_screen,
     role_colours,
@@ -36,7 +39,7 @@ from pages.ui.figures.curves import (
     waves,
 )
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings
-from pages.ui.figures.matrices import Thumbnail, block_of, heatmap, thumbnails, tiles, wide_heatmap, worded
+from pages.ui.figures.matrices import Thumbnail, block_of, covered, heatmap, thumbnails, tiles, wide_heatmap, worded
 from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter, strip_plot
 from pages.ui.figures.reads import reads
 from pages.ui.figures.writing import Branch, branches, writing

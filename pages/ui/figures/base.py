@@ -28,6 +28,7 @@ ROLE_COLOURS = {
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
+GUESS = "#c4660a"  # of what a reader guesses, always dashed; legible on light, dark and dark cells
 GREY = "#8a8f98"  # of what is only there to be compared with
 #: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
 BEFORE, ADDED, AFTER = GREY, ACCENT, "#7b6fd0"
@@ -273,6 +274,12 @@ def frame(top: float, left: float, bottom: float, right: float, color: str = ACC
     """A frame round the cells from one to another, both within, of a picture whose cells are one unit wide and high."""
     corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
     return {"type": "rect", **corners, "line": {"color": color, "width": width}}
+
+
+def guessed(top: float, left: float, bottom: float, right: float) -> dict:
+    """The same frame round what a reader guesses: dashed, as nothing of the network's own is."""
+    shape = frame(top, left, bottom, right, GUESS)
+    return shape | {"line": shape["line"] | {"dash": "dash"}}
 
 
 def outline(row: float, column: float, color: str = ACCENT) -> dict:

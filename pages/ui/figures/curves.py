@@ -16,6 +16,7 @@ from pages.ui.figures.base import (
     at,
     axis_layout,
     figure_of,
+    guessed,
     ink_on,
     label,
     look,
@@ -31,6 +32,7 @@ from pages.ui.text.numbers import signed, written
 
 #: The line at 0, which differences start from.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
+GAP = 0.25  # of a group's room
 BINS = 32  # of a histogram
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
 TALL = 230  # pixels of the pictures side by side
@@ -96,14 +98,18 @@ def bars_with_numbers(
     there: np.ndarray | None = None,
     most: float = 0.0,
     differs: bool = False,
+    guesses: Sequence[tuple[int, float]] = (),
     height: int | None = None,
 ) -> Figure:
     """Bars, each with its number behind it; of differences in the colours of their signs.
 
     room: how far to the right something else is drawn. there, differs: as for `bars`. most: what could be, for which
-    there is room as well, so that bars of different runs can be compared.
+    there is room as well, so that bars of different runs can be compared. guesses: of some bars
+    by their places, how long a reader thinks that they are, dashed.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
+    for place, value in guesses:
+        ends[place] = max(ends[place], value)
     height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
@@ -111,6 +117,8 @@ def bars_with_numbers(
     every = [0.0, most, *values, *ends, *(() if there is None else there)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
+    if guesses:
+        figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False
     figure.layout["margin"]["b"] = 6  # no numbers stand below
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
@@ -202,10 +210,12 @@ def grouped_bars(
     stacked: bool = False,
     value_range: tuple[float, float] | None = None,
     there: np.ndarray | None = None,
+    guess: tuple[int, int, float] | None = None,
 ) -> Figure:
     """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
 
-    there: (series, place), the values in another run, as hollow bars; not where they are stacked.
+    there: (series, place), the values in another run, as hollow bars; not where they are stacked. guess: what a reader
+    thinks of one bar, dashed over it: which series, which place, and how high.
     """
     traces = [
         dict(
@@ -224,7 +234,13 @@ def grouped_bars(
         layout["yaxis"]["range"] = value_range
     if there is not None:
         traces += [hollow(trace, "y", values) for trace, values in zip(list(traces), there, strict=True)]
-    return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": 0.25})
+    if guess is not None:
+        one, place, high = guess
+        wide = (1 - GAP) / len(series)
+        left, top = place - (1 - GAP) / 2 + one * wide, np.nanmax([high, *np.ravel([*series.values()])])
+        layout["shapes"] = [guessed(0.5, left + 0.5, high - 0.5, left + wide - 0.5)]
+        layout["yaxis"]["range"] = [0, 1.05 * float(top)]
+    return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": GAP})
 
 
 def spreads(series: Mapping[str, np.ndarray], names: Axis, value_title: str, colours: Sequence[str]) -> Figure:

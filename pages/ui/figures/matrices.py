@@ -8,6 +8,7 @@ import numpy as np
 
 from pages.ui.figures.base import (
     BARE,
+    GREY,
     MOST_CLICKABLE,
     MOST_NAMED,
     SHARES,
@@ -27,6 +28,7 @@ from pages.ui.figures.base import (
     thinned,
     tile_layout,
     tile_markers,
+    tint,
     unseen,
     with_gap,
     words_at,
@@ -233,6 +235,14 @@ def tiles(
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
         drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
     return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=False))
+
+
+def covered(n_rows: int, n_columns: int, rows: Axis, columns: Axis, **options) -> Figure:
+    """A heatmap before its values are seen: empty cells that answer to a click. options: those of `heatmap_parts`."""
+    shown = {"square": False, "clickable": True, **options}
+    (cells, marks), layout = heatmap_parts(np.zeros((n_rows, n_columns)), rows, columns, **shown)
+    cells |= {"colorscale": [[end, tint(GREY, 0.18)] for end in (0, 1)], "showscale": False}
+    return figure_of([cells, marks | {"customdata": None, "hovertemplate": "%{y}<extra></extra>"}], layout)
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> Figure:

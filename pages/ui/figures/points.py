@@ -9,6 +9,7 @@ from pages.ui.figures.base import (
     ACCENT,
     BREAK,
     GREY,
+    GUESS,
     LEGEND,
     LESS,
     MORE,
@@ -48,6 +49,8 @@ def attention_lines(
     least: float = 0.02,
     others: float | None = None,
     differs: bool = False,
+    guess: np.ndarray | None = None,
+    marked: bool = False,
 ) -> Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
@@ -55,6 +58,7 @@ def attention_lines(
     What gets less than `least` has no line; `others`: the same for the rows that are not chosen. The numbers of a
     click: (query, key) on a line, (query, -1) or (-1, key) on a token. differs: the weights are differences; a line is
     then as thick as its size, in the colour of its sign.
+    guess: what somebody thinks that the chosen row is, dashed. marked: so is the name of the chosen row.
     """
     n_rows, n_columns = weights.shape
     traces: list = []
@@ -72,10 +76,16 @@ def attention_lines(
         colour = (LESS if less else MORE) if differs else line_colours()[lit]
         opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
         traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
+    for j, share in enumerate(() if guess is None else guess):
+        if share > 0:
+            dashes = {"color": GUESS, "width": 1 + 8 * float(share), "dash": "dash"}
+            traces.append(stroke([(0, chosen), (1, j)], "", 0, line=dashes, showlegend=False))
     traces.append(_line_marks(weights, pairs, rows, columns))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
-        font = {"size": font_size() if n <= 24 else max(7, font_size() - 4)}
+        font: dict = {"size": font_size() if n <= 24 else max(7, font_size() - 4)}
+        if marked and chosen is not None and x == 0:
+            names[chosen] = f"<b>{names[chosen]}</b>"
         traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
     most = max(n_rows, n_columns)
     layout = {

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -11,11 +12,11 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
+from pages.ui.figures import Figure, bars_with_numbers
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.navigation import open_with
 from pages.ui.lessons.case import Case, Guess, Truth, is_right
-from pages.ui.lessons.gestures import GESTURES
+from pages.ui.lessons.gestures import GESTURES, TAPS
 from pages.ui.lessons.rows import NUMBERS, Question
 from pages.ui.lessons.truths import clear_truth
 from pages.ui.lessons.written import opened_at
@@ -75,16 +76,28 @@ class Asking:
 
     # -- before the answer ---------------------------------------------------------------------------
 
-    def ask(self) -> None:
-        """Draw the question, what is tried to find its answer, and what it is answered with."""
+    @property
+    def name(self) -> str:
+        """Of its widgets."""
+        return f"{self.view.name}.{self.question.key}.{self.record['turn']}"
+
+    @property
+    def tap(self) -> Callable[[int], None]:
+        """What a tap on the place of an option in a picture does; it holds no run."""
+        return partial(TAPS[self.question.gesture], self.name, len(self.truth.options))
+
+    def ask(self) -> Guess | None:
+        """Draw the question, what is tried to find its answer, and what it is answered with.
+
+        Returns the guess so far.
+        """
         guesses, question, truth = self.record["guesses"], self.question, self.truth
         self.question_line()
         if guesses:
             st.markdown(text("not_yet"))
         for number in range(1, min(len(guesses) - WRONG_FOR_A_HINT + 1, len(question.hints)) + 1):
             self._hint(number)
-        name = f"{self.view.name}.{question.key}.{self.record['turn']}"
-        guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, name)
+        guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, self.name)
         right = guess is not None and is_right(question.gesture, guess, truth)
         last = right or len(truth.options) == 2 or len(guesses) + 1 >= WRONG_FOR_A_HINT + len(question.hints)
         found = right and len(guesses) < WRONG_FOR_A_HINT
@@ -93,6 +106,7 @@ class Asking:
             st.button(word("send"), on_click=note, args=(self.record, guess, last, found, self.after), **look)
             look = {"type": "tertiary", "key": f"{self.view.name}.show"}
             st.button(word("show"), on_click=show, args=(self.record, False, self.after), **look)
+        return guess
 
     def question_line(self) -> None:
         st.markdown(f"##### {asked(self.question, self.truth)}")
@@ -183,25 +197,28 @@ class Asking:
             names, values = [names[place] for place in seen], [values[place] for place in seen]
         if not truth.literal:
             names = [word(f"{question.row}.bar_{name}") for name in names]
-        colours = [BLUE] * len(names)
+        numbers, guesses = [written(figure_of(value)) for value in values], []
         if question.gesture == "slide" and guess is not None:
-            names, values, colours = [*names, word("yours")], [*values, guess], [*colours, ORANGE]
-        elif guess in names:
-            colours[names.index(guess)] = ORANGE
-        elif question.gesture == "word" and guess is not None:
-            share = float(self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))])
-            names, values, colours = [*names, guess], [*values, share], [*colours, ORANGE]
-        numbers = [written(figure_of(value)) for value in values]
-        return bars_with_numbers(np.array(values), names, numbers, colours=colours, height=_height(len(names)))
+            place = max(i for i, value in enumerate(values) if value == truth.answer)
+            numbers[place] += f" ({word('yours')}: {figure_of(float(guess))})"  # type: ignore[arg-type]
+            guesses = [(place, float(guess))]  # type: ignore[arg-type]
+        elif question.gesture in ("tap", "word") and guess is not None:
+            if question.gesture == "word" and guess not in names:
+                share = self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))]
+                names, values, numbers = [*names, guess], [*values, float(share)], [*numbers, figure_of(float(share))]
+            if guess in names:
+                place = names.index(guess)
+                names[place], guesses = f"{guess} ({word('yours')})", [(place, max(values))]
+        return bars_with_numbers(np.array(values), names, numbers, guesses=guesses, height=_height(len(names)))
 
 
 def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Figure:
-    """Those of the network as bars, and over them, hollow, those that were given; without the tokens that get none."""
+    """Those of the network as bars, and over them, dashed, those that were given; without the tokens that get none."""
     shown = [place for place, count in enumerate(beans) if round(count) or (given and given[place])]
-    there = None if given is None else np.array(given, dtype=np.float32)[shown]
+    guesses = [(row, float(given[place])) for row, place in enumerate(shown) if given and given[place]]
     few = np.array(beans)[shown]
     numbers, height = [f"{count:.0f}" for count in few], _height(len(few))
-    return bars_with_numbers(few, [names[place] for place in shown], numbers, there=there, height=height)
+    return bars_with_numbers(few, [names[place] for place in shown], numbers, guesses=guesses, height=height)
 
 
 def _height(bars: int) -> int:

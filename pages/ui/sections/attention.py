@@ -1,5 +1,6 @@
 """Scaled dot-product attention, one step at a time: of an encoder, or of a decoder's self- and cross-attention."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -226,8 +227,32 @@ def looks_most(view: View, key: str) -> str:
     return f"{said} {t('attention.rows_short' if left_out else 'attention.special', rest=f'{special:.0%}')}"
 
 
-def weights_picture(view: View, key: str, way: str) -> None:
-    """The selected token's row as bars, or laid over the drawing; or all rows as lines. A click chooses."""
+def lines_behind_curtain(view: View, key: str, given: np.ndarray, tap: Callable[[int], None]) -> None:
+    """Who can be looked at, before it is seen who is: a tap there gives a token a share of the selected one's row.
+
+    given: what each has got by now, (token,).
+    """
+    rows, columns = shown_places(view, key)
+    looks, looked_at = (
+        Axis(axis.title, [axis.labels[place] for place in places])
+        for axis, places in zip(axes(view, key), (rows, columns), strict=True)
+    )
+    lit = rows.index(view.place(key)) if view.place(key) in rows else None
+    empty = np.zeros((len(rows), len(columns)))
+    figure = attention_lines(empty, looks, looked_at, lit, guess=given[columns], marked=True)
+
+    def give(_: int, column: int) -> None:
+        if column >= 0:
+            tap(columns[column])
+
+    view.behind_curtain("weights", figure, give)
+
+
+def weights_picture(view: View, key: str, way: str, guess: np.ndarray | None = None) -> None:
+    """The selected token's row as bars, or laid over the drawing; or all rows as lines. A click chooses.
+
+    guess: what the reader thinks that the selected row is, (token,); lines show it, too.
+    """
     if way == "row" and view.kind == "drawing":
         over_one(view, key)
         return
@@ -251,7 +276,8 @@ def weights_picture(view: View, key: str, way: str) -> None:
         least = view.choice.least / 100
         others = max(least, STRIKING) if view.story else least
         look = {"least": least, "others": others, "differs": part.differs}
-        drawn = attention_lines(np.nan_to_num(part.values), looks, looked_at, lit, **look)
+        given = None if guess is None or lit is None else guess[columns]
+        drawn = attention_lines(np.nan_to_num(part.values), looks, looked_at, lit, guess=given, **look)
 
         def choose(row: int, column: int) -> None:
             """An end of a line, or a line: the row, the column, or -1 where there is none."""
