@@ -1,18 +1,22 @@
 """Who wrote it? on the Answer page: the parts of the lead, the heads as cells, and what switching one off does."""
 
 import re
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edit, Trace
+from model import Edit, Pipeline, Trace
 from model.sources import of_lead
 from pages.ui.runs import pipelines
+from pages.ui.sections import who_wrote
 from pages.ui.state.link_values import edit_code
-from tests.pages.opening import charts, numbers, open_page, texts
+from tests.pages.opening import charts, numbers, open_page, texts, with_network
 
 LINK = {"panel": "wrote", "depth": "numbers", "lang": "en"}
+OFF = Edit("layers.1.ffn.output", "zero")
 WORDS = {"s": "the cat sat on the mat .", "hidden": "4"}
 
 
@@ -81,6 +85,59 @@ def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(
     assert float(after) == pytest.approx(without[best] - without[second], abs=0.006)
     (left,) = re.findall(r"it leaves (-?\d+\.\d+)", read)
     assert float(left) == pytest.approx(lead.value - table[layer, head], abs=0.006)
+
+
+@pytest.mark.parametrize("link", [WORDS, {"input": "digit"}, WORDS | {"edits": edit_code(OFF)}])
+def test_beside_what_a_head_wrote_stands_what_its_removal_does(link: dict) -> None:
+    app = open_page("answer", **LINK, stage="beside", **link)
+    trace, best, second = asked(app)
+    token = 3 if "s" in link else 0
+    lead = of_lead(trace, best, second, token, heads=True)
+    own, falls = (numbers(chart(app, "beside")["data"][1][axis]) for axis in "xy")
+    pipeline = pipelines.pipeline(app.session_state["choice"].pipeline)
+    heads = pipeline.config.heads
+
+    def after(place: int) -> float:
+        off = Edit(f"layers.{place // heads}.attention.heads", "zero", head=place % heads)
+        logits = pipeline(tuple(trace.ids) or trace.subject, [*trace.edits, off])["logits"]
+        logits = logits[token] if "s" in link else logits
+        return float(logits[best] - logits[second])
+
+    for place in (0, heads + 1, len(own) - 1):
+        part = lead.parts[f"layers.{place // heads}.attention.heads[{place % heads}]"]
+        assert own[place] == pytest.approx(part, abs=1e-4)
+        assert falls[place] == pytest.approx(lead.value - after(place), abs=1e-3)
+    far = int(np.abs(falls - own).argmax())
+    assert f"from {lead.value:.2f} to {after(far):.2f}" in said(app)
+    assert f"layer {far // heads + 1}, head {far % heads + 1}: its part in the lead is {own[far]:.2f}" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("own", "behind", "why"),
+    [
+        (0.5, 0.2, "read_added"), (-0.5, -0.2, "read_added"), (0.5, -0.2, "read_made_up"), (-0.5, 0.2, "read_made_up"),
+        (0.1, 0.2, "read_through"), (0.1, -0.2, "read_through"),
+    ],
+)  # fmt: skip
+def test_it_is_said_how_what_stands_behind_a_head_changes_what_its_removal_does(
+    own: float, behind: float, why: str
+) -> None:
+    assert who_wrote._why_apart(own, behind) == why
+
+
+def test_where_nothing_reads_what_heads_wrote_both_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without FFN and LayerNorm behind it, a head of the only layer has the effect that it wrote."""
+    whole = pipelines.pipeline("digits")
+    network = deepcopy(whole.network)
+    network.layers = network.layers[:1]
+    config = replace(whole.config, layers=1)
+    network.config = config
+    with_network(monkeypatch, Pipeline("digits", network, whole.reader))
+    edits = [Edit("layers.0.ffn.output", "zero"), Edit("layers.0.norm_1", "bypass"), Edit("layers.0.norm_2", "bypass")]
+    app = open_page("answer", **LINK, stage="beside", input="digit", edits="~~".join(map(edit_code, edits)))
+    assert "Every head lies on the grey line" in texts(app)
+    own, falls = (numbers(chart(app, "beside")["data"][1][axis]) for axis in "xy")
+    np.testing.assert_allclose(own, falls, atol=1e-3)
 
 
 def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:

@@ -236,20 +236,28 @@ def scatter(
     names: Sequence[str],
     chosen: int,
     before: np.ndarray | None = None,
+    numbers: Sequence[tuple[int, int]] | None = None,
+    diagonal: bool = False,
 ) -> Figure:
     """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
 
-    before: where they are in another run, (point, 2).
+    before: where they are in another run, (point, 2). numbers: what a click on each hands on. diagonal: a line on which
+    both coordinates are the same.
     """
     points = np.column_stack([x, y])
-    traces = [
+    traces = []
+    if diagonal:
+        ends = [(float(value), float(value)) for value in (points.min(), points.max())]
+        traces.append(stroke(ends, GREY, 1, hoverinfo="skip"))
+    traces.append(
         at(
             points,
             "markers+text",
             text=[label(name) for name in names],
             textposition=sides(points, names, points),
-            customdata=[label(line) for line in hover],
-            hovertemplate="%{customdata}<extra></extra>",
+            customdata=numbers,
+            hovertext=[label(line) for line in hover],
+            hovertemplate="%{hovertext}<extra></extra>",
             marker={
                 "color": np.asarray(groups, dtype=np.uint8),
                 "colorscale": SHARES,
@@ -259,8 +267,10 @@ def scatter(
                 "line": {"width": 1, "color": "rgba(128,128,128,0.8)"},
                 "colorbar": _legend_bar(legend),
             },
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
         )
-    ]
+    )
     if before is not None:
         traces += moved(before, points)
     ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}

@@ -10,12 +10,12 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import Edit, EditError, Pipeline, Trace, deadline
+from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.sections.answers import output_names, probabilities
-from pages.ui.sections.patience import seconds_for, waits
+from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
@@ -96,15 +96,8 @@ class Experiment:
 
         NaN where it cannot be made there.
         """
-        bar = st.empty()
-
-        def progress(share: float) -> None:
-            if share < 1:
-                bar.progress(share)
-
-        with deadline.within(seconds_for(self.view.trace.config, len(self.view.trace.tokens), len(edits))):
+        with patience(self.view.trace.config, len(self.view.trace.tokens), len(edits)) as progress:
             found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
-        bar.empty()
         lead, moved, rank = found
         return (lead if self.measure == "lead" else moved), rank
 

@@ -15,6 +15,7 @@ from model.config import PRESETS
 from model.embedding import SinusoidalPositions
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
+from model.sweep import number, sweep
 from model.without import Answers, Fate, answers, fates
 from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.notation import symbols
@@ -119,6 +120,24 @@ def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict
 def answered(name: str, subject: Hashable, rows: tuple[tuple[Edit, ...], ...], token: int) -> Answers:
     """What `model.without.answers` finds of an input."""
     return answers(pipelines.pipeline(name), subject, rows, token)
+
+
+@of_networks
+@cached(
+    LRUCache(200),
+    key=lambda name, subject, rows, outputs, token, _: hashkey(name, digest(subject), rows, outputs, token),
+    condition=Condition(),
+)
+def leads(
+    name: str,
+    subject: Hashable,
+    rows: tuple[tuple[Edit, ...], ...],
+    outputs: tuple[int, int],
+    token: int,
+    progress: Callable[[float], None],
+) -> np.ndarray:
+    """By how much the logit of the first output leads that of the second, with each of these sets of edits: (row,)."""
+    return number(sweep(pipelines.pipeline(name), subject, rows, token=token, progress=progress)["logits"], *outputs)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

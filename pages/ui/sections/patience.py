@@ -1,9 +1,11 @@
 """Before many runs of a large network: a button, and how long it will take."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
+from model import deadline
 from model.config import EncoderConfig
 from model.cost import multiply_adds, total
 from pages.ui.server import in_flight
@@ -11,6 +13,20 @@ from pages.ui.text import plain
 
 MOST_PRODUCTS = 60_000_000_000  # multiply-adds that are done without being asked for: a few seconds
 PER_SECOND = 20_000_000_000  # of one core
+
+
+@contextmanager
+def patience(config: EncoderConfig, tokens: int, runs: int) -> Iterator[Callable[[float], None]]:
+    """The time that so many runs of an input may take, and a bar that is told which share of them is done."""
+    bar = st.empty()
+
+    def progress(share: float) -> None:
+        if share < 1:
+            bar.progress(share)
+
+    with deadline.within(seconds_for(config, tokens, runs)):
+        yield progress
+    bar.empty()
 
 
 def seconds_for(config: EncoderConfig, tokens: int, runs: int) -> float:

@@ -3,14 +3,18 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from model import Trace
 from model.sources import Lead, nbytes, of_lead
-from pages.ui.figures import Axis, bars, heatmap, sign_colours
+from pages.ui.figures import Axis, bars, heatmap, scatter, sign_colours
 from pages.ui.frame.navigation import open_with
+from pages.ui.frame.pickers import either
 from pages.ui.runs import pipelines
+from pages.ui.runs.worked_out import leads
 from pages.ui.sections.answers import output_names
+from pages.ui.sections.patience import patience, waits
 from pages.ui.sections.sources import MOST_BYTES, in_short, largest_first, sum_picture, way_to
 from pages.ui.sections.telling_head import switch_of
 from pages.ui.state.link_values import MOST_EDITS
@@ -20,6 +24,8 @@ from pages.ui.view import View
 
 MOST = 8  # parts with a bar of their own
 SAME = 1e-3  # closer together, two leads are one
+LEAST = 0.05  # of the lead: less than that is told as the same
+WAYS = "written", "beside"  # to show the heads
 text, word = texts_of("wrote")
 
 
@@ -43,9 +49,10 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
     with left:
         _parts(view, lead, names, token, chosen)
     with right:
-        _heads(
-            view, of_lead(view.trace, output, against, token, heads=True), lead.value, (output, against), token, chosen
-        )
+        by_head = of_lead(view.trace, output, against, token, heads=True)
+        words = [word(f"heads_{way}") for way in WAYS]
+        way = either("stage", word("heads"), WAYS, words, view.choice.stage, label_visibility="collapsed")
+        (_heads if way == "written" else _beside)(view, by_head, (output, against), token, chosen)
     st.caption(text("exact" if lead.exact else "bent"))
 
 
@@ -85,34 +92,32 @@ def _parts(view: View, lead: Lead, names: dict[str, str], token: int, chosen: di
     view.picture("wrote", figure, f"{sentence} {plain('source.click')}", title=title, on_pick=go)
 
 
-def _heads(view: View, lead: Lead, value: float, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> None:
+def _of_heads(view: View, lead: Lead) -> np.ndarray:
+    """The part of each head: (layer, head)."""
+    layers, heads = range(view.config.layers), range(view.config.heads)
+    return np.array([[lead.parts[f"layers.{layer}.attention.heads[{head}]"] for head in heads] for layer in layers])
+
+
+def _heads(view: View, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> None:
     """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off."""
     layers, heads = view.config.layers, view.config.heads
-    table = np.array(
-        [
-            [
-                *(lead.parts[f"layers.{layer}.attention.heads[{head}]"] for head in range(heads)),
-                lead.parts[f"layers.{layer}.ffn.output"],
-            ]
-            for layer in range(layers)
-        ]
-    )
+    ffn = [[lead.parts[f"layers.{layer}.ffn.output"]] for layer in range(layers)]
+    table = np.hstack([_of_heads(view, lead), ffn])
     own = np.abs(table[:, :heads])
     layer, head = (int(place) for place in np.unravel_index(own.argmax(), own.shape))
     said = {"where": view.where((layer, head)), "part": written(f"{table[layer, head]:.2f}")}
     sentence = [text("read_head", **said)]
     if (after := _without(view, layer, head, outputs, token)) is not None:
-        off = {"left": f"{value - table[layer, head]:.2f}", "after": f"{after:.2f}"}
+        off = {"left": f"{lead.value - table[layer, head]:.2f}", "after": f"{after:.2f}"}
         sentence.append(text("read_off_same" if off["left"] == off["after"] else "read_off", **off))
     columns = [str(head + 1) for head in range(heads)] + ["FFN"]
 
     def go(row: int, column: int) -> None:
         """To where that head looks, or to what that FFN adds; layers count from 1 in the picture."""
-        where = {"layer": row, "token": token, **chosen}
         if column == heads:
-            open_with("feed_forward", panel="output", **where)
+            open_with("feed_forward", panel="output", layer=row, token=token, **chosen)
         else:
-            open_with("attention", head=column, panel=None, **where)
+            _look_at(row, column, token, chosen)
 
     axes = Axis.counted(plain("sidebar.layer"), layers), Axis(word("axis_heads"), columns)
     figure = heatmap(table, *axes, cell=(layer, head), clickable=True, square=False)
@@ -127,3 +132,64 @@ def _without(view: View, layer: int, head: int, outputs: tuple[int, int], token:
         pipelines.run(view.choice.pipeline, view.subject, (*view.trace.edits, switch_of(layer, head))), token
     )
     return float(logits[outputs[0]] - logits[outputs[1]])
+
+
+def _look_at(layer: int, head: int, token: int, chosen: dict[str, Any]) -> None:
+    """Open the page on which it is seen where a head looks."""
+    open_with("attention", panel=None, stage=None, layer=layer, head=head, token=token, **chosen)
+
+
+def _beside(view: View, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> None:
+    """Each head as a point: what it wrote, and what happens to the lead where that head alone is switched off."""
+    wrote = _of_heads(view, lead)
+    places = [(int(layer), int(head)) for layer, head in np.ndindex(wrote.shape)]
+    rows = tuple((*view.trace.edits, *off) for off in [(), *[(switch_of(*place),) for place in places]])
+    asked = view.choice.pipeline, view.subject, rows, outputs, token
+    tokens = len(view.trace.tokens)
+    if waits(view.config, tokens, len(rows), asked):
+        return
+    with patience(view.config, tokens, len(rows)) as progress:
+        now, *after = leads(*asked, progress).tolist()
+    own, falls = wrote.ravel(), now - np.array(after)
+    behind = falls - own
+    far = int(np.abs(behind).argmax())
+    said = {"where": view.where(places[far]), "part": written(f"{own[far]:.2f}")}
+    said |= {"now": written(f"{now:.2f}"), "after": written(f"{after[far]:.2f}")}
+    if np.abs(behind).max() < LEAST:
+        sentence = text("read_beside_same")
+    else:
+        sentence = f"{text('read_beside', **said)} {text(_why_apart(own[far], behind[far]))} {text('read_behind_it')}"
+    sentence += f" {text('read_points')}"
+    order = np.argsort(-np.maximum(np.abs(own), np.abs(falls)))[:MOST]
+    hover = [
+        f"{view.where(place)}: {signed(one)}, {signed(other)}"
+        for place, one, other in zip(places, own.tolist(), falls.tolist(), strict=True)
+    ]
+    axes = word("axis_wrote"), word("axis_falls")
+    figure = scatter(
+        own,
+        falls,
+        axes,
+        np.repeat(np.arange(len(wrote)), wrote.shape[1]),
+        Axis.counted(plain("sidebar.layer"), len(wrote)),
+        hover,
+        names=[f"{layer + 1}·{head + 1}" if i in order else "" for i, (layer, head) in enumerate(places)],
+        chosen=far,
+        numbers=places,
+        diagonal=True,
+    )
+    view.picture(
+        "beside",
+        figure,
+        sentence,
+        title=word("beside"),
+        table=pd.DataFrame(dict(zip(axes, (own, falls), strict=True)), index=[view.where(place) for place in places]),
+        on_pick=lambda layer, head: _look_at(layer, head, token, chosen),
+    )
+
+
+def _why_apart(own: float, behind: float) -> str:
+    """The text that says how what is computed behind a head changes what its removal does. behind: by how much."""
+    if abs(behind) >= abs(own):
+        return "read_through"
+    return "read_added" if own * behind > 0 else "read_made_up"
