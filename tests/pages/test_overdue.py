@@ -1,12 +1,13 @@
 """A page that takes too long, or finds no room, says so in a sentence, keeps the way on, and holds nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from model import Edit
+from model import Edit, deadline
 from model.config import PRESETS
 from model.cost import multiply_adds, total
+from pages.ui.frame import frame
 from pages.ui.laboratory.experiment import Experiment
 from pages.ui.runs import pipelines
 from pages.ui.sections import patience
@@ -38,6 +39,26 @@ def test_a_page_that_takes_too_long_says_so_and_can_be_asked_again(
     assert strips, "other pages can be opened"
     app.button(key="again").click().run()
     assert not app.warning and not app.exception and not app.error
+
+
+def test_who_comes_first_may_wait_for_what_all_will_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def slow(what: Callable) -> Callable:
+        def act(*told):
+            nonlocal now
+            now += 2 * in_flight.MOST_SECONDS
+            return what(*told)
+
+        return act
+
+    monkeypatch.setattr(deadline, "monotonic", lambda: now)
+    for module, name in ((frame, "import_module"), (pipelines, "load"), (pipelines, "give_back")):
+        monkeypatch.setattr(module, name, slow(getattr(module, name)))
+    frame._page.cache_clear()
+    pipelines.pipeline.cache_clear()
+    assert not open_page("attention", s=LONG).warning
+    assert now > 0
 
 
 def test_a_page_that_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

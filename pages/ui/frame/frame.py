@@ -12,7 +12,7 @@ from importlib import import_module
 import streamlit as st
 
 from model import CheckpointError, WeightsError
-from model.deadline import OverdueError
+from model.deadline import OverdueError, not_counted
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
 from pages.ui.frame.contents import PAGES
@@ -36,7 +36,8 @@ BESIDE = "beside"
 @cache
 def _page(name: str) -> type:
     """The class of a page: that of the same name in its file, WhatIf in pages/what_if.py."""
-    return getattr(import_module(f"pages.{name}"), name.title().replace("_", ""))
+    with not_counted():  # the first visitor waits for what all will use
+        return getattr(import_module(f"pages.{name}"), name.title().replace("_", ""))
 
 
 @cache

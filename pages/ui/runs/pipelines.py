@@ -39,9 +39,9 @@ def pipeline(name: str) -> Pipeline:
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
     with deadline.not_counted():
         loaded = untrained() if name == "untrained" else load(str(offered().get(name, name)))
-    # What is here now stays for good: collecting garbage need not look at it again.
-    give_back()
-    gc.freeze()
+        # What is here now stays for good: collecting garbage need not look at it again.
+        give_back()
+        gc.freeze()
     return loaded
 
 
