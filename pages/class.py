@@ -9,14 +9,13 @@ from pages.ui.classroom.store import UnavailableError, store
 from pages.ui.components.kept import kept
 from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
-from pages.ui.lessons.asking import truth_for
 from pages.ui.lessons.case import Truth
 from pages.ui.lessons.rows import Question
 from pages.ui.page import Page
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.teaching import desk, notes, projector, start
 from pages.ui.teaching.asked import for_phones
-from pages.ui.teaching.cases import case_of, lesson_of, seen_at
+from pages.ui.teaching.cases import lesson_of, seen_at, truth_here
 from pages.ui.teaching.desk import Desk
 from pages.ui.teaching.lecture import Lecture
 from pages.ui.text import t, texts_of
@@ -96,8 +95,8 @@ class Class(Page):
         return clear, left_out
 
     def _truth(self, question: Question) -> Truth | None:
-        case = case_of(self, question)
-        return truth_for(self, question, case) if case else None
+        here = truth_here(self, question)
+        return here and here[1]
 
     def _ask(self, place: int, clear: Mapping[int, tuple[Question, Truth]]) -> None:
         """Send a question to the phones."""

@@ -8,7 +8,7 @@ from cachetools.keys import hashkey
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.frame.pickers import bound
 from pages.ui.lessons import truths
-from pages.ui.lessons.asking import Asking, called, new_record, truth_for
+from pages.ui.lessons.asking import Asking, called, new_record
 from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.maker import make_a_lesson
 from pages.ui.lessons.rows import ENCODER, END, LESSONS, following
@@ -17,8 +17,9 @@ from pages.ui.page import Page
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
-from pages.ui.teaching.cases import case_of, lesson_of
+from pages.ui.teaching.cases import lesson_of, truth_here
 from pages.ui.teaching.homework import homework
+from pages.ui.teaching.paper import on_paper
 from pages.ui.text import joined, literal, plain, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.
@@ -53,6 +54,7 @@ class Lesson(Page):
                 self._way_on(self._question)
             make_a_lesson(self.lesson)
             homework(self)
+            on_paper(self, self.lesson)
 
     def at_its_end(self) -> bool:
         return self.choice.question == END
@@ -69,9 +71,8 @@ class Lesson(Page):
             return END, None, None
         key = key if key in keys else following(keys, state["done"])
         while key != END:
-            case = case_of(self, self.lesson[key])
-            if case and (truth := truth_for(self, self.lesson[key], case)) is not None:
-                return key, case, truth
+            if here := truth_here(self, self.lesson[key]):
+                return key, *here
             state["left_out"] = list(dict.fromkeys([*state["left_out"], key]))
             key = following(keys, state["done"], key, state["left_out"])
         return END, None, None

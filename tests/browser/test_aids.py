@@ -196,6 +196,32 @@ def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    page.goto(f"{app_url}/lesson?lang=en&s=he+[MASK]+to+the+shop+to+buy+some+milk+.&depth=story")
+    opened(page, "lesson")
+    page.get_by_test_id("stExpander").get_by_text("On paper").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Hand-out").click()
+    file = tmp_path / "lesson.html"
+    saved.value.save_as(file)
+    assert file.stat().st_size <= 1_000_000
+    page.goto("about:blank")
+    wanted: list[str] = []
+    page.on("request", lambda request: wanted.append(request.url))
+    page.set_content(file.read_text(encoding="utf-8"))
+    widths = page.locator("img").evaluate_all("all => all.map(one => one.naturalWidth)")
+    answers = page.locator(".answers details")
+    assert len(widths) == answers.count() >= 5 and min(widths) > 300
+    assert all(url.startswith("data:") for url in wanted)
+    page.emulate_media(media="print")
+    expect(answers.first).to_be_hidden()
+    answers.nth(1).evaluate("fold => { fold.open = true }")
+    expect(answers.nth(1).locator("img")).to_be_visible()
+    expect(answers.first).to_be_hidden()
+
+
 def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&hide=chips,next,downloads")
     opened(page, "attention")

@@ -1,4 +1,7 @@
 const SCALE = 2  // dots for each pixel: enough for paper
+const WIDTH = 560  // px, of a picture that is drawn for paper alone
+const PAPER = { font: { color: '#172033', family: 'sans-serif' } }
+const SIDE = { showgrid: false, zeroline: false, automargin: true }
 
 /* A chart by its key, drawn on the ground that the reader sees; nothing where it is not on the page. */
 async function drawn(key) {
@@ -9,12 +12,21 @@ async function drawn(key) {
   return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width, height })
 }
 
-export default function({ data: [{ label, html, file }], parentElement }) {
+/* A figure that is on no page: nothing else there may have waited for Plotly yet. */
+async function onPaper(figure) {
+  if (!window.Plotly) await new Promise(done => document.getElementById('plotly').addEventListener('load', done, { once: true }))
+  const { data, layout } = JSON.parse(figure), template = { layout: { ...PAPER, xaxis: SIDE, yaxis: SIDE } }
+  const shown = { data, layout: { ...layout, template, paper_bgcolor: '#fff', width: WIDTH } }
+  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width: WIDTH, height: layout.height })
+}
+
+export default function({ data: [{ label, html, file, pictures }], parentElement }) {
   const button = parentElement.querySelector('button')
   button.textContent = label
   button.onclick = async () => {
     let page = html
-    for (const [whole, key] of html.matchAll(/src="picture:([^"]*)"/g)) page = page.replace(whole, `src="${await drawn(key)}"`)
+    for (const [whole, key] of html.matchAll(/src="picture:([^"]*)"/g))
+      page = page.replace(whole, `src="${await (pictures[key] ? onPaper(pictures[key]) : drawn(key))}"`)
     const link = document.createElement('a'), blob = new Blob([page], { type: 'text/html' })
     Object.assign(link, { href: URL.createObjectURL(blob), download: file }).click()
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000)

@@ -1,10 +1,13 @@
-"""A button that saves a hand-out: HTML from here, its pictures as the visitor's browser has drawn them.
+"""A button that saves a hand-out: HTML from here, its pictures as the visitor's browser draws them.
 
 Only a browser can draw them, and his has: no other need be there.
 """
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from pages.ui.figures import Figure
 from pages.ui.server.assets import script
 
 _handout = st.components.v2.component("handout", html="<button></button>", css="""
@@ -14,6 +17,12 @@ button:hover, button:focus-visible { border-color: var(--st-primary-color); colo
 """, js=script("handout"))  # fmt: skip
 
 
-def handout(label: str, html: str, file: str) -> None:
-    """The button. html: in which `picture:KEY` stands for the chart of that key. file: how it is called when saved."""
-    _handout(key="handout", data=[{"label": label, "html": html, "file": file}])
+def handout(
+    label: str, html: str, file: str, pictures: Mapping[str, Figure] | None = None, key: str = "handout"
+) -> None:
+    """The button. html: in which `picture:KEY` stands for a picture. file: how it is called when saved.
+
+    pictures: by their keys, drawn for paper; where there are none, the charts of these keys as they are on the page.
+    """
+    figures = {name: figure.as_json() for name, figure in (pictures or {}).items()}
+    _handout(key=key, data=[{"label": label, "html": html, "file": file, "pictures": figures}])

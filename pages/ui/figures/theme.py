@@ -38,3 +38,14 @@ def letters(size: int) -> Iterator[None]:
         yield
     finally:
         _font_size.reset(usual)
+
+
+@contextmanager
+def on_paper() -> Iterator[None]:
+    """Draw what is drawn in this block on a light ground, in letters for a desk."""
+    ground = _mode.set("light")
+    try:
+        with letters(SMALL):
+            yield
+    finally:
+        _mode.reset(ground)

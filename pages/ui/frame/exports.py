@@ -135,7 +135,11 @@ figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-heigh
 .equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
 .lines { height: 22mm; background: repeating-linear-gradient(#fff 0 10.6mm, #99a 10.6mm 11mm) }
 summary { cursor: pointer; color: #0b5394 } @page { size: A4; margin: 14mm }
-@media print { body { margin: 0; max-width: none } a { color: inherit } }"""
+.asked { break-inside: avoid; margin: 0 0 7mm } .asked p, .answers p { margin: 1.5mm 0 }
+.tick { columns: 3 14em; margin: 1mm 0; list-style: none } .small { color: #556; font-size: 10pt }
+.answers { break-before: page } .answers details { break-inside: avoid; margin: 0 0 4mm }
+@media print { body { margin: 0; max-width: none } a { color: inherit }
+  .screen, .answers details:not([open]), .answers:not(:has([open])) { display: none } }"""
 
 
 def handout(
@@ -159,12 +163,69 @@ def handout(
         f"<details><summary>{html.escape(words['says'])}</summary><p>{html.escape(taken.sentence)}</p></details></figure>"
         for key, taken in pictures.items()
     )
-    head = f'<meta charset="utf-8"><title>{html.escape(f"{title} · {about}")}</title><style>{SHEET}</style>'
-    whose = html.escape(f"{title} · {about}")
-    top = f'<h1>{html.escape(question)}</h1><p class="about">{whose}</p>{_typeset(equation)}'
+    top = (
+        f'<h1>{html.escape(question)}</h1><p class="about">{html.escape(f"{title} · {about}")}</p>{_typeset(equation)}'
+    )
+    return _sheet(f"{title} · {about}", top + figures, address, words)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a lesson, as it stands on paper.
+
+    reads: what the network reads. equation: LaTeX. options: what can be ticked; where there are none, there is room to
+    write. picture: the key of the one that shows the answer. says: the answer in sentences. Any of them may be nothing.
+    """
+
+    title: str
+    reads: str
+    equation: str
+    ask: str
+    options: Sequence[str]
+    picture: str
+    says: Sequence[str]
+
+
+def lesson_handout(
+    title: str,
+    about: str,
+    address: str,
+    questions: Sequence[Question],
+    words: Mapping[str, str],
+    *,
+    seen: str = "",
+    answers_open: bool = False,
+) -> str:
+    """A sheet of questions, and behind folds, on a page of their own, the answers. Of those, what is open is printed.
+
+    title: of the lesson. seen: the drawing that it is about, as an address that holds it. The pictures, and `words`,
+    are as in `handout`, and words has "answers" and "print", too.
+    """
+    asked, answers = "", ""
+    for number, question in enumerate(questions, 1):
+        name = f"{number}. {html.escape(question.title)}"
+        ticked = "".join(f"<li>{html.escape(option)}</li>" for option in question.options)
+        room = f'<ul class="tick">{ticked}</ul>' if ticked else '<div class="lines"></div>'
+        reads = f'<p class="small">{html.escape(question.reads)}</p>' if question.reads else ""
+        asked += f'<section class="asked"><h2>{name}</h2>{reads}'
+        asked += f"{_typeset(question.equation)}<p>{html.escape(question.ask)}</p>{room}</section>"
+        picture = f'<img src="picture:{html.escape(question.picture)}" alt="">' if question.picture else ""
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
+        fold = "<details open>" if answers_open else "<details>"
+        answers += f"{fold}<summary>{name}</summary>{picture}{said}</details>"
+    look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
+    top = f'<h1>{html.escape(title)}</h1><p class="about">{html.escape(about)}</p>{look}'
+    below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'
+    below += f'<p class="small screen">{html.escape(words["print"])}</p>{answers}</section>'
+    return _sheet(f"{title} · {about}", top + asked + below, address, words)
+
+
+def _sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
+    """A page for the screen and for A4 that fetches nothing; at its end the way to the same on the screen."""
+    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{SHEET}</style>'
     link = f'<a href="{html.escape(address)}">{html.escape(address.partition("?")[0])}</a>'
-    end = f"<p>{html.escape(words['again'])} {link}</p>"
-    return f'<!doctype html><html lang="{words["language"]}"><head>{head}</head><body>{top}{figures}{end}</body></html>'
+    end = f'<p class="again">{html.escape(words["again"])} {link}</p>'
+    return f'<!doctype html><html lang="{words["language"]}"><head>{head}</head><body>{body}{end}</body></html>'
 
 
 def standalone(taken: Taken, about: str, mode: str) -> str:

@@ -153,7 +153,7 @@ class Asking:
         key = self.question.row
         if f"lesson.{key}.axis" in catalogue(language()):
             st.caption(text(f"{key}.axis"))
-        self.view.picture(f"asked_{key}", self._figure(), self.why(), title=word(f"{key}.short"), still=True)
+        self.view.picture(f"asked_{key}", self.figure(), self.why(), title=word(f"{key}.short"), still=True)
         st.markdown(self.otherwise())
 
     def why(self) -> str:
@@ -187,7 +187,8 @@ class Asking:
         if own.why:
             st.markdown(typed(own.why))
 
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
+        """The network's own numbers, with the guess beside them if there is one."""
         question, truth, guess = self.question, self.truth, self.guess
         names, values = map(list, zip(*truth.bars, strict=True))
         if question.gesture == "beans":

@@ -180,6 +180,23 @@ QUESTIONS: dict[str, Question] = {
     )
 }  # fmt: skip
 
+#: On paper, where nothing can be tried: the row of the graph whose equation a question is about.
+EQUATIONS: dict[str, str] = {
+    key: row
+    for row, keys in {
+        "embedding.sum": "places bare seat twin",
+        "layers.{l}.attention.scores": "fit",
+        "layers.{l}.attention.scaled": "root",
+        "layers.{l}.attention.weights": "beans back alone favourites single beside empty ahead even",
+        "layers.{l}.attention.heads": "brings",
+        "layers.{l}.add_1": "sum",
+        "layers.{l}.norm_1": "norm",
+        "layers.{l}.ffn.output": "ffn",
+        "answer": "word digit race",
+    }.items()
+    for key in keys.split()
+}
+
 
 def lesson(name: str, *keys: str, **about: str) -> Lesson:
     """A lesson of some of our questions."""

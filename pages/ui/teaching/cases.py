@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from model.translator import Task
+from pages.ui.lessons.asking import truth_for
 from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.rows import ENCODER, LESSONS, NUMBERS, Lesson, Question
 from pages.ui.lessons.written import LessonError, lesson_from_code, opened_at
@@ -39,6 +40,13 @@ def case_of(page: Page, question: Question) -> Case | None:
         there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
         return replace(page.case, **there)
     return page.case
+
+
+def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
+    """The run that a question is about, and its true answer; None where that is not clear."""
+    case = case_of(page, question)
+    truth = truth_for(page, question, case) if case else None
+    return None if case is None or truth is None else (case, truth)
 
 
 def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from pages.ui.page import Page
 from pages.ui.state.link import select
 from pages.ui.teaching import desk
 from pages.ui.teaching.desk import MINUTES, Plan
+from pages.ui.teaching.paper import on_paper
 from pages.ui.text import plain, t, texts_of
 
 text, word = texts_of("class")
@@ -42,6 +43,7 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequen
     plan = Plan.of(int(minutes), page.choice)
     look = {"type": "primary", "icon": ":material/groups:", "key": "class.start", "disabled": not clear}
     st.button(word("start"), on_click=desk.begin, args=(plan,), **look)
+    on_paper(page, lesson)
     _way_back()
 
 

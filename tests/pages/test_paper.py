@@ -1,0 +1,109 @@
+"""A lesson on paper: questions first, the answers of this very run behind folds, and nothing fetched from anywhere."""
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import view
+from pages.ui.figures import theme
+from pages.ui.lessons.rows import LESSONS, QUESTIONS, Own, Question
+from pages.ui.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.text import LANGUAGES, catalogue
+from tests.pages.opening import assert_fine, numbers, open_page, texts, with_network
+from tests.pages.test_lesson import asked
+from tests.ui.test_lessons import (
+    SENTENCE,
+    _no_answer,
+    _no_favourite,
+    _no_order,
+    _nothing_found,
+    _plain_norm,
+    doctored,
+)
+
+HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
+
+
+def printed(name: str = "lesson", *, answers_open: bool = False, **link: str) -> tuple[AppTest, str, dict[str, dict]]:
+    """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
+    app = open_page(name, **{"depth": "story", "s": SENTENCE} | link)
+    app.session_state["lesson.paper"] = True
+    if answers_open:
+        app.session_state["lesson.paper.open"] = True
+    assert_fine(app.run())
+    (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
+    (sheet,) = json.loads(part.json)
+    return app, sheet["html"], {key: json.loads(figure) for key, figure in sheet["pictures"].items()}
+
+
+def titles(sheet: str) -> list[str]:
+    return [html.unescape(title).partition(" ")[2] for title in re.findall(r"<h2>(.*?)</h2>", sheet)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_sheet_asks_what_is_clear_and_folds_each_answer_away(name: str, lang: str) -> None:
+    drawing = {"input": "digit", "ink": sketch.to_code(sketch.example(3))} if LESSONS[name].input == "digit" else {}
+    _, sheet, pictures = printed(lang=lang, lesson=name, **drawing)
+    words = catalogue(lang)
+    shorts = {words[f"lesson.{key}.short"]: key for key in LESSONS[name].keys}
+    keys = [shorts[title] for title in titles(sheet)]
+    assert len(keys) >= 3 and keys == [key for key in LESSONS[name].keys if key in keys]
+    first, answers = sheet.split('<section class="answers">')
+    folds = re.findall(r"<details><summary>(.*?)</summary>(.*?)</details>", answers)
+    assert len(folds) == len(keys) == len(pictures)
+    for key, (_, fold) in zip(keys, folds, strict=True):
+        assert f'src="picture:paper.{key}"' in fold and f"paper.{key}" in pictures
+        told = re.findall("<p>(.*?)</p>", fold)
+        assert told and not any(sentence in first for sentence in told)
+    assert not re.search(r"\{\w+\}|\*\*|\\\\\W", re.sub("<style>.*?</style>", "", sheet, flags=re.DOTALL))
+    assert ("data:image/png" in first) == bool(drawing)
+
+
+def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "draw_on", lambda ground, *, big: theme.draw_on("dark", big=big))
+    _, _, pictures = printed()
+    trace = pipelines.run("text", SENTENCE)
+    shares = np.exp(trace["logits"][trace.tokens.index("[MASK]")].astype(np.float64))
+    drawn = numbers(pictures["paper.word"]["data"][0]["x"])
+    assert drawn == pytest.approx(np.sort(shares / shares.sum())[::-1][: len(drawn)], abs=1e-5)
+    inks = {trace["textfont"]["color"] for one in pictures.values() for trace in one["data"] if trace.get("textfont")}
+    assert inks == {"#172033"}
+
+
+def test_open_answers_are_open_on_paper() -> None:
+    _, sheet, _ = printed(answers_open=True)
+    assert "<details open>" in sheet and "<details>" not in sheet
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup(lang: str) -> None:
+    own = Question(OWN, None, "tap", 0.0, 3, own=Own(HOSTILE, HOSTILE, ("<b>a</b>", "b"), answer="<b>a</b>"))
+    lesson = lesson_to_code(
+        own_lesson([own, replace(QUESTIONS["back"], own=Own(HOSTILE)), QUESTIONS["beans"]], HOSTILE[:80])
+    )
+    _, sheet, pictures = printed(lang=lang, lesson=lesson, s=f"<b>he</b> [MASK] to the shop {HOSTILE[:30]}")
+    assert "<b>" not in sheet and "<script" not in sheet and "onerror=x>" not in sheet
+    assert set(re.findall('src="(.*?)"', sheet)) == {f"picture:{key}" for key in pictures}
+    assert not re.search(r"<(script|link|iframe)|url\(|@import", sheet)
+    assert html.escape("<b>a</b>") in sheet and len(sheet) < 30_000
+
+
+def test_a_class_can_have_it_before_it_begins() -> None:
+    _, sheet, pictures = printed("class")
+    assert len(titles(sheet)) == len(pictures) >= 5 and 'href="lesson?' in sheet
+
+
+def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
+    app = open_page("lesson", depth="story", s=SENTENCE)
+    app.session_state["lesson.paper"] = True
+    assert_fine(app.run())
+    assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "word")
