@@ -14,6 +14,7 @@ from pages.ui.lessons import task
 from pages.ui.lessons.goals import TASKS, Standing, mark_of
 from pages.ui.lessons.task import judged
 from pages.ui.runs import pipelines
+from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
@@ -196,15 +197,30 @@ def test_what_takes_too_long_is_left_out_and_the_others_are_judged(monkeypatch: 
     assert found[1]["far"] == catalogue("en")["goal.far_overdue"] and "“去”" in found[2]["far"]
 
 
-def test_a_crowd_is_served_first_and_what_is_done_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    measured, crowded = homework.measured, [True]
+def test_between_two_pieces_the_page_ends_and_others_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(homework, "AT_ONCE", 0.0)
+    step, pages = Checked.step, []
 
-    def wait(links: list[tuple[Choice, Goal]], run: task.Run) -> list[Standing]:
+    def watched(checked: Checked) -> None:
+        pages.append(in_flight._page.get())
+        step(checked)
+
+    monkeypatch.setattr(Checked, "step", watched)
+    found = rows(handed_over(link(edits=OFF), link(), "http://x/"))
+    assert [row["reached"] for row in found] == ["✓", "✗", "✗"]
+    assert len(pages) == 5 == len(set(map(id, pages))) and all(pages)  # three links are read, and two runs done
+
+
+@pytest.mark.parametrize("act", ["run_of", "measured"])
+def test_a_crowd_is_served_first_and_what_is_done_stays(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, crowded = getattr(homework, act), [True]
+
+    def wait(*about: object) -> object:
         if crowded:
             raise CrowdedError
-        return measured(links, run)
+        return usual(*about)
 
-    monkeypatch.setattr(homework, "measured", wait)
+    monkeypatch.setattr(homework, act, wait)
     app = handed_over(link(edits=OFF), "x http://x/")
     assert catalogue("en")["error.crowded"] in texts(app) and not app.dataframe
     crowded.clear()

@@ -183,6 +183,7 @@ class Checked:
             place = self.read
             about = self._read(place)
             self.read += 1
+            self.handed[place] = self.handed[place][0], ""  # what stays in the session shall be small
             if isinstance(about, Standing):
                 self.found[place] = about
             else:
@@ -276,7 +277,7 @@ def _go_on(checked: Checked) -> None:
     done, every = len(checked.found), len(checked.handed)
     st.progress(done / every, word("progress", done=done, all=every))
     end, first = monotonic() + AT_ONCE, True
-    while not checked.done and monotonic() < end:
+    while first or (monotonic() < end and not checked.done):
         try:
             checked.step()
         except CrowdedError:  # the others are served first; the frame says so
