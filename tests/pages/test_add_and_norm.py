@@ -109,13 +109,6 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_story_has_one_picture_and_no_symbols(lang: str) -> None:
-    app = open_page("add_and_norm", s=SENTENCE, depth="story", lang=lang)
-    assert len(charts(app)) == 1
-    assert "γ" not in texts(app) and "W_" not in texts(app)
-
-
 def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
     edit = "embedding.sum~remove~token.3"
     app, trace = open_part("maps", layer="1", edits=edit), pipelines.run("text", SENTENCE, (edit_from_code(edit),))

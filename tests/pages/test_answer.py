@@ -148,8 +148,7 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     assert ("is easy" in texts(app), "is the very one" in texts(app)) == (easy[2], easy.all())
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("line", ["answer", "logits"])
+@pytest.mark.parametrize(("line", "language"), [("answer", "en"), ("logits", "zh")])
 @pytest.mark.parametrize(("place", "word"), [(0, 900), (2, None), (4, 77)])
 def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, line: str, language: str) -> None:
     link = {"token": str(place + 1), "stage": line, "lang": language} | ({} if word is None else {"output": str(word)})
@@ -234,11 +233,6 @@ def test_a_story_ends_with_a_guess_that_what_if_answers(link: dict[str, str]) ->
     for made in (edit, replace(edit, key="layers.{l}.attention.heads", head=None)):
         app = open_page("answer", depth="story", **link, edits=edit_code(made))
         assert "answer.way" not in [button.key for button in app.button], "what was tried is not asked again"
-
-
-def test_the_story_is_one_picture() -> None:
-    for kind in ("sentence", "digit", "flat"):
-        assert len(charts(open_page("answer", input=kind, depth="story"))) == 1
 
 
 def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:

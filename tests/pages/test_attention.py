@@ -161,14 +161,6 @@ def test_every_input_opens_at_every_depth(link: dict, depth: str) -> None:
     assert bool(steps(app)) == (depth == "formula")
 
 
-def test_a_story_is_short_and_has_no_symbols() -> None:
-    app = open_page("attention", depth="story", s=SENTENCE)
-    said = [str(element.value) for element in app.main.markdown if "<style>" not in str(element.value)]
-    words = re.findall(r"\w+", " ".join([*said, *(title.value for title in app.subheader)]))
-    assert len(words) <= 110
-    assert not re.search(r"W_|√|softmax|lecture", " ".join(said))
-
-
 def test_in_a_story_layer_and_head_are_chosen_below_the_picture_as_well_as_in_the_sidebar() -> None:
     app = open_page("attention", depth="story", s=SENTENCE, layer="2", head="3")
     for name, number in (("layer", 4), ("head", 1)):

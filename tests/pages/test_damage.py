@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import doubt as model_doubt
 from model import examples, loading, tables
 from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
+from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import APP, SEEN, charts, stops, turn_to
 
 READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads)
@@ -92,3 +92,11 @@ def test_one_damaged_file_takes_down_only_what_needs_it(
         assert named(app), "what is missing is named"
     assert app.sidebar.get("button_group"), "the input can be changed"
     assert stops(app), "and so can the page"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_missing_file_is_named(language: str, weights: Path) -> None:
+    (weights / "text.safetensors").unlink()
+    (said,) = opened("attention", lang=language).error
+    file = "model/weights/text.safetensors"
+    assert said.value.replace("\\", "") == catalogue(language)["error.weights_missing"].format(file=file)

@@ -7,7 +7,7 @@ from model.edits import Edit
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, steps, texts
+from tests.pages.opening import assert_fine, figure, numbers, open_page, steps, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 ATTENTION = "layers.0.attention."
@@ -157,13 +157,6 @@ def test_the_answer_and_the_patch_version_beside_it_are_those_of_their_runs() ->
 
 
 @pytest.mark.parametrize("panel", PANELS)
-@pytest.mark.parametrize("link", [{"input": "sentence"}, {"input": "digit", "lang": "zh"}, {"lang": "zh"}])
+@pytest.mark.parametrize("link", [{"input": "sentence"}, {"input": "digit", "lang": "zh"}])
 def test_it_is_about_flat_whatever_the_input(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_story_has_one_picture(lang: str) -> None:
-    app = open_page("flat", input="flat", depth="story", lang=lang)
-    assert len(charts(app)) == 1
-    assert "003" not in texts(app)

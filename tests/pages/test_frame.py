@@ -4,12 +4,13 @@ import gc
 import json
 import re
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Trace, loading
+from model import Trace
 from model import pipeline as model_pipeline
 from model.config import PRESETS
 from model.graph import graph
@@ -84,7 +85,7 @@ def test_what_comes_into_a_stage_of_a_layer_went_out_of_another_or_is_what_the_l
     assert passed(trace, "lesson", layer) == ([], [])
 
 
-@pytest.mark.parametrize("depth", ["numbers", "formula", "code"])
+@pytest.mark.parametrize("depth", ["numbers", "formula"])
 @pytest.mark.parametrize("name", ["queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"])
 def test_a_presentation_has_name_equation_and_way_on_before_its_chips(name: str, depth: str) -> None:
     words = catalogue("en")
@@ -149,12 +150,13 @@ def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:
 
 
 @pytest.mark.parametrize("input_", ["digit", "flat"])
-@pytest.mark.parametrize("name", ["tokens", "heads", "layers"])
-def test_the_story_of_a_picture_speaks_of_no_word_and_no_sentence(name: str, input_: str) -> None:
+@pytest.mark.parametrize("name", ["tokens", "attention", "heads", "layers", "answer"])
+def test_the_story_of_a_picture_has_one_picture_and_speaks_of_no_word_and_no_sentence(name: str, input_: str) -> None:
     app = open_page(name, depth="story", input=input_)
     told = [part.value for part in [*app.main.subheader, *app.main.markdown]]
     told += [part.proto.label for part in _within(app.main) if part.type == "page_link"]
-    assert not re.findall(r"\b(?:a|the|which) (?:word|sentence)\b", " ".join(told))
+    assert not re.findall(r"\bword\b|(?<!type a )\bsentence\b", " ".join(told))
+    assert len(charts(app)) == 1
 
 
 @pytest.mark.parametrize(
@@ -194,11 +196,10 @@ def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
     assert asking and all(rule.partition("{")[0].strip().startswith((".strip ", ".lit ")) for rule in asking)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", NAMES)
-def test_every_page_opens_in_both_languages_with_a_picture(name: str, language: str) -> None:
+@pytest.mark.parametrize(("name", "language"), [*zip(NAMES, cycle(LANGUAGES), strict=False)])
+def test_every_page_opens_and_has_the_glossary(name: str, language: str) -> None:
     app = open_page(name, lang=language)
-    assert charts(app) or app.get("bidi_component"), "no picture on first visit"
+    assert app.sidebar.button(key="glossary")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -225,15 +226,9 @@ def test_what_a_link_asks_for_is_not_what_visitors_begin_with() -> None:
         assert (choice.layer, choice.head) == wanted
 
 
-@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
-def test_every_depth_opens(depth: str) -> None:
-    app = open_page("attention", depth=depth)
-    assert bool(app.latex) == (depth in ("formula", "code"))
-
-
-@pytest.mark.parametrize("sentence", ["i", "i " * 200, *EXAMPLES["en"], *EXAMPLES["zh"]])
-def test_any_sentence_opens(sentence: str) -> None:
-    open_page("attention", s=sentence, layer="6", head="8")
+@pytest.mark.parametrize("sentence", [*EXAMPLES["en"], *EXAMPLES["zh"]])
+def test_an_example_is_read_as_it_stands(sentence: str) -> None:
+    assert not pipelines.pipeline("text").reader.read(sentence).notes
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -252,9 +247,7 @@ def test_what_cannot_be_read_gets_a_sentence_and_the_last_picture_stays(typed: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "typed", ["", "😀 cat", "<b>x</b> $x$ `x` :smile: [link](x)", "a\u202eb \u0000 c", "=1+1", "word " * 100]
-)
+@pytest.mark.parametrize("typed", ["", "=1+1 😀 <b>x</b> $x$ `x` :smile: [link](x) a\u202eb \u0000 c", "word " * 100])
 def test_hostile_sentences_break_no_page(name: str, typed: str) -> None:
     open_page(name, s=typed)
 
@@ -369,36 +362,6 @@ def test_edits_in_a_link_change_the_run_and_those_that_do_not_fit_are_named() ->
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.edits"]]
 
 
-@pytest.mark.parametrize("damage", ["missing", "truncated"])
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_missing_or_damaged_file_is_named(damage: str, language: str, monkeypatch, tmp_path) -> None:
-    for file in loading.WEIGHTS.iterdir():
-        if file.is_file():
-            content = file.read_bytes()
-            if file.name == "text.safetensors":
-                if damage == "missing":
-                    continue
-                content = content[: len(content) // 2]
-            (tmp_path / file.name).write_bytes(content)
-    monkeypatch.setattr(loading, "WEIGHTS", tmp_path)
-    _forget()
-    try:
-        app = AppTest.from_file(str(APP), default_timeout=60)
-        app.query_params["lang"] = language
-        app.run()
-        assert not app.exception
-        assert len(app.error) == 1
-        assert "text\\.safetensors" in app.error[0].value and "git checkout" in app.error[0].value
-    finally:
-        _forget()
-
-
-def _forget() -> None:
-    loading.trained.cache_clear()
-    pipelines.pipeline.cache_clear()
-    pipelines.run.cache_clear()
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -> None:
     app = open_page(name)
@@ -491,13 +454,14 @@ def traces_alive() -> set[int]:
     return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
 
 
-@pytest.mark.parametrize("name", [row.name for row in PAGES if row.group != "apart"])
-def test_a_story_is_told_in_ninety_words_without_symbols(name: str) -> None:
+@pytest.mark.parametrize("name", [*(row.name for row in PAGES if row.group != "apart"), "translation", "flat"])
+def test_a_story_is_told_in_ninety_words_and_one_picture_without_symbols(name: str) -> None:
     app = open_page(name, s="the dog chased the cat .", depth="story")
+    assert len(charts(app)) == (2 if name == "home" else 1)
     said = " ".join(str(element.value) for element in [*app.main.subheader, *app.main.markdown])
     words = [word for word in re.sub(r":\S+?-badge\[[^\]]*\]", "", said).split() if re.search(r"\w", word)]
     assert len(words) <= 90, said
-    assert not re.search(r"W_|γ|lecture note", said)
+    assert not re.search(r"W_|γ|√|softmax|lecture note|003", said)
 
 
 @pytest.mark.parametrize(

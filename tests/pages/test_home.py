@@ -53,10 +53,9 @@ def thumbnails(app) -> dict[str, np.ndarray]:
     return dict(zip(titles, (numbers(trace["z"]) for trace in drawn["data"]), strict=True))
 
 
-@pytest.mark.parametrize("depth", ["story", "formula"])
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("depth", "language"), [("story", "zh"), ("formula", "en")])
 @pytest.mark.parametrize("kind", ["sentence", "digit", "flat"])
-def test_opens_filled_for_every_input(kind: str, language: str, depth: str) -> None:
+def test_opens_filled_for_every_input(kind: str, depth: str, language: str) -> None:
     app = open_page("home", input=kind, lang=language, depth=depth)
     assert app.get("bidi_component") and len(charts(app)) == (2 if depth == "story" else 3)
     assert not app.warning

@@ -39,20 +39,12 @@ def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
     return app.run()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("kind", ["digit", "flat"])
+@pytest.mark.parametrize(("kind", "language"), [("digit", "zh"), ("flat", "en")])
 @pytest.mark.parametrize("name", [row.name for row in PAGES])
 def test_every_page_takes_a_drawing(name: str, kind: str, language: str) -> None:
     app = open_page(name, input=kind, lang=language, ink=sketch.to_code(FOUR))
     assert app.session_state["choice"].ink == INK
     assert catalogue(language)[f"{name}.title"] in [heading.value for heading in app.subheader]
-
-
-@pytest.mark.parametrize("kind", ["digit", "flat"])
-@pytest.mark.parametrize("name", ["attention", "heads", "layers"])
-def test_a_story_of_a_drawing_speaks_of_no_words(name: str, kind: str) -> None:
-    told = " ".join(part.value for part in open_page(name, input=kind, depth="story").markdown)
-    assert not re.search(r"\b(word|sentence)\b", told.replace("type a sentence", "")), told
 
 
 @pytest.mark.parametrize("layer", [1, 5])

@@ -6,7 +6,7 @@ import pytest
 from model.analysis import cosine_similarity, rollout
 from pages.ui.runs import pipelines
 from pages.ui.text import literal
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 PANELS = ("path", "lens", "alike", "lengths", "origin", "out")
@@ -93,10 +93,3 @@ def test_a_pre_norm_network_hands_on_its_sum_and_has_a_last_norm(kind: str, monk
 )
 def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_story_has_one_picture(lang: str) -> None:
-    app = open_page("layers", s=SENTENCE, depth="story", lang=lang)
-    assert len(charts(app)) == 1
-    assert "W_" not in texts(app)

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to
+from tests.pages.opening import assert_fine, figure, numbers, open_page, texts, turn_to
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -343,8 +344,7 @@ def test_equations_become_text_without_marks() -> None:
 # The paper's base size, untrained.
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", [row.name for row in PAGES])
+@pytest.mark.parametrize(("name", "language"), [*zip((row.name for row in PAGES), cycle(LANGUAGES), strict=False)])
 def test_every_page_opens_with_the_papers_base_size_and_says_that_it_is_untrained(name: str, language: str) -> None:
     app = open_page(name, s=SENTENCE, model="paper", lang=language)
     banner, ours = catalogue(language)["untrained.banner"], name in ("flat", "translation")  # about another network
@@ -404,12 +404,6 @@ def test_note_002_runs_to_the_shape_that_it_promises() -> None:
     shapes = rows["Out"].tolist()
     assert shapes[-1] == "2 × 10 × 512"
     assert "2 × 8 × 10 × 64" in shapes and "2 × 8 × 10 × 10" in shapes and "2 × 10 × 2048" in shapes
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_story_has_one_picture(lang: str) -> None:
-    app = open_page("shapes_and_cost", depth="story", lang=lang)
-    assert len(charts(app)) == 1
 
 
 def test_the_story_says_what_the_counts_say() -> None:

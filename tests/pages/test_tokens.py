@@ -10,7 +10,7 @@ from pages.ui.sections.order import PAIRS
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_pieces import byte_level, folder_of
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, result, texts, with_network
+from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, result, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
@@ -108,12 +108,6 @@ def test_every_sentence_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize("link", [{"input": "digit", "lang": "zh"}, {"input": "flat"}])
 def test_every_drawing_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
-
-
-@pytest.mark.parametrize("link", [{}, {"lang": "zh"}, {"input": "digit"}, {"input": "flat"}])
-def test_the_story_has_one_picture(link: dict[str, str]) -> None:
-    app = open_page("tokens", **{"s": SENTENCE, "depth": "story", **link})
-    assert len(charts(app)) == 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

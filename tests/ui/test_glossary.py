@@ -62,11 +62,6 @@ def test_each_has_a_text_that_fits_into_a_table_cell(name: str, language: str) -
         assert page in {row.name for row in PAGES}
 
 
-@pytest.mark.parametrize("name", [row.name for row in PAGES])
-def test_every_page_has_its_button(name: str) -> None:
-    assert open_page(name).sidebar.button(key="glossary")
-
-
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}, {"model": "paper"}])
 def test_the_button_shows_every_symbol_with_its_value(link: dict[str, str]) -> None:
     app = open_page("home", **link)
