@@ -246,6 +246,8 @@ class Pipeline:
         self.network = network.eval().requires_grad_(False)
         self.reader = reader
         self.measured = measured or {}
+        #: Why nothing computes the answer that it was trained for, where that is so.
+        self.unanswered: ReasonedError | None = None
         #: What is recorded of another input, which a patch comes from.
         self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 

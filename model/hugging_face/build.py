@@ -24,6 +24,12 @@ MOST = {
     "d_model": 8192, "heads": 256, "layers": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
     "vocab_size": 1_000_000, "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
 }  # fmt: skip
+MAY_BE_0 = ("segments", "d_embedding")
+#: By the reason of a ConfigError: what must be divided, and by what.
+DIVIDE = {"heads_do_not_divide": ("d_model", "heads"), "patches_do_not_fit": ("image_size", "patch_size")}
+#: For these reasons a checkpoint's answer cannot be computed; its stages can.
+OF_THE_ANSWER = ("architecture", "answer_setting", "tensor_untied")
+NO_ANSWER = Head("none")
 #: What LayerNorm's two were called in the first BERT.
 OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
 
@@ -35,7 +41,44 @@ def load_folder(path: str | Path) -> Pipeline:
     """
     folder = Folder(Path(path))
     theirs = folder.config()
-    family, head = _family(folder, theirs)
+    family = _family(folder, theirs)
+    try:
+        return _pipeline(folder, theirs, family, _head(folder, theirs, family))
+    except CheckpointError as error:
+        if error.reason not in OF_THE_ANSWER:
+            raise
+        pipeline = _pipeline(folder, theirs, family, NO_ANSWER)
+        pipeline.unanswered = error
+        return pipeline
+
+
+def config_of(path: str | Path) -> EncoderConfig:
+    """The configuration of a folder, from its config.json alone. Raises CheckpointError."""
+    folder = Folder(Path(path))
+    theirs = folder.config()
+    family = _family(folder, theirs)
+    head = NO_ANSWER if unanswered(path) else _head(folder, theirs, family)
+    return _config(folder, theirs, family, head)
+
+
+def unanswered(path: str | Path) -> CheckpointError | None:
+    """Why nothing computes the answer of a folder whose stages can be shown, by its config.json; None: it is computed.
+
+    Raises CheckpointError for a folder that cannot be read at all.
+    """
+    folder = Folder(Path(path))
+    theirs = folder.config()
+    family = _family(folder, theirs)
+    try:
+        _config(folder, theirs, family, _head(folder, theirs, family))
+    except CheckpointError as error:
+        if error.reason not in OF_THE_ANSWER:
+            raise
+        return error
+    return None
+
+
+def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> Pipeline:
     config = _config(folder, theirs, family, head)
     with WithoutNumbers():  # those come from the file
         network = network_for(config)
@@ -46,38 +89,41 @@ def load_folder(path: str | Path) -> Pipeline:
     return Pipeline(folder.name, network, _reader(folder, config, _labels(theirs, config)))
 
 
-def config_of(path: str | Path) -> EncoderConfig:
-    """The configuration of a folder, from its config.json alone. Raises CheckpointError."""
-    folder = Folder(Path(path))
-    theirs = folder.config()
-    return _config(folder, theirs, *_family(folder, theirs))
-
-
 # -- config.json ---------------------------------------------------------------------------------------------------
 
 
-def _family(folder: Folder, theirs: Mapping[str, Any]) -> tuple[Family, Head]:
-    kind = str(theirs.get("model_type"))
-    if kind not in FAMILIES:
-        raise CheckpointError("family", folder=folder.name, family=kind[:40], families=", ".join(FAMILIES))
+def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
+    families = ", ".join(FAMILIES)
+    if (kind := theirs.get("model_type")) is None:
+        timm = "timm_" * ("architecture" in theirs and "pretrained_cfg" in theirs)
+        raise CheckpointError(f"{timm}no_family", folder=folder.name, families=families)
+    if kind not in tuple(FAMILIES):
+        raise CheckpointError("family", folder=folder.name, family=str(kind)[:40], families=families)
     family = FAMILIES[kind]
-    _check_settings(folder, theirs, family.only)
+    _check_settings(folder, theirs, family.only, "setting")
+    return family
+
+
+def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
+    """The head that `architectures` names; of a folder without that, none. Raises CheckpointError for another."""
+    kind = str(theirs["model_type"]).replace("-", "").replace("_", "")
     architectures = theirs.get("architectures")
-    architecture = str(architectures[0] if isinstance(architectures, list) and architectures else kind + "Model")
+    architecture = str(architectures[0] if isinstance(architectures, list) and architectures else f"{kind}Model")
     for end, head in family.heads.items():
-        if architecture.lower() == (kind.replace("-", "") + end).lower():
-            _check_settings(folder, theirs, head.only)
-            return family, head
-    raise CheckpointError(
-        "architecture", folder=folder.name, architecture=architecture[:60], heads=", ".join(family.heads)
-    )
+        if architecture.lower() == (kind + end).lower():
+            _check_settings(folder, theirs, head.only, "answer_setting")
+            return head
+    heads = ", ".join(family.heads)
+    raise CheckpointError("architecture", folder=folder.name, architecture=architecture[:60], heads=heads)
 
 
-def _check_settings(folder: Folder, theirs: Mapping[str, Any], only: Mapping[str, tuple[object, ...]]) -> None:
+def _check_settings(
+    folder: Folder, theirs: Mapping[str, Any], only: Mapping[str, tuple[object, ...]], reason: str
+) -> None:
     """Raise CheckpointError for a setting that has another value than those that we compute."""
     for setting, allowed in only.items():
         if theirs.get(setting, allowed[0]) not in allowed:
-            raise CheckpointError("setting", folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
+            raise CheckpointError(reason, folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
 
 
 def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
@@ -86,13 +132,16 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     for ours, name in family.settings.items():
         if (value := theirs.get(name)) is None:
             raise CheckpointError("no_setting", folder=folder.name, setting=name)
-        if kinds[ours] is int and (type(value) is not int or not 0 <= value <= MOST[ours]):
+        if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
         if kinds[ours] is float and (not isinstance(value, float | int) or not 0 < value < 1):
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
         settings[ours] = value
     if "max_len" in settings:
         settings["max_len"] -= _positions_in_front(folder, family, theirs)
+        if settings["max_len"] < 1:
+            name = family.settings["max_len"]
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"]:  # then nothing widens it
@@ -104,8 +153,11 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings |= {"head": head.kind, "pooler": head.pooler, "distillation_head": head.distillation}
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
-        values = ", ".join(f"{name} {value}" for name, value in error.values.items())
-        raise CheckpointError("setting", folder=folder.name, setting=error.reason, value=values) from error
+        if error.reason not in DIVIDE:
+            raise
+        whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
+        sizes = {"value": theirs[whole], "by": theirs[part]}
+        raise CheckpointError("not_divided", folder=folder.name, setting=whole, part=part, **sizes) from error
 
 
 def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any]) -> int:
@@ -129,7 +181,7 @@ def _check_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> N
     kind = theirs.get("problem_type") or "single_label_classification"
     if kind != "single_label_classification" or classes == 1:
         value = kind if kind != "single_label_classification" else "regression (one number)"
-        raise CheckpointError("setting", folder=folder.name, setting="problem_type", value=str(value)[:40])
+        raise CheckpointError("answer_setting", folder=folder.name, setting="problem_type", value=str(value)[:40])
 
 
 def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
@@ -165,13 +217,23 @@ def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_
         if rows:
             weights["embedding.positions.apart"] = ours[rows - 1]
         weights[key] = ours[rows:] if rows else ours
+    unread = (*family.unread, *_other_heads(family))
     for name, stored in found.items():
         if key := head.copies.get(name):
             if stored.shape != weights[key].shape or not torch.equal(stored.read().float(), weights[key]):
-                raise CheckpointError("tensor_untied", folder=folder.name, tensor=name)
-        elif not any(fnmatch(name, pattern) for pattern in family.unread):
+                other = _their_name(key, family, head, prefix)
+                raise CheckpointError("tensor_untied", folder=folder.name, tensor=name, other=other)
+        elif head is NO_ANSWER and prefix and not name.startswith(prefix):
+            continue  # of an answer that is not computed
+        elif not any(fnmatch(name, pattern) for pattern in unread):
             raise CheckpointError("tensor_left_over", folder=folder.name, tensor=name)
     return weights
+
+
+def _other_heads(family: Family) -> set[str]:
+    """Patterns of the tensors of a family's heads: what was trained before stands under many an answer's weights."""
+    names = (name for head in family.heads.values() for name in (*head.names.values(), *head.copies))
+    return {f"{name.partition('.')[0]}.*" for name in names if not name.startswith(f"{family.prefix}.")}
 
 
 def _as_it_is(tensor: Tensor) -> Tensor:

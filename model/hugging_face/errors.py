@@ -13,16 +13,35 @@ SENTENCES = {
         "save_pretrained(folder, safe_serialization=True) of the transformers library"
     ),
     "family": "{folder} holds a model of the family {family}; those that are read are {families}",
-    "architecture": "{folder} holds a {architecture}, whose head is not read; those that are read end in {heads}",
+    "no_family": (
+        "config.json in {folder} does not say model_type; a folder as the transformers library saves it does, and "
+        "those that are read say {families}"
+    ),
+    "timm_no_family": (
+        "{folder} was saved by timm, whose names are not read; the same model as the transformers library saves it is, "
+        "where its model_type is one of {families}"
+    ),
+    "architecture": (
+        "{folder} holds a {architecture}, whose answer is not computed here: its stages are shown without it; answers "
+        "are computed of those whose names end in {heads}"
+    ),
+    "answer_setting": (
+        "config.json in {folder} says {setting} = {value}, with which the answer is not computed here: its stages are "
+        "shown without it"
+    ),
     "no_setting": "config.json in {folder} does not say {setting}",
     "setting": "config.json in {folder} says {setting} = {value}, which this encoder does not compute",
     "size": "config.json in {folder} says {setting} = {value}, which is no size for an encoder here",
+    "not_divided": "config.json in {folder} says {setting} = {value} and {part} = {by}, which does not divide it",
     "tensor_missing": "the weights in {folder} lack {tensor}",
     "tensor_left_over": "the weights in {folder} hold {tensor}, which no part of this encoder reads",
     "tensor_shape": "{tensor} in {folder} has the shape {found}, where the configuration asks for {expected}",
     "tensor_kind": "{tensor} in {folder} holds numbers of the kind {kind}; those that are read have a floating point",
     "tensor_not_finite": "{tensor} in {folder} holds numbers that are not finite",
-    "tensor_untied": "{tensor} in {folder} differs from the matrix that looks words up; here they are one",
+    "tensor_untied": (
+        "{tensor} in {folder} differs from {other}; here they are one, so the answer is not computed, and the stages "
+        "are shown without it"
+    ),
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",
     "tokenizer_fails": "the tokenizer in {folder} fails where it reads a sentence: {why}",
     "tokenizer_slow": "the tokenizer in {folder} did not read some sentences within {seconds} seconds",

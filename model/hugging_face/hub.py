@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from model.hugging_face.build import config_of
+from model.hugging_face.build import config_of, unanswered
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.folder import SHARDS, WHOLE
 
@@ -78,11 +78,17 @@ def found(name: str) -> Path:
 
 
 def main() -> None:
+    """Fetch what is no folder here; and say what cannot be read of the others, or answered, before a server starts."""
     for name in sys.argv[1:]:
         try:
-            fetch(name)
+            folder = fetch(name)
         except (HubError, CheckpointError) as error:
             sys.exit(str(error))
+        try:
+            if why := unanswered(folder):
+                print(why, file=sys.stderr)
+        except CheckpointError as error:
+            print(error, file=sys.stderr)
 
 
 if __name__ == "__main__":

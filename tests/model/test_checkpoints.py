@@ -394,20 +394,20 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "weights elsewhere": ("outside", lambda f: linked_out(f, "model.safetensors")),
     "config elsewhere": ("outside", lambda f: linked_out(f, "config.json")),
     "another family": ("family", lambda f: rewritten(f, model_type="gpt2")),
-    "no family": ("family", lambda f: rewritten(f, model_type=None)),
-    "another head": ("architecture", lambda f: rewritten(f, architectures=["BertForTokenClassification"])),
-    "a decoder": ("architecture", lambda f: rewritten(f, architectures=["BertLMHeadModel"])),
+    "a list for a family": ("family", lambda f: rewritten(f, model_type=["bert"])),
+    "no family": ("no_family", lambda f: rewritten(f, model_type=None)),
+    "timm": ("timm_no_family", lambda f: rewritten(f, model_type=None, architecture="vit", pretrained_cfg={})),
     "relative positions": ("setting", lambda f: rewritten(f, position_embedding_type="relative_key")),
     "rotary positions": ("family", lambda f: rewritten(f, model_type="modernbert")),
-    "another activation": ("setting", lambda f: rewritten(f, hidden_act="silu")),
+    "another activation": ("setting", lambda f: rewritten(f, hidden_act="mish")),
     "a list for an activation": ("setting", lambda f: rewritten(f, hidden_act=["gelu"])),
-    "heads that do not divide": ("setting", lambda f: rewritten(f, num_attention_heads=7)),
-    "a bend of the head's own": ("setting", lambda f: rewritten(f, hidden_act="relu")),
+    "heads that do not divide": ("not_divided", lambda f: rewritten(f, num_attention_heads=7)),
     "no width": ("no_setting", lambda f: rewritten(f, hidden_size=None)),
     "a huge width": ("size", lambda f: rewritten(f, hidden_size=10**18)),
     "endless layers": ("size", lambda f: rewritten(f, num_hidden_layers=10**9)),
     "a huge vocabulary": ("size", lambda f: rewritten(f, vocab_size=10**12)),
-    "no layers": ("setting", lambda f: rewritten(f, num_hidden_layers=0)),
+    "no places": ("size", lambda f: rewritten(f, **ROBERTA, pad_token_id=1, max_position_embeddings=2)),
+    "no layers": ("size", lambda f: rewritten(f, num_hidden_layers=0)),
     "a width in words": ("size", lambda f: rewritten(f, hidden_size="24")),
     "a negative width": ("size", lambda f: rewritten(f, hidden_size=-24)),
     "a filler that is no number": ("size", lambda f: rewritten(f, **ROBERTA, pad_token_id="<pad>")),
@@ -422,7 +422,6 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no axes": ("tensor_shape", lambda f: other_tensors(f, lambda w: w.update({PLACES: torch.tensor(1.0)}))),
     "not finite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.nan))),
     "infinite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.inf))),
-    "another answer matrix": ("tensor_untied", lambda f: other_tensors(f, answer_from_elsewhere)),
     "a pipe for a config": ("damaged", lambda f: as_pipe(f, "config.json")),
     "a pipe for a tokenizer": ("damaged", lambda f: as_pipe(f, "tokenizer.json")),
     "a pipe for weights": ("damaged", lambda f: as_pipe(f, "model.safetensors")),
@@ -453,6 +452,46 @@ def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path, monkey
     assert raised.value.reason == reason
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 300
     assert not (folder / "exploded").exists()
+
+
+UNANSWERED: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "another head": ("architecture", lambda f: rewritten(f, architectures=["BertForMultipleChoice"])),
+    "a bend of the head's own": ("answer_setting", lambda f: rewritten(f, hidden_act="relu")),
+    "another answer matrix": ("tensor_untied", lambda f: other_tensors(f, answer_from_elsewhere)),
+}
+
+
+@pytest.mark.parametrize("what", UNANSWERED)
+def test_the_stages_are_there_where_the_answer_cannot_be_computed(what: str, tmp_path: Path) -> None:
+    reason, change = UNANSWERED[what]
+    shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
+    change(tmp_path / "bert")
+    pipeline = load(str(tmp_path / "bert"))
+    assert pipeline.unanswered.reason == reason and "\n" not in str(pipeline.unanswered)
+    trace = pipeline(ONE)
+    assert trace.answer == () and "logits" not in trace
+    network = transformers.BertModel.from_pretrained(tmp_path / "bert", attn_implementation="eager").eval()
+    close(trace.states(), torch.cat(answer_of(network, trace).hidden_states))
+
+
+def test_what_is_said_of_a_folder_names_its_own_settings_and_tensors(tmp_path: Path) -> None:
+    for change, said in (
+        (lambda f: rewritten(f, num_hidden_layers=0), "num_hidden_layers = 0"),
+        (lambda f: rewritten(f, num_attention_heads=7), "hidden_size = 24 and num_attention_heads = 7"),
+        (lambda f: rewritten(f, model_type=None), "model_type"),
+        (lambda f: other_tensors(f, other_bias), "decoder.bias in bert differs from cls.predictions.bias"),
+    ):
+        shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert", dirs_exist_ok=True)
+        change(tmp_path / "bert")
+        try:
+            found = str(load(str(tmp_path / "bert")).unanswered)
+        except CheckpointError as error:
+            found = str(error)
+        assert said in found and "positive" not in found and "matrix" not in found
+
+
+def other_bias(weights: dict[str, torch.Tensor]) -> None:
+    weights["cls.predictions.decoder.bias"] = torch.ones(31)
 
 
 def save_again(folder: Path, seed: int) -> transformers.PreTrainedModel:

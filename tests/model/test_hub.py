@@ -97,6 +97,18 @@ def test_why_nothing_is_fetched_is_said_in_one_sentence(
     assert said in str(ended.value.code) and "\n" not in str(ended.value.code)
 
 
+def test_what_cannot_be_answered_or_read_is_said_before_the_server_starts(
+    online: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(online.online, architectures=["BertForMultipleChoice"])
+    online.cache.mkdir(parents=True)
+    (online.cache / "config.json").write_text('{"model_type": "mamba"}')
+    monkeypatch.setattr(sys, "argv", ["hub", str(online.online), str(online.cache)])
+    hub.main()
+    unanswered, unread = capsys.readouterr().err.splitlines()
+    assert "BertForMultipleChoice" in unanswered and "mamba" in unread
+
+
 def test_without_the_package_it_says_how_to_get_it(online: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(hub.HubError, match="pip install huggingface_hub"):

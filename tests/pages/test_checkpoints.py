@@ -14,8 +14,8 @@ from model.hugging_face.errors import SENTENCES
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state.offered import offered
-from pages.ui.text import LANGUAGES, catalogue
-from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, save_again, theirs
+from pages.ui.text import LANGUAGES, catalogue, t
+from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewritten, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, texts
 
@@ -232,6 +232,28 @@ def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pyte
     app.run()
     assert [error.value for error in app.error if "mamba" in error.value and "roberta" in error.value]
     assert not app.exception
+
+
+def test_a_folder_that_vanishes_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertModel")[1], tmp_path / "bert")
+    (name,) = offer(monkeypatch, tmp_path / "bert")
+    app = open_page("attention", model=name, s="the cat")
+    shutil.rmtree(tmp_path / "bert")
+    app.run()
+    assert [error.value for error in app.error] == [t("error.checkpoint_no_folder", folder="bert")]
+
+
+def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
+    rewritten(tmp_path / "bert", architectures=["BertForMultipleChoice"], problem_type="multiple_choice")
+    (name,) = offer(monkeypatch, tmp_path / "bert")
+    for page in ("home", "attention", "answer", "what_if"):
+        app = open_page(page, model=name, depth="numbers", s="the cat sat")
+        assert charts(app) and not app.error
+        if page == "answer":
+            assert any("`BertForMultipleChoice`" in info.value for info in app.info)
 
 
 def test_a_link_to_a_network_that_is_not_offered_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

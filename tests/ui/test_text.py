@@ -151,3 +151,8 @@ def test_no_symbol_is_marked_as_one_within_mathematics(language: str) -> None:
 
 def test_chinese_sentences_stand_behind_each_other_without_a_space() -> None:
     assert joined("一。 二。 三") == "一。二。三" and joined("One. Two.") == "One. Two."
+
+
+def test_between_the_marks_of_code_nothing_is_escaped() -> None:
+    said = t("error.checkpoint_setting", folder="a`_b", setting="problem_type", value="x*y")
+    assert "`problem_type`" in said and "`a'_b`" in said and "`x*y`" in said

@@ -38,7 +38,10 @@ def pipeline(name: str) -> Pipeline:
     """
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
     with deadline.not_counted():
-        loaded = untrained() if name == "untrained" else load(str(offered().get(name, name)))
+        folder = offered().get(name)
+        if folder is not None and not folder.is_dir():  # it was there when the server started
+            raise CheckpointError("no_folder", folder=folder.name)
+        loaded = untrained() if name == "untrained" else load(str(folder or name))
         # What is here now stays for good: collecting garbage need not look at it again.
         give_back()
         gc.freeze()

@@ -26,6 +26,9 @@ def of_input(view: View, name: str) -> str:
 
 def no_head(view: View) -> None:
     """Why there is no answer."""
+    if why_not := view.pipeline.unanswered:
+        st.info(t(f"error.checkpoint_{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
+        return
     why = of_input(view, "no_head") if view.choice.checkpoint else "untrained.no_answer"
     st.info(t(why), icon=":material/lightbulb:")
 

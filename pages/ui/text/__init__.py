@@ -15,6 +15,8 @@ from pages.ui.text.numbers import written
 
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
+#: What Markdown shows letter by letter, its marks included.
+CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
 ADDRESS = re.compile(r"\bwww(?=\.)|:(?=//)|(?<=\w)@(?=\w)", re.IGNORECASE)
 #: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
@@ -69,7 +71,8 @@ def plain(name: str, /, **values: object) -> str:
 
 def t(name: str, /, **values: object) -> str:
     """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
-    return _filled(SYMBOL.sub(r"$\1$", _text(name)), values, literal)
+    pieces = CODE.split(SYMBOL.sub(r"$\1$", _text(name)))
+    return "".join(_filled(piece, values, _in_code if i % 2 else literal) for i, piece in enumerate(pieces))
 
 
 def typed(words: str, **values: object) -> str:
@@ -121,6 +124,11 @@ def literal(text: str) -> str:
     """
     unlinked = ADDRESS.sub("\\g<0>\u200b", " ".join(text.split()))
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", unlinked)
+
+
+def _in_code(text: str) -> str:
+    """As `literal` between the marks of code, where an escape would be seen."""
+    return " ".join(text.replace("`", "'").split())
 
 
 def unmarked(text: str) -> str:
