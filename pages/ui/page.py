@@ -19,7 +19,7 @@ from pages.ui.figures.equations import in_one_line
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
-from pages.ui.frame.contents import PAGES, PageRow
+from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.navigation import go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
@@ -265,7 +265,8 @@ class Page(View):
                 open_share(asked)  # as the address has it, with what waits for another input
         for arrow, (down, across) in ARROWS.items():
             field, count = ("layer", self.config.layers) if down else ("head", self.config.heads)
-            self.on_key(arrow, partial(go_on, field, down or across, count))
+            if field in self.heeds:
+                self.on_key(arrow, partial(go_on, field, down or across, count))
         if self.choice.big:
             self._turn_by_key()
         if self.choice.pipeline == "untrained" and made is own:
@@ -363,7 +364,7 @@ class Page(View):
         In a presentation the row holds all that stands above the picture beyond the story: the page's name and
         equation, and the way on, since a picture that fills the screen leaves no room for them elsewhere.
         """
-        big, own = self.choice.big, next(row for row in PAGES if row.name == self.name)
+        big, own = self.choice.big, ROWS[self.name]
         under = stage_shapes(self.trace) if run and not big else {}
         stops = [
             Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""), row.icon, row.group)
@@ -392,10 +393,11 @@ class Page(View):
     def _bracket(self, own: PageRow) -> Bracket:
         """How many layers and heads this run has. Which are chosen is said only where the page is about one of them."""
         layers, heads = self.config.layers, self.config.heads
-        layer, head = (self.layer, self.head) if own.group == "layer" else (-1, -1)
+        about = self.heeds if own.group == "layer" else ()
+        layer, head = self.layer if "layer" in about else -1, self.head if "head" in about else -1
         said = plain("frame.layers_and_heads", layers=layers, heads=heads)
-        if own.group == "layer":
-            said += " · " + self.where()
+        if about:
+            said += " · " + self.is_about()
         return Bracket(layers, layer, heads, head, said)
 
     def _passing(self, own: PageRow) -> Passing | None:
@@ -458,7 +460,7 @@ class Page(View):
             taken = self._pictures[names[wanted]]
             file = self.file_name(self.name, wanted, taken.where)
             whose = (plain(f"{self.name}.title"), wanted, taken.where, *taken.runs, *self._changes(), self.about())
-            about = " · ".join(whose)
+            about = " · ".join(filter(None, whose))
             with csv:
                 make_csv = partial(lambda make_table: exports.csv(make_table(), about), taken.make_table)
                 st.download_button("CSV", make_csv, f"{file}.csv", "text/csv", **look)
@@ -478,7 +480,7 @@ class Page(View):
         words = {name: plain(f"common.handout_{name}") for name in ("see", "says", "again")}
         words["language"] = self.choice.lang
         first = next(iter(self._pictures.values()))
-        about = " · ".join((first.where, *first.runs, *self._changes(), self.about()))
+        about = " · ".join(filter(None, (first.where, *first.runs, *self._changes(), self.about())))
         pictures = {f"{self.name}.{name}": taken for name, taken in self._pictures.items()}
         whole = address(st.context.url or "", self.choice)
         named = plain(f"{self.name}.title"), self._question(self.name), self._equation

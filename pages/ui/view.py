@@ -19,6 +19,7 @@ from pages.ui.figures.equations import in_words
 from pages.ui.figures.notation import write_as
 from pages.ui.figures.theme import draw_on
 from pages.ui.frame import exports
+from pages.ui.frame.contents import LAYER_AND_HEAD, ROWS
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound
 from pages.ui.runs.measure import Measure
@@ -123,10 +124,21 @@ class View(Runs):
         layer, head = of or (self.layer, self.head)
         return plain("common.where", layer=layer + 1, head=head + 1)
 
+    @property
+    def heeds(self) -> tuple[str, ...]:
+        """Which of "layer" and "head" change what the page shows now."""
+        return ROWS[self.name].heeds(self.choice.depth)
+
+    def is_about(self, of: tuple[int, int] | None = None) -> str:
+        """Of which layer and head the page is: those that the reader chose, as far as they matter here, or others."""
+        if of or self.heeds == LAYER_AND_HEAD:
+            return self.where(of)
+        return plain("change.layer", number=self.layer + 1) if self.heeds else ""
+
     def head_line(self, of: tuple[int, int] | None = None) -> None:
-        """Say above a presentation of which layer and head the page is: those that the reader chose, or others."""
-        if self.choice.big:
-            self._head_line.markdown(f":gray[{self.where(of)}]", width="content")
+        """Say above a presentation what the page is about."""
+        if self.choice.big and (where := self.is_about(of)):
+            self._head_line.markdown(f":gray[{where}]", width="content")
 
     def about(self) -> str:
         """What the files of this page are about: "i love you ."."""
@@ -232,13 +244,14 @@ class View(Runs):
                     self.equation(equation, width="content")
             else:
                 st.markdown(heading)
+        where = self.is_about(of_head)
         ended = title if title.endswith(("?", "？")) else title + plain("common.full_stop")
         chart(
             figure,
             f"{self.name}.{name}",
             alt=joined(f"{ended} {unmarked(sentence)}"),
-            file=self.file_name(self.name, title, self.where(of_head)),
-            caption=" · ".join((title, self.where(of_head), self.about())),
+            file=self.file_name(self.name, title, where),
+            caption=" · ".join(filter(None, (title, where, self.about()))),
             on_pick=on_pick,
             at_once=at_once,
         )
@@ -250,7 +263,7 @@ class View(Runs):
         make_table = table if callable(table) else lambda: table
         runs = self._compared_with(compared or ("other" if still else None))
         written = equation or (quantity.equation if quantity and self.choice.at_least("formula") else "")
-        taken = exports.Taken(title, figure, make_table, self.where(of_head), runs, unmarked(sentence), written)
+        taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), written)
         self._pictures[name] = taken
         if of_head:
             self.head_line(of_head)

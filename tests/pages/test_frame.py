@@ -16,7 +16,7 @@ from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
 from pages.ui.components.diagram import passed
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import PAGES, PageRow
 from pages.ui.frame.sidebar import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.server import assets
@@ -483,3 +483,21 @@ def test_bars_and_boxes_answer_with_what_is_under_the_mouse_and_can_be_saved_as_
         if {trace["type"] for trace in figure["data"]} & {"bar", "box"}:
             assert figure["layout"].get("hoverdistance", 20) > 0  # -1 would answer with the last of them
         assert chart["file"].startswith("glass-encoder-")
+
+
+@pytest.mark.parametrize("about", [{"s": "the cat sat on the [MASK] ."}, {"input": "digit"}], ids=["sentence", "digit"])
+@pytest.mark.parametrize("row", [row for row in PAGES if row.name not in ("lesson", "class")], ids=lambda row: row.name)
+def test_a_story_lets_choose_the_layer_and_the_head_if_they_change_it(row: PageRow, about: dict[str, str]) -> None:
+    def shown(**link: str) -> tuple[AppTest, object]:
+        app = open_page(row.name, depth="story", **about, **link)
+        return app, (texts(app), [(chart["key"], chart["alt"], chart["figure"]) for chart in charts(app)])
+
+    app, before = shown(layer="2", head="1")
+    there = {slider.key for slider in app.sidebar.slider} & {"layer", "head"}
+    assert there == set(row.told_of)
+    assert (row.told_of == ()) == (before == shown(layer="3", head="2")[1])
+    if row.told_of:
+        assert ("layer" in there, "head" in there) == (
+            before != shown(layer="3", head="1")[1],
+            before != shown(layer="2", head="2")[1],
+        )

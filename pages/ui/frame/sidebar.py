@@ -7,6 +7,7 @@ import streamlit as st
 from model.config import DECODER
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.frame.changes_bar import compare_box
+from pages.ui.frame.contents import LAYER_AND_HEAD, ROWS
 from pages.ui.frame.pickers import bound, either, sentence_box
 from pages.ui.runs import pipelines
 from pages.ui.state import link, pictures, sketch
@@ -98,23 +99,29 @@ def to_see() -> bytes | None:
 
 
 def places(page: str) -> None:
-    """Layer and head: a page draws them, since its arrow keys move them, too. page: its name."""
+    """Layer and head, where they change what is shown: a page draws them, since its arrow keys move them, too.
+
+    page: its name.
+    """
     config = pipelines.config(st.session_state["choice"].pipeline)
+    heeded = ROWS[page].heeds(st.session_state["depth"])
     with st.session_state[PLACES]:
-        for name in ("layer", "head"):
+        for name in LAYER_AND_HEAD:
             most, in_decoder = getattr(config, f"{name}s"), getattr(DECODER, f"{name}s")
             _fit(name, max(most, in_decoder) if _writes(page) else most)
-            if _writes(page):
+            if name in heeded and _writes(page):
                 _number_in_decoder(name, in_decoder)
-            else:
+            elif name in heeded:
                 _number(name, most)
 
 
 def aids(page: str, choice: Choice) -> None:
     """What helps on every page: another input to compare this one with, which keys there are, and the glossary."""
     compare_box(choice)
-    with st.container(key="which_keys"):  # where nothing but fingers is, style.css hides it
-        st.caption(t("translation.keys" if _writes(page) else "frame.keys"))
+    if heeded := ROWS[page].heeds(choice.depth) if page in ROWS else ():  # an address may lead to none
+        with st.container(key="which_keys"):  # where nothing but fingers is, style.css hides it
+            keys = "keys" if heeded == LAYER_AND_HEAD else "keys_layer"
+            st.caption(t("translation.keys" if _writes(page) else f"frame.{keys}"))
     opener("glossary", ":material/dictionary:")
     opener("share", SHARE_ICON)
 
