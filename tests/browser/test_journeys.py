@@ -394,8 +394,8 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
     with browser.new_context(**PHONE) as phone:
         watch(phone, requests)
         page = phone.new_page()
-        page.goto(f"{app_url}?layer=1&head=1")
-        title(page, "home")
+        page.goto(f"{app_url}/heads?layer=1&head=1")
+        title(page, "heads")
         page.get_by_test_id("stExpandSidebarButton").tap()
         write(page, SENTENCE)
         choose(page, layer=2, head=1)

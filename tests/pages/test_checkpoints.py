@@ -46,7 +46,7 @@ def test_every_page_opens_with_a_real_checkpoint(page: str, lang: str, monkeypat
     depth = {"en": "code", "zh": "story"}[lang]
     app = open_page(page, lang=lang, model=name, depth=depth, s=PAIR, layer="6", head="12")
     assert app.selectbox(key="model").value == name
-    assert page == "translation" or app.slider(key="head").value == 12
+    assert page == "translation" or app.session_state["head"] == 12
     assert not app.warning
 
 
