@@ -148,19 +148,6 @@ def test_a_visitor_without_a_link_begins_with_a_question_and_its_answer(
     assert {urlsplit(url).scheme for url in requests} >= {"http", "ws"}, "the watch on requests saw nothing"
 
 
-def test_sentence_layer_and_head_are_kept_on_a_walk_through_all_pages(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}?{FORMULA}")
-    title(page, "home")
-    write(page, SENTENCE)
-    choose(page, layer=2, head=3)
-    for row in [*PAGES[1:], PAGES[0]]:
-        walk_to(page, row.name)
-        expect_choice(page, SENTENCE, 2, 3)
-        assert urlsplit(page.url).path.strip("/") == ("" if row.name == "home" else row.name)
-    walk_to(page, "home")  # the page that is open already
-    expect_choice(page, SENTENCE, 2, 3)
-
-
 def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     page: Page, app_url: str, browser: Browser, requests: list[str]
 ) -> None:
