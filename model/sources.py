@@ -5,11 +5,14 @@ deviation of the whole vector; each deviation is held as it was in this run. Tha
 left is linear, and the parts add up. They tell what a number is made of. What it would be without one of them is
 another question: the deviations would be others, and the layers behind would answer to it.
 
+`made_of` opens a part of an answer's lead further: attention into heads, a head into what it takes from each token, and
+that into the sources of that token, back to the words.
+
 A source is named by its key, "embedding.tokens", "layers.0.ffn.output"; a head by itself "layers.0.attention.heads[2]".
 What all biases bring is called BIAS, and what an edit puts in EDIT.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +32,7 @@ SOURCES = (
 #: The operations that a sum is followed through.
 SUMS = ("add", "mean", "norm", "linear", "first", "second")
 BIAS, EDIT = "bias", "edit"
+ROUNDING = 1e-5  # what single precision may leave of a sum
 Sum = dict[Any, np.ndarray]  # name of a source, or of a pair of them -> its part, float64
 
 
@@ -146,11 +150,154 @@ def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool
     sources = of_sum(trace, trace.graph.Z, heads, followed)
     if followed != reads:
         sources = {name: part[reads] for name, part in sources.items()}
-    vectors = np.stack([0 * trace.Z[reads], *sources.values()])
+    value, losses = _losses(trace, np.stack([*sources.values()]), trace.Z[reads], output, against)
+    return Lead(value, dict(zip(sources, losses.tolist(), strict=True)), exact)
+
+
+def _losses(trace: Trace, vectors: np.ndarray, Z: np.ndarray, output: int, against: int) -> tuple[float, np.ndarray]:
+    """The lead of one logit over another as the head reads it from Z (token, d_model), and by how much it falls without
+    each of some vectors (part, token, d_model).
+    """
     with torch.inference_mode():
-        found = trace.network.read_out(torch.from_numpy(trace.Z[reads] - vectors).float())
+        found = trace.network.read_out(torch.from_numpy(Z - np.stack([0 * Z, *vectors])).float())
     leads = (found[..., output] - found[..., against]).reshape(-1).double().numpy()
-    return Lead(float(leads[0]), dict(zip(sources, (leads[0] - leads[1:]).tolist(), strict=True)), exact)
+    return float(leads[0]), leads[0] - leads[1:]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one place of the network has in what the answer is read from; it can be opened: what is it made of?
+
+    That is read as one number, the lead, where the head is linear; else as the vector that the head reads.
+
+    name: of a source, of a head, "layers.0.attention.heads[2]", or of what that takes from one token,
+    "layers.0.attention.V[2]". token: where that stands; None for what comes from everywhere. value: what it has in what
+    is read, a number or (d_model,). slope: how that grows with each number of the place, all else held, (number,) or
+    (d_model, number); None where there is nothing to open.
+    """
+
+    name: str
+    token: int | None
+    value: np.ndarray
+    slope: np.ndarray | None = None
+
+
+def all_of_it(trace: Trace, output: int, against: int, token: int = 0) -> Part:
+    """The whole that is opened first: the lead of `output` over `against`, or the vector that the head reads for it."""
+    if _is_sum(trace.graph, "logits"):
+        logits = _value(trace, "logits")
+        slope = np.zeros(len(logits))
+        slope[output] += 1
+        slope[against] -= 1
+        return Part("logits", 0, slope @ logits, slope)
+    Z = _value(trace, trace.graph.Z)[token if trace.config.head == "masked-word" else 0]
+    return Part(trace.graph.Z, token if trace.config.head == "masked-word" else 0, Z, np.eye(len(Z)))
+
+
+def made_of(trace: Trace, part: Part) -> list[Part]:
+    """What a part is made of; it is their sum. Nothing for words, positions and biases, which are there from the start.
+
+    Attention is its heads, a head what it takes from each token, and that, like a FFN, what was read there. Held as
+    they were in this run are the deviations of LayerNorm, the weights of attention, and which share of its input each
+    neuron lets through its activation function: so all of it adds up. What edits put in is EDIT. Raises ValueError
+    where an edit stands on the way through sums.
+    """
+    if part.slope is None:
+        return []
+    key, head = part.name.removesuffix("]").partition("[")[::2]
+    prefix, slope, token = key.rpartition(".")[0] + ".", part.slope, part.token or 0
+    if key.endswith("attention.output"):
+        linear, heads = trace.network.get_submodule(trace.graph[key].module or ""), _value(trace, f"{prefix}heads")
+        slopes = np.split(slope @ linear.weight.double().numpy(), len(heads), axis=-1)
+        found = [Part(f"{prefix}heads[{i}]", token, one @ heads[i, token], one) for i, one in enumerate(slopes)]
+        found.append(Part(BIAS, None, slope @ linear.bias.double().numpy()))
+    elif key.endswith("attention.heads"):
+        weights, V = (_value(trace, f"{prefix}{name}")[int(head)] for name in ("weights", "V"))
+        found = [
+            Part(f"{prefix}V[{head}]", i, weight * slope @ V[i], weight * slope)
+            for i, weight in enumerate(weights[token])
+        ]
+    elif key.endswith("attention.V"):
+        d_k = slope.shape[-1]
+        rows = slice(int(head) * d_k, (int(head) + 1) * d_k)
+        module = trace.graph[trace.graph[key].reads[0]].module or ""
+        found = _through(trace, module, trace.graph.sublayer(prefix).reads, token, slope, rows)
+    elif key.endswith("ffn.output"):
+        linear = trace.network.get_submodule(trace.graph[key].module or "")
+        hidden, active = (_value(trace, f"{prefix}{name}")[token] for name in ("hidden", "activation"))
+        passes = np.divide(active, hidden, out=np.zeros_like(hidden), where=hidden != 0)
+        module = trace.graph[f"{prefix}hidden"].module or ""
+        inside = slope @ linear.weight.double().numpy() * passes
+        found = _through(trace, module, trace.graph.sublayer(prefix).reads, token, inside)
+        found.append(Part(BIAS, None, slope @ linear.bias.double().numpy()))
+    elif key.endswith(SOURCES):
+        return []
+    else:
+        found = _followed(trace, key, token, slope)
+    found = _merged(found)
+    rest = part.value - sum(one.value for one in found)
+    if trace.edits and np.abs(rest).max() > ROUNDING * max(1.0, np.abs(part.value).max()):
+        found.append(Part(EDIT, None, rest))
+    return found
+
+
+def opened(trace: Trace, whole: Part, branch: Sequence[int]) -> list[Part]:
+    """The parts that are opened one after the other, each by its place in what the one before is made of.
+
+    As far as there are such places; the whole stands first.
+    """
+    if not branch:
+        return [whole]
+    parts = made_of(trace, whole)
+    return [whole, *(opened(trace, parts[branch[0]], branch[1:]) if branch[0] < len(parts) else [])]
+
+
+def leads_of(trace: Trace, whole: Part, parts: Sequence[Part], output: int, against: int) -> np.ndarray:
+    """What each part has in the lead, (part,): its value; or, as in `of_lead`, what the lead loses without it."""
+    values = np.array([part.value for part in parts])
+    return values if values.ndim == 1 else _losses(trace, values[:, None], whole.value[None], output, against)[1]
+
+
+def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Part]:
+    """One token of a quantity by its sources, as `of_sum` has them, from behind. slope: as of a Part."""
+    if key.endswith(SOURCES):
+        return [Part(key, token, slope @ _value(trace, key)[token], slope)]
+    quantity = trace.graph[key]
+    if key in trace.edited or quantity.operation not in SUMS:
+        raise ValueError(f"{key} is no sum of what earlier parts put in")
+    read = quantity.reads[0]
+    match quantity.operation:
+        case "add" | "mean":
+            share = slope / len(quantity.reads) if quantity.operation == "mean" else slope
+            return [part for one in quantity.reads for part in _followed(trace, one, token, share)]
+        case "norm":
+            norm, x = trace.network.get_submodule(quantity.module or ""), _value(trace, read)[token]
+            bias = slope @ norm.bias.double().numpy()
+            slope = slope * norm.weight.double().numpy() / np.sqrt(x.var() + norm.eps)
+            slope = slope - slope.mean(-1, keepdims=True)
+            return [*_followed(trace, read, token, slope), Part(BIAS, None, bias)]
+        case "linear":
+            return _through(trace, quantity.module or "", read, token, slope)
+    return _followed(trace, read, int(quantity.operation == "second"), slope)
+
+
+def _through(trace: Trace, module: str, read: str, token: int, slope: np.ndarray, outputs: slice = EVERY) -> list[Part]:
+    """x W + b from behind: what was read, by its sources, and the bias."""
+    linear = trace.network.get_submodule(module)
+    W, b = linear.weight[outputs].double().numpy(), linear.bias[outputs].double().numpy()
+    return [*_followed(trace, read, token, slope @ W), Part(BIAS, None, slope @ b)]
+
+
+def _merged(parts: Sequence[Part]) -> list[Part]:
+    """Each part once: what has the same name at the same token is one; biases last."""
+    found: dict[tuple[str, int | None], Part] = {}
+    for part in parts:
+        name, one = (part.name, part.token), part
+        if before := found.get(name):
+            slope = None if before.slope is None or part.slope is None else before.slope + part.slope
+            one = Part(*name, before.value + part.value, slope)
+        found[name] = one
+    return sorted(found.values(), key=lambda part: part.name == BIAS)
 
 
 def nbytes(trace: Trace, heads: bool = False) -> int:

@@ -13,7 +13,11 @@ from model.sources import (
     BIAS,
     EDIT,
     SOURCES,
+    Part,
     Scores,
+    all_of_it,
+    leads_of,
+    made_of,
     nbytes,
     of_attention,
     of_lead,
@@ -21,6 +25,7 @@ from model.sources import (
     of_scores,
     of_stream,
     of_sum,
+    opened,
 )
 from model.trace import Recording, record
 from model.translator import Translator
@@ -284,3 +289,108 @@ def test_what_an_edit_hands_on_instead_has_its_own_sources() -> None:
     passed = pipeline("trained text")("i love you .", [Edit("layers.0.norm_1", "bypass")])
     for of, part in of_sum(passed, "layers.0.add_1").items():
         np.testing.assert_allclose(of_sum(passed, "layers.0.norm_1")[of], part, atol=1e-12)
+
+
+# The tree of parts.
+
+
+def whole_of(trace: Trace) -> Part:
+    """A vector of Z, or a lead."""
+    if "logits" in trace:
+        return all_of_it(trace, 1, 0, 1)
+    Z = trace.Z[1].astype(np.float64)
+    return Part(trace.graph.Z, 1, Z, np.eye(len(Z)))
+
+
+def children_add_up(trace: Trace, part: Part, steps: int, seen: set[str]) -> None:
+    """Of the part, and of its largest, its first and its last but one, and of those, and so on."""
+    parts = made_of(trace, part)
+    if not parts or not steps:
+        return
+    seen.add(part.name.rpartition(".")[2])
+    scale = max(np.abs([one.value for one in parts]).max(), np.abs(part.value).max())
+    assert np.abs(sum(one.value for one in parts) - part.value).max() <= 1e-5 * scale
+    largest = int(np.argmax([np.abs(one.value).max() * (one.slope is not None) for one in parts]))
+    for place in {largest, 0, max(len(parts) - 2, 0)}:
+        children_add_up(trace, parts[place], steps - 1, seen)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_a_part_is_made_of_adds_up_to_it(name: str) -> None:
+    seen: set[str] = set()
+    trace = trace_of(name)
+    children_add_up(trace, whole_of(trace), 7, seen)
+    assert {one.partition("[")[0] for one in seen} >= {"output", "heads", "V"}
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_so_it_does_in_other_peoples_encoders(name: str) -> None:
+    trace = ours(name)(inputs_of(name)[0])
+    children_add_up(trace, whole_of(trace), 6, set())
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "two sentences", "distilled patches"])
+def test_the_first_parts_are_the_sources_and_a_head_is_opened_as_its_contribution(name: str) -> None:
+    trace = trace_of(name)
+    lead, whole = of_lead(trace, 1, 0, 1), all_of_it(trace, 1, 0, 1)
+    parts = made_of(trace, whole)
+    leads = leads_of(trace, whole, parts, 1, 0)
+    for source, value in lead.parts.items():
+        found = [one for part, one in zip(parts, leads, strict=True) if part.name == source]
+        assert sum(found) == pytest.approx(value, abs=1e-4)
+    attention = next(part for part in parts if part.name == "layers.1.attention.output")
+    contributions = trace["layers.1.attention.contributions"][:, attention.token].astype(np.float64)
+    heads = np.array([head.value for head in made_of(trace, attention)[:-1]])
+    np.testing.assert_allclose(heads, contributions @ attention.slope.T, atol=1e-5)
+
+
+def test_what_a_head_takes_from_a_token_is_what_is_missing_where_that_weight_is_none() -> None:
+    """Held is all else: the head's own output is a sum over tokens."""
+    trace = trace_of("trained digits")
+    whole = all_of_it(trace, 1, 0)
+    last = trace.graph.layers() - 1
+    attention = next(part for part in made_of(trace, whole) if part.name == f"layers.{last}.attention.output")
+    head = made_of(trace, attention)[2]
+    for one in made_of(trace, head)[::7]:
+        weights = trace[f"layers.{last}.attention.weights"][2, head.token].copy()
+        weights[one.token] = 0
+        left = head.slope @ (weights @ trace[f"layers.{last}.attention.V"][2])
+        assert head.value - one.value == pytest.approx(left, abs=1e-5)
+
+
+def test_a_branch_is_opened_as_far_as_there_is_one() -> None:
+    trace = trace_of("trained digits")
+    whole = all_of_it(trace, 1, 0)
+    first = made_of(trace, whole)
+    ffn = [part.name for part in first].index("layers.4.ffn.output")
+    names = [part.name for part in opened(trace, whole, (ffn, 0, 0))]
+    assert names == ["logits", "layers.4.ffn.output", made_of(trace, first[ffn])[0].name]
+    assert first[-1].name == BIAS and len(opened(trace, whole, (len(first) - 1, 0))) == 2
+    assert len(opened(trace, whole, (999,))) == 1
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits"])
+def test_what_edits_put_in_is_a_part_of_its_own_and_a_source_set_to_zero_has_none(name: str) -> None:
+    subject = trace_of(name).subject
+    for edit in (
+        Edit("layers.1.attention.weights", "even"),
+        Edit("layers.1.ffn.activation", "scale", 2.0),
+        Edit("layers.1.attention.heads", "scale", 2.0, head=1),
+        Edit("layers.1.attention.output", "scale", 2.0),
+        Edit(POSITION, "zero"),
+    ):
+        trace = pipeline(name)(subject, [edit])
+        whole = whole_of(trace)
+        children_add_up(trace, whole, 4, set())
+        (output,) = [part for part in made_of(trace, whole) if part.name == "layers.1.attention.output"]
+        mine = [part for part in made_of(trace, output) if part.name == EDIT]
+        assert len(mine) == (edit.key == "layers.1.attention.output")
+        assert not mine or np.allclose(mine[0].value, output.value / 2, atol=1e-5)
+        position = [part for part in made_of(trace, whole) if part.name == POSITION]
+        assert np.any(position[0].value) == (edit.key != POSITION)
+
+
+def test_an_edit_on_the_way_of_sums_closes_it() -> None:
+    trace = pipeline("trained digits")(trace_of("trained digits").subject, [Edit("layers.4.norm_2", "scale", 2.0)])
+    with pytest.raises(ValueError, match="no sum"):
+        made_of(trace, all_of_it(trace, 1, 0))

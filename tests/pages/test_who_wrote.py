@@ -3,15 +3,18 @@
 import re
 from copy import deepcopy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline, Trace
-from model.sources import of_lead
+from model.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
 from pages.ui.runs import pipelines
 from pages.ui.sections import who_wrote
+from pages.ui.sections.tree import Tree
 from pages.ui.state.link_values import edit_code
 from tests.pages.opening import charts, numbers, open_page, texts, with_network
 
@@ -149,3 +152,102 @@ def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
 def test_the_page_has_both_parts_in_both_languages(language: str) -> None:
     app = open_page("answer", **LINK | {"lang": language}, **WORDS, output="700")
     assert [one["key"] for one in charts(app)] == ["answer.wrote", "answer.heads"]
+
+
+# The tree of parts.
+
+
+def branch_to(trace: Trace, whole: Part, *names: str) -> list[int]:
+    """The places of parts of these names, one made of the other; of several the largest."""
+    branch: list[int] = []
+    for name in names:
+        parts = made_of(trace, opened(trace, whole, branch)[-1])
+        sizes = [np.abs(part.value).max() if part.name.endswith(name) else -1 for part in parts]
+        branch.append(int(np.argmax(sizes)))
+        assert sizes[branch[-1]] >= 0
+    return branch
+
+
+def linked(branch: list[int]) -> str:
+    return ".".join(str(place + 1) for place in branch)
+
+
+WAYS = [
+    ["4.attention.output"],
+    ["4.attention.output", "heads[3]"],
+    ["4.attention.output", "heads[3]", "V[3]"],
+    ["4.ffn.output"],
+    ["4.ffn.output", "3.attention.output", "heads[1]", "V[1]", "0.ffn.output"],
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_open_part_is_the_sum_of_its_parts(way: list[str]) -> None:
+    trace, best, second = asked(open_page("answer", **LINK, input="digit"))
+    whole = all_of_it(trace, best, second)
+    branch = branch_to(trace, whole, *way)
+    app = open_page("answer", **LINK, input="digit", branch=linked(branch))
+    bar = chart(app, "wrote")["data"][0]
+    written = [float(text.replace("−", "-")) for text in bar["text"]]
+    assert written[-1] == pytest.approx(float(opened(trace, whole, branch)[-1].value), abs=0.006)
+    assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
+    assert app.session_state["tree.way"] == len(way)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("way", [*WAYS[:3], ["4.ffn.output"]])
+def test_of_words_each_part_of_an_open_one_is_what_the_lead_loses_without_it(way: list[str], language: str) -> None:
+    trace, best, second = asked(open_page("answer", **LINK, **WORDS))
+    whole = all_of_it(trace, best, second, 3)
+    branch = branch_to(trace, whole, *way)
+    app = open_page("answer", **LINK | {"lang": language}, **WORDS, branch=linked(branch))
+    leads = leads_of(trace, whole, made_of(trace, opened(trace, whole, branch)[-1]), best, second)
+    drawn = numbers(chart(app, "wrote")["data"][0]["x"])
+    np.testing.assert_allclose(drawn, leads[np.argsort(-np.abs(leads), kind="stable")][: len(drawn)], atol=1e-4)
+    network, Z = pipelines.pipeline("text").network, torch.tensor(trace.Z[3])
+    largest = made_of(trace, opened(trace, whole, branch)[-1])[int(np.abs(leads).argmax())]
+    with torch.inference_mode():
+        left = network.read_out(Z - torch.from_numpy(largest.value).float())
+    lost = float(trace["logits"][3, best] - trace["logits"][3, second]) - float(left[best] - left[second])
+    assert lost == pytest.approx(float(leads[np.abs(leads).argmax()]), abs=1e-3)
+
+
+def test_a_part_is_opened_by_its_box_and_left_by_the_way_back() -> None:
+    app = open_page("answer", **LINK, input="digit")
+    (box,) = [one for one in app.selectbox if one.key == "tree.open"]
+    first = app.session_state["choice"].branch
+    box.select_index(0).run()
+    assert first == () and len(app.session_state["choice"].branch) == 1
+    assert "FFN 5 at" in said(app) and "lets through" in said(app)
+    (box,) = [one for one in app.selectbox if one.key == "tree.open"]
+    box.select_index(0).run()
+    assert len(app.session_state["choice"].branch) == 2
+    (way,) = [one for one in app.button_group if one.key == "tree.way"]
+    way.set_value(0).run()
+    assert app.session_state["choice"].branch == () and "FFN 5 at" not in said(app)
+
+
+@pytest.mark.parametrize("branch", ["99", "1.99", "1.1.1.1.1.1", "14.1"])
+def test_a_link_to_what_is_not_there_opens_what_is(branch: str) -> None:
+    for link in ({"input": "digit"}, WORDS, {"input": "flat"}):
+        assert chart(open_page("answer", **LINK, **link, branch=branch), "wrote")
+
+
+def test_where_a_sum_was_edited_nothing_can_be_opened() -> None:
+    edit = edit_code(Edit("layers.4.norm_2", "scale", 0.5))
+    app = open_page("answer", **LINK, input="digit", edits=edit, branch="1")
+    assert chart(app, "wrote") and not [one for one in app.selectbox if one.key == "tree.open"]
+
+
+def test_what_a_head_took_leads_to_where_it_looks() -> None:
+    trace, best, second = asked(open_page("answer", **LINK, input="digit"))
+    whole = all_of_it(trace, best, second)
+    above, head = opened(trace, whole, branch_to(trace, whole, "4.attention.output", "heads[3]"))[1:]
+    tree = object.__new__(Tree)
+    tree.view = SimpleNamespace(trace=trace)
+    weights = trace["layers.4.attention.weights"][3, 0]
+    most = int(weights.argmax())
+    name, (page, where) = tree._place(made_of(trace, head)[most], head)
+    assert page == "attention" and f"({weights[most]:.0%})" in name
+    assert (where["layer"], where["head"], where["token"], where["key"]) == (4, 3, 0, most)
+    assert tree._place(head, above)[0] == "head 4"

@@ -18,7 +18,7 @@ from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
 WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
-AFRESH = {"hidden": None, **WRITTEN_AFRESH}
+AFRESH = {"hidden": None, "branch": (), **WRITTEN_AFRESH}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from model import Trace
-from pages.ui.figures import Axis, waterfall
+from pages.ui.figures import Axis, bars, sign_colours, waterfall
 from pages.ui.frame.navigation import open_with
 from pages.ui.text import plain
+from pages.ui.text.numbers import signed
 from pages.ui.view import View
 
+Way = tuple[str, dict[str, Any]]  # a page, and what is chosen there
+Place = tuple[str, Way | None]  # what a part is called, and where it was computed
 MOST_BYTES = 100_000_000  # that the parts of a run may take while they are drawn
 SOURCE = re.compile(
     r"(?P<decoder>decoder\.)?(embedding\.(?P<part>\w+)|layers\.(?P<layer>\d+)\.(?P<sublayer>\w+)\.output)"
@@ -39,7 +42,7 @@ def layer_of(source: str) -> int:
     return int(found["layer"] or 0) if found else 0
 
 
-def way_to(source: str, token: int) -> tuple[str, dict[str, Any]] | None:
+def way_to(source: str, token: int) -> Way | None:
     """The page on which it is seen where a part of a token was computed, and what is chosen there; None: nowhere."""
     found = SOURCE.fullmatch(source)
     if found is None:
@@ -67,44 +70,53 @@ def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
     return order[:few], order[few:]
 
 
-def sum_picture(
+def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
+    """Sources of a token as a picture has them."""
+    return [(in_short(source, trace), way_to(source, token)) for source in sources]
+
+
+def parts_picture(
     view: View,
     name: str,
-    sources: Sequence[str],
+    places: Sequence[Place],
     parts: np.ndarray,
     sentence: str,
     *,
-    token: int,
     title: str,
     axis: str,
-    total: str,
+    total: str | None,
     begin: tuple[str, float] | None = None,
     most: int = 6,
     **chosen: Any,
 ) -> None:
-    """Parts that are added up, the largest by themselves. A click leads to where that part of a token was computed.
+    """Parts, the largest by themselves. A click leads to where a part was computed.
 
-    axis: what is added. total: what the sum is called. begin: what it begins with, and its name. chosen: what a click
-    chooses besides.
+    axis: what they are. total: what their sum is called; None where they add up to nothing, and the small ones are left
+    out. begin: what the sum begins with, and its name. chosen: what a click chooses besides.
     """
     few, rest = largest_first(parts, most)
-    labels, values = [in_short(sources[i], view.trace) for i in few], [round(float(parts[i]), 2) for i in few]
-    if rest:
-        labels.append(plain("source.rest", n=len(rest)))
-        values.append(round(float(parts[rest].sum()), 2))
-    if begin:
-        labels.insert(0, begin[0])
-        values.insert(0, round(begin[1], 2))
+    labels, values = [places[i][0] for i in few], [round(float(parts[i]), 2) for i in few]
     first = int(begin is not None)
-    grey = [*range(first), *[first + len(few)] * bool(rest)]
-    if grey:  # what is no source takes up what the roundings leave
-        whole = float(parts.sum()) + (begin[1] if begin else 0.0)
-        values[grey[0]] = round(values[grey[0]] + round(whole, 2) - sum(values), 2)
-    ways = [way_to(sources[i], token) for i in few]
+    if total is None:
+        colours = sign_colours(parts[few])
+        texts = [signed(float(parts[i])) for i in few]
+        figure = bars(parts[few], Axis("", labels), axis, colours=colours, texts=texts)
+    else:
+        if rest:
+            labels.append(plain("source.rest", n=len(rest)))
+            values.append(round(float(parts[rest].sum()), 2))
+        if begin:
+            labels.insert(0, begin[0])
+            values.insert(0, round(begin[1], 2))
+        grey = [*range(first), *[first + len(few)] * bool(rest)]
+        if grey:  # what is no source takes up what the roundings leave
+            whole = float(parts.sum()) + (begin[1] if begin else 0.0)
+            values[grey[0]] = round(values[grey[0]] + round(whole, 2) - sum(values), 2)
+        figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey)
+    ways = [places[i][1] for i in few]
 
     def go(bar: int, _: int) -> None:
         if first <= bar < first + len(ways) and (way := ways[bar - first]):
             open_with(way[0], **chosen, **way[1])
 
-    figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey)
     view.picture(name, figure, f"{sentence} {plain('source.click')}", title=title, on_pick=go)

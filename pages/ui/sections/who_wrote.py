@@ -8,15 +8,16 @@ import streamlit as st
 
 from model import Trace
 from model.sources import Lead, nbytes, of_lead
-from pages.ui.figures import Axis, bars, heatmap, scatter, sign_colours
+from pages.ui.figures import Axis, heatmap, scatter
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import either
 from pages.ui.runs import pipelines
 from pages.ui.runs.worked_out import leads
 from pages.ui.sections.answers import output_names
 from pages.ui.sections.patience import patience, waits
-from pages.ui.sections.sources import MOST_BYTES, in_short, largest_first, sum_picture, way_to
+from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
 from pages.ui.sections.telling_head import switch_of
+from pages.ui.sections.tree import Tree
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import signed, written
@@ -47,7 +48,11 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        _parts(view, lead, names, token, chosen)
+        tree = Tree(view, (output, against), token)
+        if tree.closed:
+            _parts(view, lead, names, token, chosen)
+        else:
+            tree.as_bars(lead.exact, **chosen)
     with right:
         by_head = of_lead(view.trace, output, against, token, heads=True)
         words = [word(f"heads_{way}") for way in WAYS]
@@ -69,27 +74,11 @@ def _parts(view: View, lead: Lead, names: dict[str, str], token: int, chosen: di
     ahead = "ahead" if lead.value > 0 else "behind"
     said |= {"source": in_short(sources[place], view.trace)}
     title, sentence = word("lead", **names), text(f"read_{ahead}", **said, **names)
-    if lead.exact:
-        sentence += " " + text("read_part", **said)
-        look = {"title": title, "axis": word("axis_logits"), "total": word("total"), "most": MOST}
-        sum_picture(view, "wrote", sources, parts, sentence, token=token, **look, **chosen)
-        return
-    sentence += " " + text("read_without", source=said["source"], lead=f"{lead.value - parts[place]:.2f}")
-    few, _ = largest_first(parts, MOST)
-    ways = [way_to(sources[i], token) for i in few]
-
-    def go(bar: int, _: int) -> None:
-        if way := ways[bar]:
-            open_with(way[0], **chosen, **way[1])
-
-    figure = bars(
-        parts[few],
-        Axis("", [in_short(sources[i], view.trace) for i in few]),
-        word("axis_less"),
-        colours=sign_colours(parts[few]),
-        texts=[signed(float(parts[i])) for i in few],
-    )
-    view.picture("wrote", figure, f"{sentence} {plain('source.click')}", title=title, on_pick=go)
+    without = {"source": said["source"], "lead": f"{lead.value - parts[place]:.2f}"}
+    sentence += f" {text('read_part', **said) if lead.exact else text('read_without', **without)}"
+    places, axis = places_of(sources, view.trace, token), word("axis_logits" if lead.exact else "axis_less")
+    look = {"title": title, "axis": axis, "total": word("total") if lead.exact else None, "most": MOST}
+    parts_picture(view, "wrote", places, parts, sentence, **look, **chosen)
 
 
 def _of_heads(view: View, lead: Lead) -> np.ndarray:

@@ -10,7 +10,7 @@ import streamlit as st
 from model.sources import Scores, nbytes, of_attention
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
-from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, sum_picture
+from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import percent
@@ -105,9 +105,8 @@ class Asked:
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
         look = {"title": word("chart", **self.names), "axis": word("axis"), "total": word("total")}
-        sum_picture(
-            self.view, "why_there", self.scores.of_keys, parts, said, token=self.key, begin=(word("mean"), mean), **look
-        )
+        places = places_of(self.scores.of_keys, self.view.trace, self.key)
+        parts_picture(self.view, "why_there", places, parts, said, begin=(word("mean"), mean), **look)
 
     def largest(self, parts: np.ndarray) -> int:
         """The part that makes the score large; of one below the mean of its row, that which makes it small."""

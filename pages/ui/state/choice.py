@@ -35,6 +35,7 @@ from pages.ui.state.link_values import (
     NAMES,
     PAIRS,
     PLACE,
+    PLACES,
     TEXT,
     Kind,
     LinkError,
@@ -156,6 +157,9 @@ class Choice:
     hidden: tuple[int, ...] | None = linked(HIDDEN)  # words put behind [MASK]; (): none shall be
     output: int | None = linked(up_to(MOST_NUMBER, least=0))  # the id of a word, or a class: its logit is worked out
     against: int | None = linked(up_to(MOST_NUMBER, least=0))  # a second one: by how much the first logit leads this
+    branch: tuple[int, ...] = linked(
+        PLACES, ()
+    )  # Answer: the part of the lead that is open, step by step from the whole
     step: int | None = linked(PLACE)  # of the writing of a translation: a place in what the decoder reads
     forced: tuple[int, ...] = linked(IDS, ())  # the pieces that a translation begins with, by their ids
     # Which translation is on screen: the best of the beam, the second, …; 0 is the greedy one.

@@ -1,0 +1,114 @@
+"""The tree of who wrote an answer: a part of its lead is opened, and shows of what it is made, back to the words."""
+
+import re
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model.analysis import placed
+from model.sources import Part, all_of_it, leads_of, made_of, opened
+from pages.ui.frame.pickers import bound
+from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
+from pages.ui.state.link import select
+from pages.ui.text import literal, texts_of
+from pages.ui.text.numbers import percent, signed, written
+from pages.ui.view import View
+
+INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
+MOST = 8  # parts with a bar of their own
+text, word = texts_of("tree")
+
+
+class Tree:
+    """The way to the part that is open, a row of buttons; and a box with those that can be opened next.
+
+    outputs: whose lead over whom. token: of words, the place of the guess.
+    """
+
+    def __init__(self, view: View, outputs: tuple[int, int], token: int) -> None:
+        self.view, self.outputs = view, outputs
+        whole = all_of_it(view.trace, *outputs, token)
+        try:
+            self.way = opened(view.trace, whole, view.choice.branch)
+            self.parts = made_of(view.trace, self.way[-1])
+        except ValueError:  # an edit stands on the way through sums
+            self.way, self.parts = [whole], []
+        if len(self.way) > 1 and not self.parts:  # a link to what is made of nothing
+            self.way = self.way[:-1]
+            self.parts = made_of(view.trace, self.way[-1])
+        if self.parts:
+            self._choose()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is the whole lead that is looked at."""
+        return len(self.way) == 1
+
+    @cached_property
+    def leads(self) -> np.ndarray:
+        """What each part has in the lead: (part,)."""
+        return leads_of(self.view.trace, self.way[0], self.parts, *self.outputs)
+
+    def _choose(self) -> None:
+        """The way here, each step of which can be gone back to; and the parts that can be opened next."""
+        branch = self.view.choice.branch[: len(self.way) - 1]
+        if not self.closed:
+            steps = [
+                word("lead"),
+                *(self.called(part, above) for above, part in zip(self.way, self.way[1:], strict=False)),
+            ]
+            look = bound("tree.way", len(branch), lambda step: select(branch=branch[:step]), anew=True)
+            look |= {"format_func": lambda step: literal(steps[step]), "required": True, "wrap": True}
+            st.segmented_control(word("way"), range(len(steps)), label_visibility="collapsed", **look)
+        largest = np.argsort(-np.abs(self.leads), kind="stable").tolist()
+        options = [i for i in largest if self.parts[i].slope is not None and "embedding." not in self.parts[i].name]
+        if options:
+            names = {i: f"{self.called(self.parts[i], self.way[-1])} · {signed(float(self.leads[i]))}" for i in options}
+            look = bound("tree.open", None, lambda i: select(branch=(*branch, i)), anew=True, among=options)
+            look |= {"format_func": names.__getitem__, "placeholder": word("open"), "label_visibility": "collapsed"}
+            st.selectbox(word("open"), options, index=None, **look)
+
+    def as_bars(self, exact: bool, **chosen: Any) -> None:
+        """What the open part is made of. exact: the head is linear, so what its parts have in the lead adds up."""
+        above, part = self.way[-2:]
+        (value,) = leads_of(self.view.trace, self.way[0], [part], *self.outputs)
+        most = int(np.abs(self.leads).argmax())
+        places = [self._place(one, part) for one in self.parts]
+        inside = INSIDE.fullmatch(part.name)
+        kind = inside[2] if inside else kind_of(part.name, self.view.trace)
+        said = {"part": self.called(part, above), "value": written(f"{value:.2f}"), **self._where(part, above)}
+        said |= {"largest": places[most][0], "much": written(f"{self.leads[most]:.2f}")}
+        sentence = f"{text('read' if exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
+        title, axis = word(f"title_{kind}", **said), word("axis" if exact else "axis_less")
+        look = {"total": said["part"] if exact else None, "most": MOST}
+        parts_picture(self.view, "wrote", places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
+
+    def _where(self, part: Part, above: Part) -> dict[str, str]:
+        """Layer, head and token of a part, and the token that looks at it, as texts name them."""
+        inside, names = INSIDE.fullmatch(part.name), placed(self.view.trace.tokens)
+        layer = int(inside[1]) if inside else layer_of(part.name)
+        said = {"layer": str(layer + 1), "head": str(int(inside[3]) + 1) if inside else ""}
+        return said | {"token": names[part.token or 0], "query": names[above.token or 0]}
+
+    def called(self, part: Part, above: Part) -> str:
+        """ "head 3"; of what a head takes from a token, that, and its weight there. above: what it is a part of."""
+        inside = INSIDE.fullmatch(part.name)
+        if inside is None:
+            return in_short(part.name, self.view.trace)
+        said = self._where(part, above)
+        if inside[2] == "heads":
+            return word("head", **said)
+        weights = self.view.trace[f"layers.{inside[1]}.attention.weights"]
+        return word("from", **said, weight=percent(float(weights[int(inside[3]), above.token, part.token])))
+
+    def _place(self, part: Part, above: Part) -> Place:
+        """A part as a bar: its name, and the page on which it was computed."""
+        inside = INSIDE.fullmatch(part.name)
+        if inside is None:
+            return self.called(part, above), None if part.token is None else way_to(part.name, part.token)
+        at = {"layer": int(inside[1]), "head": int(inside[3]), "token": above.token, "panel": None, "stage": None}
+        if inside[2] == "V":
+            at["key"] = part.token
+        return self.called(part, above), ("attention", at)
