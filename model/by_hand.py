@@ -7,6 +7,7 @@ and classes, which have numbers of their own, and the pos of a position count fr
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -217,7 +218,7 @@ def _at(symbol: str, *indices: int | str) -> str:
 def _place(symbol: str, axes: Sequence[str], index: Sequence[Any]) -> str:
     """A place along these axes: Q_{2,5}. The head is left out, but where the heads are told apart: (head_3)_{2,5}."""
     if axes[0] == "head":
-        symbol, axes, index = symbol.replace("i", f"{{{index[0] + 1}}}"), axes[1:], index[1:]
+        symbol, axes, index = re.sub(r"(?<=[_^])i\b", f"{{{index[0] + 1}}}", symbol), axes[1:], index[1:]
     counted = zip(axes, index, strict=True)
     return _at(symbol, *(i if isinstance(i, str) or axis in ("word", "class") else i + 1 for axis, i in counted))
 
