@@ -15,6 +15,7 @@ from torch import nn
 
 from model import Edit, Pipeline, examples
 from model.analysis import softmax
+from model.sources import of_scores, of_stream
 from model.telling import telling_word
 from model.translator import Task, Translator
 from pages.ui.lessons.case import Case, Truth, is_right
@@ -394,6 +395,53 @@ def test_a_layer_that_looks_evenly_is_the_one_that_moves_least() -> None:
     assert there.argmax() == now.argmax() and truth.said["after"] == pytest.approx(float(there.max()), abs=1e-4)
 
 
+def without(here: Case, vector: np.ndarray) -> float:
+    """The lead of the first answer over the second where the head reads its vector without this."""
+    network, Z = here.pipeline.network, torch.tensor(here.trace.Z[None] - vector[None]).float()
+    with torch.inference_mode():
+        logits = network.read_out(Z)[0].numpy()
+    logits, now = ((each[here.token] if each.ndim == 2 else each) for each in (logits, here.trace["logits"]))
+    second, first = np.argsort(now)[-2:]
+    return float(logits[first] - logits[second])
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_the_layer_that_wrote_most_is_the_one_without_whose_part_the_lead_falls_most(kind: str) -> None:
+    here, truth = told("author", kind)
+    parts = of_stream(here.trace, len(here.layers))
+    now = without(here, 0 * here.trace.Z)
+    lost = []
+    for layer in here.layers:
+        own = [parts[f"layers.{layer}.{name}.output"] for name in ("attention", "ffn")]
+        lost.append(now - without(here, sum(own)))
+        if str(layer + 1) == truth.answer:
+            for name, part in zip(("attention", "ffn"), own, strict=True):
+                assert truth.said[name] == pytest.approx(now - without(here, part), abs=1e-3)
+    assert int(np.argmax(lost)) + 1 == int(truth.answer) == truth.said["layer"]
+    assert [value for _, value in truth.bars] == pytest.approx(lost, abs=1e-3)
+    assert truth.said["left"] == pytest.approx(now - max(lost), abs=1e-3)
+
+
+def test_a_head_looks_where_the_part_that_lifts_the_score_most_sends_it() -> None:
+    """The parts, and what is in none of the three, add up to the score above the mean of its row."""
+    for here in cases_of("text"):
+        truth = clear_truth(QUESTIONS["reason"], here)
+        assert truth is not None
+        layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+        names, parts = of_scores(here.trace, layer, head)
+        above = (parts[:, :, query, key] - parts[:, :, query].mean(-1)).sum(0)
+        scaled = here.trace[f"layers.{layer}.attention.scaled"][head, query]
+        assert above.sum() == pytest.approx(float(scaled[key] - scaled.mean()), abs=1e-4) and above.sum() > 0
+        found = {
+            "by_word": above[names.index("embedding.tokens")],
+            "by_place": above[names.index("embedding.positions")],
+        }
+        found["by_earlier"] = sum(part for name, part in zip(names, above, strict=True) if name.startswith("layers."))
+        assert dict(truth.bars) == pytest.approx(found, abs=1e-5)
+        assert truth.answer == max(found, key=found.__getitem__) and row(here, truth).argmax() == key
+        assert layer or not found["by_earlier"]
+
+
 def _off(*layers: nn.Linear) -> None:
     for layer in layers:
         layer.weight.zero_()
@@ -436,6 +484,11 @@ def _no_thought(network: nn.Module) -> None:
     _off(*(layer.ffn.W_2 for layer in network.layers))
 
 
+def _nobody_wrote(network: nn.Module) -> None:
+    _nothing_found(network)
+    _no_thought(network)
+
+
 def _sure(network: nn.Module) -> None:
     """One word has all."""
     network.logits.bias[2000] += 1000
@@ -466,6 +519,7 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
         ("ffn", _no_thought), ("race", _no_answer), ("race", _sure), ("hard", _no_favourite), ("hard", _nothing_found),
         ("bare", _no_order), ("seat", _no_order), ("twin", _no_order), ("beside", _no_order), ("beside", _no_favourite),
         ("brings", _same_values), ("even", _no_answer), ("even", _nothing_found),
+        ("reason", _no_favourite), ("author", _nobody_wrote),
     ],
 )  # fmt: skip
 def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[nn.Module], None]) -> None:
@@ -523,6 +577,8 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "source": next((name for name in truth.options if name != truth.answer), None), "twice": "× 2",
         "seat": truth.said.get("together"), "twin": 1.0, "beside": truth.said.get("share"), "cut": 28 * 28,
         "empty": truth.said.get("even"), "ahead": 0.0, "seen": truth.said.get("all"), "once": truth.said.get("steps"),
+        "reason": next((name for name in truth.options if name != truth.answer), None),
+        "author": next((name for name in truth.options if name != truth.answer), None),
         "first": 0.0, "brings": truth.said.get("key"), "even": "different",
         "bare": next((name for name in truth.options if name != truth.answer), None),
     }  # fmt: skip

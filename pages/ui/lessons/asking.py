@@ -277,5 +277,5 @@ def figure_of(value: float) -> str:
 
 def options(truth: Truth) -> Sequence[str]:
     """What can be tapped, in the reader's language where it is no token and no number."""
-    words = ("same", "different", "other")
+    words = ("same", "different", "other", "by_word", "by_place", "by_earlier")
     return [option if truth.literal or option not in words else word(option) for option in truth.options]

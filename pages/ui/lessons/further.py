@@ -6,12 +6,16 @@ import numpy as np
 
 from model import Edit
 from model.analysis import cosine_similarity, placed
+from model.sources import Part, all_of_it, leads_of, made_of, nbytes, of_attention
 from model.sweep import sweep
 from model.translator import TranslationTrace
-from pages.ui.lessons.case import Case, Pair, Truth, lead_of
+from pages.ui.lessons.case import SHARE, Case, Pair, Truth, lead_of
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
+SURE = 0.2  # how clear it is why a head looks there, from which on no other is tried
+KINDS = {"embedding.tokens": "by_word", "embedding.positions": "by_place"}
+MOST_BYTES = 100_000_000  # that the parts of a run may take
 FEW = 3  # pieces that are written: of fewer, "once for each" is nearly once
 
 
@@ -239,6 +243,77 @@ def evenly(case: Case) -> Truth | None:
     clear = min(lead_of(now), lead_of(there)) >= CLEAR and answer == "same"
     margin = 1 - moved[least] / moved[most] if clear and moved[most] else 0.0
     return Truth(answer, margin, said, bars, place, options=("same", "different"))
+
+
+# -- why it looks there, and who wrote the answer ------------------------------------------------------------------
+
+
+def looked_for(case: Case) -> Truth | None:
+    """Through what a token finds the one that it takes most from: the word there, its place, or what earlier layers
+    added. Taken is the head with the largest share, if not nearly all, in which that is clear. margin: by how much the
+    largest leads, as a share of all three.
+    """
+    trace, i, found, margin = case.trace, case.token, None, 0.0
+    if trace.picture is not None or not case.visible or nbytes(trace) > MOST_BYTES:
+        return None
+
+    rows = {where: trace[f"layers.{where[0]}.attention.weights"][where[1], i] for where in case.heads}
+    for (layer, head), row in sorted(rows.items(), key=lambda one: -one[1].max()):
+        key = int(row.argmax())
+        if key not in case.visible or not SHARE[0] <= row[key] <= SHARE[1] or margin >= SURE:
+            continue
+        of = of_attention(trace, trace.graph.sublayers(layer)[0], head, queries=slice(i, i + 1))
+        visible = np.isfinite(trace[f"layers.{layer}.attention.masked"][head, i : i + 1])
+        _, above = of.above_mean(0, key, visible)
+        parts = {"by_word": 0.0, "by_place": 0.0, "by_earlier": 0.0}
+        for source, part in zip(of.of_keys, above.sum(axis=0), strict=True):
+            if source.startswith("layers."):
+                parts["by_earlier"] += float(part)
+            elif source in KINDS:
+                parts[KINDS[source]] += float(part)
+        clear = lead_of(np.array([*parts.values()])) / sum(abs(part) for part in parts.values())
+        if above.sum() > 0 and clear > margin:
+            found, margin = (layer, head, key, float(row[key]), parts), clear
+    if found is None:
+        return None
+    layer, head, key, share, parts = found
+    answer = max(parts, key=parts.__getitem__)
+    said = {**case.of_pair(Pair(layer, head, i, key)), "share": share, "part": parts[answer]}
+    names = placed(case.tokens)
+    said |= {"query": names[i], "key": names[key], "place": parts["by_place"], "earlier": parts["by_earlier"]}
+    place = {"layer": layer, "head": head, "token": i, "key": key}
+    return Truth(answer, margin, said, tuple(parts.items()), place, options=tuple(parts), told=(f"why_{answer}", "why"))
+
+
+def written_by(case: Case) -> Truth | None:
+    """The layer that has most in the lead of the first answer over the second: how far the lead falls where the head
+    reads its vector without what that layer wrote. margin: by how much it leads the next layer, as a share of what all
+    have.
+    """
+    if not case.answers or case.trace.graph.decoder or len(case.layers) < 2 or nbytes(case.trace) > MOST_BYTES:
+        return None
+    shares = case.shares(case.trace["logits"])
+    best, second = (int(i) for i in np.argsort(-shares)[:2])
+    whole = all_of_it(case.trace, best, second, case.token)
+    parts = [part for part in made_of(case.trace, whole) if part.name.startswith("layers.")]
+    layers = [[part for part in parts if part.name.startswith(f"layers.{layer}.")] for layer in case.layers]
+    each = [Part("", None, sum(part.value for part in of)) for of in layers]
+    leads = leads_of(case.trace, whole, [*each, *parts], best, second)
+    of_layers, of_parts = leads[: len(each)], leads[len(each) :]
+    first = int(of_layers.argmax())
+    own = dict(zip((part.name for part in parts), of_parts.tolist(), strict=True))
+    attention, ffn = (own[f"layers.{case.layers[first]}.{name}.output"] for name in ("attention", "ffn"))
+    logits = np.atleast_2d(case.trace["logits"])[case.token if case.trace["logits"].ndim == 2 else 0]
+    lead = float(logits[best] - logits[second])
+    said = {"best": case.names[best], "second": case.names[second], "layer": case.layers[first] + 1}
+    said |= {"lead": lead, "part": float(of_layers[first]), "attention": attention, "ffn": ffn}
+    said |= {"left": lead - float(of_layers[first]), "even": float(of_layers.mean())}
+    options = tuple(str(layer + 1) for layer in case.layers)
+    bars = tuple(zip(options, of_layers.tolist(), strict=True))
+    margin = lead_of(of_layers) / max(float(np.abs(of_layers).sum()), np.finfo(float).tiny)
+    place = {"layer": case.layers[first], "token": case.token}
+    told = ("why_attention" if attention > ffn else "why_ffn", "why")
+    return Truth(options[first], margin, said, bars, place, options=options, literal=True, told=told)
 
 
 def _first_answer(case: Case, edits: list[Edit]) -> Truth | None:

@@ -177,6 +177,15 @@ QUESTIONS: dict[str, Question] = {
             "even", "evenly", "same", 0.3, 4,
             (THINK, at("heads", panel="all"), at("what_if", panel="inside")),
         ),
+        # why it looks there, and who wrote the answer
+        Question(
+            "reason", "looked_for", "tap", 0.2, 4,
+            (THINK, at("what_if", panel="places"), at("attention", stage="weights", why="true")),
+        ),
+        Question(
+            "author", "written_by", "tap", 0.1, 4,
+            (THINK, at("layers", panel="lens"), at("answer", panel="wrote")),
+        ),
     )
 }  # fmt: skip
 
@@ -186,7 +195,7 @@ EQUATIONS: dict[str, str] = {
     for row, keys in {
         "embedding.sum": "places bare seat twin",
         "layers.{l}.attention.scores": "fit",
-        "layers.{l}.attention.scaled": "root",
+        "layers.{l}.attention.scaled": "root reason",
         "layers.{l}.attention.weights": "beans back alone favourites single beside empty ahead even",
         "layers.{l}.attention.heads": "brings",
         "layers.{l}.add_1": "sum",
@@ -209,10 +218,10 @@ LESSONS: dict[str, Lesson] = {
     for one in (
         lesson("encoder", "word", "places", "beans", "root", "back", "heads", "sum", "norm", "layer", "alone"),
         lesson("positions", "places", "bare", "seat", "twin", "beside"),
-        lesson("heads", "fit", "beans", "favourites", "back", "hard", "heads"),
+        lesson("heads", "fit", "beans", "reason", "favourites", "back", "hard", "heads"),
         lesson("drawing", "digit", "cut", "empty", "favourites", "layer", "heads", "twice", input="digit"),
         lesson("encoder_decoder", "word", "ahead", "once", "source", "seen", "first", input="sentence"),
-        lesson("not_explanation", "back", "brings", "even", "hard", "ffn", "heads"),
+        lesson("not_explanation", "back", "brings", "even", "hard", "ffn", "author", "heads"),
     )
 }
 ENCODER = LESSONS["encoder"]

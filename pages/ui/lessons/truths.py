@@ -15,6 +15,7 @@ from pages.ui.lessons.further import (
     encoder_runs,
     evenly,
     first_step,
+    looked_for,
     looks_ahead,
     may_be_seen,
     neighbour,
@@ -23,6 +24,7 @@ from pages.ui.lessons.further import (
     weighs_most,
     without_places,
     word_and_place,
+    written_by,
 )
 from pages.ui.lessons.rows import STORY, Question
 from pages.ui.lessons.story import (
@@ -263,6 +265,7 @@ TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
         first_known, alone, read_class, best_fit, favourites, ffn_turns, in_the_race, looks_as_hard, read_to_write,
         only_token, twice_as_long, without_places, word_and_place, same_word_elsewhere, neighbour, pieces_of_a_picture,
         empty_patches, looks_ahead, may_be_seen, encoder_runs, first_step, weighs_most, evenly,
+        looked_for, written_by,
     )
 }  # fmt: skip
 
