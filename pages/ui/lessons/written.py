@@ -6,9 +6,7 @@ The file is JSON: {"title": "…", "questions": […]}. A question is one of our
 link: "attention?layer=3&head=7". One of ours with a "text" is asked in these words. Nothing here knows Streamlit.
 """
 
-import base64
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from model.errors import ReasonedError
 from pages.ui.frame.contents import PAGES
 from pages.ui.lessons.rows import QUESTIONS, Lesson, Own, Question
+from pages.ui.state import sketch
 from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link_values import MOST_CODE
 
@@ -78,7 +77,7 @@ def own_lesson(questions: list[Question], title: str = "") -> Lesson:
 def lesson_to_code(lesson: Lesson) -> str:
     """A lesson for a link. Raises LessonError for one that is too long for that."""
     short = json.dumps(json.loads(lesson_to_text(lesson)), ensure_ascii=False, separators=(",", ":"))
-    code = base64.urlsafe_b64encode(zlib.compress(short.encode(), 9)).decode().rstrip("=")
+    code = sketch.to_code(short.encode())
     if len(code) > MOST_CODE:
         raise LessonError("long", most=MOST_CODE)
     return code
@@ -87,9 +86,8 @@ def lesson_to_code(lesson: Lesson) -> str:
 def lesson_from_code(code: str) -> Lesson:
     """The lesson of a link. Raises LessonError."""
     try:
-        packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
-        text = zlib.decompressobj().decompress(packed, 4 * MOST_TEXT).decode()
-    except (ValueError, zlib.error) as error:
+        text = sketch.bytes_of(code, 4 * MOST_TEXT).decode()
+    except ValueError as error:
         raise LessonError("file") from error
     return lesson_from_text(text)
 

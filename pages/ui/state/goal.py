@@ -1,10 +1,8 @@
 """A task for homework, as it stands in a link: `first.3.1a2b3c.在`. Nothing here knows Streamlit."""
 
-import re
 from dataclasses import dataclass
-from functools import partial
 
-from pages.ui.state.link_values import PLACE, Kind, LinkError, up_to
+from pages.ui.state.link_values import PLACE, Kind, LinkError, matching, up_to
 
 MOST_OFF, MOST_LEAST, MOST_WORD = 48, 30, 40  # heads; tokens that can be asked for; characters of a word
 
@@ -17,14 +15,8 @@ class Goal:
     values: tuple[int | str, ...]
 
 
-def _matching(pattern: str, text: str) -> str:
-    if not re.fullmatch(pattern, text):
-        raise ValueError(text)
-    return text
-
-
-_WORD = Kind(str, partial(_matching, rf"\S{{1,{MOST_WORD}}}"))
-_SENTENCE = Kind(str, partial(_matching, "[0-9a-f]{6}"))
+_WORD = matching(rf"\S{{1,{MOST_WORD}}}", flags=0)
+_SENTENCE = matching("[0-9a-f]{6}")
 _HUNDREDTHS = up_to(99)
 #: What each kind of task says besides its name; a word, which may hold any sign, comes last.
 VALUES: dict[str, tuple[Kind, ...]] = {

@@ -60,6 +60,28 @@ def several(one: Kind, between: str, *, twice: bool = False, most: int = MOST_CO
     return Kind(lambda values: between.join(map(one.write, values)), read, one.first)
 
 
+def matching(pattern: str, flags: int = re.ASCII) -> Kind:
+    """A text that is, from end to end, as a regular expression says."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text, flags):
+            raise LinkError
+        return text
+
+    return Kind(str, read)
+
+
+def limited(most: float) -> Kind:
+    """A number at most so large, on either side of 0."""
+
+    def read(text: str) -> float:
+        if not abs(value := float(text)) <= most:  # NaN neither
+            raise LinkError
+        return value
+
+    return Kind(str, read)
+
+
 def up_to(most: int, least: int = 1) -> Kind:
     return Kind(str, lambda text: whole(text, least, most))
 
@@ -99,32 +121,11 @@ def read_sentence(text: str) -> str:
     return text
 
 
-def read_amount(text: str) -> float:
-    """A number by which something is multiplied, or at which it is held."""
-    if not abs(value := float(text)) <= MOST_AMOUNT:  # NaN neither
-        raise LinkError
-    return value
-
-
-def read_name(text: str) -> str:
-    """The name of a part of a page or of a quantity; a page that has no such part takes its first."""
-    if not re.fullmatch(r"[\w.]{1,40}", text, re.ASCII):
-        raise LinkError
-    return text
-
-
 def read_class(text: str) -> str:
     """The code of a class, as people type it: small letters will do."""
     if not re.fullmatch(r"[A-HJ-NP-Z]{6}", code := text.strip().upper(), re.ASCII):
         raise LinkError
     return code
-
-
-def read_code(text: str) -> str:
-    """A name, or a code in which something longer is packed."""
-    if not re.fullmatch(r"[\w-]+", text, re.ASCII):
-        raise LinkError
-    return text
 
 
 def read_drawing(code: str) -> bytes:
@@ -136,10 +137,10 @@ def read_drawing(code: str) -> bytes:
 
 
 TEXT = Kind(str, read_sentence)
-NAME = Kind(str, read_name)
+NAME = matching(r"[\w.]{1,40}")  # of a part of a page or a quantity; a page that has no such part takes its first
 CLASS = Kind(str, read_class)
-CODE = Kind(str, read_code)
-AMOUNT = Kind(str, read_amount)
+CODE = matching(r"[\w-]+")  # a name, or a code in which something longer is packed
+AMOUNT = limited(MOST_AMOUNT)  # by which something is multiplied, or at which it is held
 FLAG = Kind(  # 1 and 0 are what people type by hand
     lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")
 )
@@ -149,14 +150,39 @@ NAMES = several(NAME, "~")
 HIDDEN = Kind(
     lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
 )
-IDS = several(Kind(str, whole), ".", twice=True)  # of pieces, which count from 0 everywhere
+NUMBER = Kind(str, whole)
+IDS = several(NUMBER, ".", twice=True)  # of pieces, which count from 0 everywhere
 PAIRS = several(Kind(PLACES.write, read_pair, first=1), "_")
 DRAWING = Kind(sketch.to_code, read_drawing)
 
 
 # -- edits -----------------------------------------------------------------------------------------------
 
-EDIT_TYPES = get_type_hints(Edit)
+
+def source_code(source: str | bytes) -> str:
+    """What an edit takes vectors from: a sentence; a ready picture by its name, else the file, or a drawing's ink."""
+    if isinstance(source, str):
+        return f"text.{source}"
+    if (name := next((name for name in pictures.READY if pictures.ready(name) == source), None)) is not None:
+        return f"picture.{name}"
+    return f"ink.{sketch.to_code(source)}"
+
+
+def read_source(code: str) -> str | bytes:
+    """The way back. Raises LinkError, or DrawingError for a damaged code."""
+    written_as, _, text = code.partition(".")
+    if written_as == "text" and len(text) <= MOST_CHARACTERS:  # of a part of a value, the beginning is of no use
+        return text
+    if written_as == "picture" and text in pictures.READY:
+        return pictures.ready(text)
+    if written_as != "ink":
+        raise LinkError
+    return sketch.bytes_of(text, MOST_CODE)
+
+
+#: How the other fields of an edit are written, by their types.
+KINDS = {int | None: PLACE, int: NUMBER, float: limited(MOST_NUMBER)}
+PARTS = {name: KINDS.get(kind, Kind(source_code, read_source)) for name, kind in get_type_hints(Edit).items()}
 
 
 def edit_code(edit: Edit) -> str:
@@ -167,7 +193,7 @@ def edit_code(edit: Edit) -> str:
     parts = [edit.key, edit.operation]
     for field in fields(edit)[2:]:
         if (value := getattr(edit, field.name)) != field.default:
-            parts.append(f"{field.name}.{_part_code(EDIT_TYPES[field.name], value)}")
+            parts.append(f"{field.name}.{PARTS[field.name].write(value)}")
     return "~".join(part.replace("%", "%25").replace("~", "%7E") for part in parts)
 
 
@@ -181,46 +207,13 @@ def edit_from_code(code: str) -> Edit:
         raise LinkError
     values: dict[str, Any] = {}
     for name, _, text in (part.partition(".") for part in parts):
-        if name not in EDIT_TYPES or name in ("key", "operation", *values):
+        if name not in PARTS or name in ("key", "operation", *values):
             raise LinkError
-        values[name] = _part_from_code(EDIT_TYPES[name], text)
+        values[name] = PARTS[name].read(text)
     edit = Edit(key, operation, **values)
     if key.startswith("decoder."):
         check(edit, graph(PRESETS["text"], DECODER))
     return edit
-
-
-def _part_code(kind: object, value: Any) -> str:
-    if kind == int | None:
-        return PLACE.write(value)
-    if kind in (int, float):
-        return str(value)
-    if isinstance(value, bytes):  # another picture: a ready one by its name, else the file, or the ink of a drawing
-        if (name := next((name for name in pictures.READY if pictures.ready(name) == value), None)) is not None:
-            return f"picture.{name}"
-        return f"ink.{sketch.to_code(value)}"
-    return f"text.{value}"
-
-
-def _part_from_code(kind: object, text: str) -> Any:
-    if kind == int | None:
-        return read_place(text)
-    if kind is int:
-        return whole(text)
-    if kind is float:
-        if not abs(value := float(text)) <= MOST_NUMBER:  # NaN neither
-            raise LinkError
-        return value
-    written_as, _, text = text.partition(".")
-    if written_as == "text":
-        if len(text) > MOST_CHARACTERS:  # of a part of a value, the beginning is of no use
-            raise LinkError
-        return text
-    if written_as == "picture" and text in pictures.READY:
-        return pictures.ready(text)
-    if written_as != "ink":
-        raise LinkError
-    return sketch.bytes_of(text, MOST_CODE)
 
 
 EDITS = several(Kind(edit_code, edit_from_code), "~~", twice=True, most=MOST_EDITS)
