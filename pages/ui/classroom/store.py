@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from hashlib import sha256
@@ -279,8 +279,7 @@ class Store:
     def plan(self, code: str, key: str, plan: str) -> None:
         """Keep what she has in mind from now on; phones hear nothing of it."""
         with self._transaction() as now:
-            self._hers(now, code, key, alone=True)
-            now.execute(classes.update().where(classes.c.code == code).values(plan=plan))
+            self._put(now, self._hers(now, code, key, alone=True), plan=plan)
 
     def lead(self, code: str, key: str, where: str) -> Room:
         """Lead those who follow to a view: a page and its query, “attention?layer=3”. "": they are let go."""
@@ -290,8 +289,7 @@ class Store:
             room = self._hers(now, code, key, alone=True)
             if room.lead == where:
                 return room
-            now.execute(classes.update().where(classes.c.code == code).values(lead=where, led=room.led + 1))
-            return self._hers(now, code, key)
+            return self._put(now, room, lead=where, led=room.led + 1)
 
     def end(self, code: str, key: str) -> None:
         """Delete the class and all that was answered in it. (What can still be reported is in the phase “ended”.)"""
@@ -336,7 +334,8 @@ class Store:
         if not is_code(code):
             return None
         with self._look() as now:
-            return _room(now.execute(select(classes).where(classes.c.code == code)).one_or_none())
+            row = now.execute(select(classes).where(classes.c.code == code)).one_or_none()
+            return None if row is None else _room(row)
 
     def snapshot(self, code: str) -> dict[str, Any] | None:
         """All that a phone may know now; None if there is no such class.
@@ -386,7 +385,7 @@ class Store:
             # FOR SHARE: no teacher closes the question between this look and the end.
             rows = now.execute(select(classes).where(classes.c.code.in_(codes)).with_for_update(read=True))
             rooms = {row.code: _room(row) for row in rows}
-            left = {code: self._left(now, room) for code, room in rooms.items() if room}
+            left = {code: self._left(now, room) for code, room in rooms.items()}
             for place, ballot in enumerate(ballots):
                 room = rooms.get(ballot.code)
                 if room is None:
@@ -474,16 +473,15 @@ class Store:
         row = now.execute(which.with_for_update() if alone else which).one_or_none()
         if row is None or not secrets.compare_digest(row.key_hash, _hash(key)):
             raise UnknownClassError
-        room = _room(row)
-        assert room is not None
-        return room
+        return _room(row)
 
     def _change(self, now: Connection, room: Room, **values: object) -> Room:
-        values |= {"version": room.version + 1}
+        """What phones and windows hear of."""
+        return self._put(now, room, version=room.version + 1, **values)
+
+    def _put(self, now: Connection, room: Room, **values: Any) -> Room:
         now.execute(classes.update().where(classes.c.code == room.code).values(**values))
-        changed = _room(now.execute(select(classes).where(classes.c.code == room.code)).one())
-        assert changed is not None
-        return changed
+        return replace(room, **values)
 
     def _question(self, now: Connection, code: str, number: int) -> Shown:
         """A question that a class is or was asked; it never changes under its number."""
@@ -518,9 +516,7 @@ class Store:
         )
 
 
-def _room(row: Row | None) -> Room | None:
-    if row is None:
-        return None
+def _room(row: Row) -> Room:
     values = {column.name: getattr(row, column.name) for column in classes.c if column.name != "key_hash"}
     return Room(**values | {"phase": Phase(row.phase), "ticket": _ticket(row)})
 
