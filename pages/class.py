@@ -1,6 +1,7 @@
 """A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -9,13 +10,14 @@ from pages.ui.classroom.store import UnavailableError, store
 from pages.ui.components.kept import kept
 from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
+from pages.ui.lessons.asking import seen_at
 from pages.ui.lessons.case import Truth
 from pages.ui.lessons.rows import Question
 from pages.ui.page import Page
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.teaching import desk, notes, projector, start
 from pages.ui.teaching.asked import for_phones
-from pages.ui.teaching.cases import lesson_of, seen_at, truth_here
+from pages.ui.teaching.cases import lesson_of, truth_here
 from pages.ui.teaching.desk import Desk
 from pages.ui.teaching.lecture import Lecture
 from pages.ui.text import t, texts_of
@@ -121,7 +123,7 @@ class Class(Page):
         link = self.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=self.hidden)
         held = link.with_(**values).to_link()
         (path,) = (row.path for row in PAGES if row.name == page)
-        return f"{path}?{desk.query({name: value for name, value in held.items() if name != 'lang'})}"
+        return f"{path}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
 
     @property
     def hidden(self) -> tuple[int, ...] | None:

@@ -15,7 +15,7 @@ from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
 from pages.ui.sections.telling_head import head_switch, head_to_watch, what_it_reads
-from pages.ui.text import plain, t
+from pages.ui.text import listed, plain, t
 
 MOST_WORDS = 5  # that are shown
 
@@ -122,8 +122,7 @@ class Home(Page):
         with columns[1]:
             own = [self.typed.tokens[place] for place, word in self.hidden.items() if word is not None]
             if own and self.choice.hidden is None:  # what the reader hides himself is hidden on all pages
-                words = plain("common.comma").join(plain("common.quoted", token=token) for token in own)
-                st.caption(t("home.elsewhere", words=words))
+                st.caption(t("home.elsewhere", words=listed(own)))
             tensors(self)
 
     def where_to_start(self) -> None:

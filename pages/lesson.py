@@ -12,15 +12,14 @@ from pages.ui.lessons.asking import Asking, called, new_record
 from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.maker import make_a_lesson
 from pages.ui.lessons.rows import ENCODER, END, LESSONS, following
-from pages.ui.lessons.written import OWN
 from pages.ui.page import Page
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
 from pages.ui.teaching.cases import lesson_of, truth_here
 from pages.ui.teaching.homework import homework
-from pages.ui.teaching.paper import on_paper
-from pages.ui.text import joined, literal, plain, texts_of
+from pages.ui.teaching.paper import on_paper, title_of
+from pages.ui.text import joined, listed, literal, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.
 STATE = "lesson"
@@ -128,7 +127,7 @@ class Lesson(Page):
             said.append(text("about_again"))
         elif key != END:
             said.append(text("about", number=self.lesson.keys.index(key) + 1, all=len(self.lesson.questions)))
-        names = [*LESSONS, *[OWN] * (now == OWN)]
+        titles = {name: title_of(one) for name, one in (LESSONS | {now: self.lesson}).items()}
 
         def choose(name: str) -> None:
             if name in LESSONS:
@@ -136,11 +135,9 @@ class Lesson(Page):
                 select(lesson=None if name == ENCODER.name else name, question=None)
 
         with st.container(horizontal=True, vertical_alignment="center"):
-            titles = {name: word(f"titles.{name}") for name in names} | ({OWN: self.lesson.title} if now == OWN else {})
-            titles[OWN] = titles.get(OWN) or word(f"titles.{OWN}")
-            look = bound("lesson.which", now, choose, anew=True, among=names)
+            look = bound("lesson.which", now, choose, anew=True, among=titles)
             look |= {"label_visibility": "collapsed", "width": 340}
-            st.selectbox(word("which"), names, format_func=titles.__getitem__, **look)
+            st.selectbox(word("which"), list(titles), format_func=titles.__getitem__, **look)
             st.caption(joined(" ".join(said)), width="content")
 
     def _heading(self) -> None:
@@ -161,10 +158,7 @@ class Lesson(Page):
 
     def _left_out(self, state: dict) -> None:
         if state["left_out"]:
-            between = plain("common.comma")
-            shorts = (called(self.lesson[key]) for key in state["left_out"])
-            names = between.join(plain("common.quoted", token=short) for short in shorts)
-            st.caption(text("left_out", names=names))
+            st.caption(text("left_out", names=listed(called(self.lesson[key]) for key in state["left_out"])))
 
     def _end(self, state: dict) -> None:
         """What is behind the last question: all that was asked, to be asked once more."""

@@ -26,7 +26,7 @@ from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
 from pages.ui.lessons import visit
-from pages.ui.lessons.asking import Asking
+from pages.ui.lessons.asking import Asking, why
 from pages.ui.lessons.case import Case, Guess
 from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
@@ -211,7 +211,7 @@ class Page(View):
         if asking and guessed:
             if self.draws_guess:
                 asking.verdict()
-                self.about_guess = [asking.why(), asking.otherwise()]
+                self.about_guess = [why(asking.question, asking.truth), asking.otherwise()]
                 told = [*self.tell()]
             else:
                 beside, place = st.columns(BESIDE, gap="medium")

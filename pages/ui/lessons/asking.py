@@ -153,30 +153,20 @@ class Asking:
         key = self.question.row
         if f"lesson.{key}.axis" in catalogue(language()):
             st.caption(text(f"{key}.axis"))
-        self.view.picture(f"asked_{key}", self.figure(), self.why(), title=word(f"{key}.short"), still=True)
+        self.view.picture(
+            f"asked_{key}", self.figure(), why(self.question, self.truth), title=word(f"{key}.short"), still=True
+        )
         st.markdown(self.otherwise())
-
-    def why(self) -> str:
-        """What is said after the guess: as much as is true of this run."""
-        said, own = told(self.truth), self.question.own
-        if own and own.why:
-            return typed(own.why, **said)
-        sentences = joined(" ".join(text(f"{self.question.row}.{name}", **said) for name in self.truth.told))
-        return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
 
     def otherwise(self) -> str:
         """What it would mean if the common mistake were true."""
         return f":gray[{text(f'{self.question.row}.otherwise', **told(self.truth))}]"
 
     def see_it(self) -> None:
-        """The way to where the answer is seen: where a teacher shows it, or where the last hint leads."""
-        if self.question.place:
-            page, values = opened_at(self.question.place)
-            self._to(page, word("see"), "see", {**NUMBERS, **values})
-        elif self.question.hints:
-            last = self.question.hints[-1]
-            assert last.page is not None  # the last hint leads to where the answer is seen
-            self._to(last.page, word("see"), "see", self.truth.place | dict(last.values))
+        """The way to where the answer is seen, if there is such a place."""
+        if self.question.place or self.question.hints:
+            page, values = seen_at(self.question, self.truth)
+            self._to(page, word("see"), "see", values)
 
     def _set_down(self) -> None:
         """Say what a teacher set down as right, and why."""
@@ -251,6 +241,30 @@ def asked(question: Question, truth: Truth) -> str:
     if question.own:
         return typed(question.own.ask, **told(truth))
     return text(f"{question.row}.ask", **told(truth))
+
+
+def why(question: Question, truth: Truth) -> str:
+    """What is said after the answer: as much as is true of this run, or what the teacher wrote."""
+    said, own = told(truth), question.own
+    if own and own.why:
+        return typed(own.why, **said)
+    if question.measure is None:
+        return ""
+    sentences = joined(" ".join(text(f"{question.row}.{name}", **said) for name in truth.told))
+    return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
+
+
+def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
+    """The page on which an answer is seen, and the values of a Choice to open it with: where a teacher shows it, or
+    where the last hint leads.
+    """
+    if question.place:
+        page, values = opened_at(question.place)
+        return page, {**NUMBERS, **values}
+    if not question.hints:
+        return "lesson", {}
+    last = question.hints[-1]
+    return last.page or "lesson", {**truth.place, **last.values}
 
 
 def called(question: Question) -> str:

@@ -1,7 +1,7 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from functools import lru_cache, partial
 from threading import Condition
 from typing import Any, Literal, overload
@@ -23,7 +23,7 @@ from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.offered import folder_state, offered
-from pages.ui.text import plain, t
+from pages.ui.text import listed, plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
 _files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
@@ -162,12 +162,8 @@ def explain_input(name: str, unread: InputError | None, reading: Reading | None 
         theirs = "_theirs" if unread.reason == "unknown_only" and name in offered() else ""
         st.warning(t(f"error.input_{unread.reason}{theirs}"), icon=":material/edit_off:")
     for note in reading.notes if reading else ():
-        values = {name: _quoted(v) if isinstance(v, list) else v for name, v in note.values.items()}
+        values = {name: listed(v) if isinstance(v, list) else v for name, v in note.values.items()}
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
-
-
-def _quoted(symbols: Iterable[str]) -> str:
-    return plain("common.comma").join(plain("common.quoted", token=symbol) for symbol in symbols)
 
 
 @of_networks

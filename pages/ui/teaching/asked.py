@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import cast
 
 from pages.ui.classroom.questions import Shown, Told
-from pages.ui.lessons.asking import asked, options, told
+from pages.ui.lessons import asking
+from pages.ui.lessons.asking import asked, options
 from pages.ui.lessons.case import Truth
 from pages.ui.lessons.rows import Question
-from pages.ui.text import LANGUAGES, joined, plain, speaking, typed, unmarked
+from pages.ui.text import LANGUAGES, speaking, unmarked
 
 
 def for_phones(
@@ -37,10 +38,5 @@ def for_phones(
 
 
 def why(question: Question, truth: Truth) -> str:
-    """What is said after the answer, without marks: as much as is true of this run, or what the teacher wrote."""
-    said = told(truth)
-    if question.own and question.own.why:
-        return unmarked(typed(question.own.why, **said))
-    if question.measure is None:
-        return ""
-    return joined(" ".join(plain(f"lesson.{question.row}.{name}", **said) for name in truth.told))
+    """What is said after the answer, without marks."""
+    return unmarked(asking.why(question, truth))

@@ -1,12 +1,11 @@
 """Which lesson a link holds, and which run a question of it is about."""
 
 from dataclasses import replace
-from typing import Any
 
 from model.translator import Task
 from pages.ui.lessons.asking import truth_for
 from pages.ui.lessons.case import Case, Truth
-from pages.ui.lessons.rows import ENCODER, LESSONS, NUMBERS, Lesson, Question
+from pages.ui.lessons.rows import ENCODER, LESSONS, Lesson, Question
 from pages.ui.lessons.written import LessonError, lesson_from_code, opened_at
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
@@ -47,16 +46,3 @@ def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
     case = case_of(page, question)
     truth = truth_for(page, question, case) if case else None
     return None if case is None or truth is None else (case, truth)
-
-
-def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
-    """The page on which an answer is seen, and the values of a Choice to open it with: where a teacher shows it, or
-    where the last hint leads.
-    """
-    if question.place:
-        page, values = opened_at(question.place)
-        return page, {**NUMBERS, **values}
-    if not question.hints:
-        return "lesson", {}
-    last = question.hints[-1]
-    return last.page or "lesson", {**truth.place, **last.values}

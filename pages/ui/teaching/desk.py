@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Self
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -146,11 +145,6 @@ def hear(held: Mapping[str, str]) -> None:
     """What the browser had kept of earlier visits."""
     gone = st.session_state.get(FORGOTTEN, ())
     st.session_state[KEYS] = {code: key for code, key in held.items() if code not in gone} | own()
-
-
-def query(link: Mapping[str, str]) -> str:
-    """As it stands in an address."""
-    return urlencode(link)
 
 
 def forget(code: str) -> None:

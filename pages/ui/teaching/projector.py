@@ -15,16 +15,15 @@ from pages.ui.components.snap import snap
 from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.share import leads_nowhere
-from pages.ui.lessons.asking import figure_of, told
+from pages.ui.lessons.asking import figure_of, seen_at, told
 from pages.ui.sections.overlay import every_weight
 from pages.ui.state.link import select
 from pages.ui.teaching import as_head, pictures, report
 from pages.ui.teaching.asked import why
-from pages.ui.teaching.cases import seen_at
-from pages.ui.teaching.desk import Plan
+from pages.ui.teaching.desk import INPUT, Plan
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.start import quoted_names, shorts_of
-from pages.ui.text import catalogue, joined, language, literal, plain, t, texts_of
+from pages.ui.teaching.start import shorts_of
+from pages.ui.text import catalogue, joined, language, listed, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
 #: In the session: the place of the question to ask next; how many hints were shown, and whether the words, of which.
@@ -249,8 +248,8 @@ def _closed(lecture: Lecture) -> None:
 
 def _words_are_hidden(lecture: Lecture) -> bool:
     """Free words are shown when the teacher lets them."""
-    assert lecture.now is not None
-    return lecture.now.shown["gesture"] == "word" and st.session_state.get(WORDS) != lecture.desk.room.number
+    word = lecture.now is not None and lecture.now.shown["gesture"] == "word"
+    return word and st.session_state.get(WORDS) != lecture.desk.room.number
 
 
 def _answers(lecture: Lecture, *, revealed: bool) -> None:
@@ -298,7 +297,7 @@ def _revealed(lecture: Lecture) -> None:
         st.markdown(text("you_said"))
         if lecture.last is None:
             st.markdown(text("nobody"))
-        elif _words_hide(lecture):
+        elif _words_are_hidden(lecture):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
         else:
             _answers(lecture, revealed=True)
@@ -311,16 +310,12 @@ def _right(lecture: Lecture) -> None:
     votes = [word("share", share=percent(one.right), all=one.answers) for one in lecture.tallies.values()]
     wrong = lecture.last.sure_and_wrong if lecture.last else 0
     parts = [text("right", shares=" → ".join(votes))] if votes else []
-    if lecture.last and wrong and lecture.sure_and_wrong and not _words_hide(lecture):
+    if lecture.last and wrong and lecture.sure_and_wrong and not _words_are_hidden(lecture):
         assert lecture.now is not None
         (name,) = pictures.names_of(lecture.now.shown, [lecture.sure_and_wrong])
         parts.append(text("most_sure_of", wrong=wrong, answer=name))
     with st.container(key="class_said"):
         st.markdown(joined(" ".join(parts)))
-
-
-def _words_hide(lecture: Lecture) -> bool:
-    return lecture.now is not None and lecture.now.shown["gesture"] == "word" and _words_are_hidden(lecture)
 
 
 def _network(lecture: Lecture) -> None:
@@ -369,7 +364,7 @@ def _class_as_head(lecture: Lecture) -> None:
     best, heads = order[0], len(order)
     said = text("most_like", layer=best.layer + 1, head=best.head + 1, shared=f"{best.shared:.0f}", heads=heads)
     if alone := as_head.where_no_head_looked(last.mean, every):
-        said += " " + text("no_head_looked", names=quoted_names(names[place] for place in alone))
+        said += " " + text("no_head_looked", names=listed(names[place] for place in alone))
     shown = order[:SHOWN_HEADS] if lecture.page.choice.big else order
     figure = pictures.class_beside_heads(last.mean, every, shown, names)
     _picture(lecture, "as_head", figure, joined(said), below=BELOW_HEADS)
@@ -401,9 +396,7 @@ def _to(lecture: Lecture, page: str, values: dict[str, object]) -> None:
 
 def input_of(lecture: Lecture) -> dict[str, object]:
     """The input of the class, as values of a Choice."""
-    choice = lecture.page.choice
-    names = ("input", "model", "sentence", "drawing", "picture")
-    return {name: getattr(choice, name) for name in names} | {"hidden": lecture.page.hidden, "edits": ()}  # type: ignore[attr-defined]
+    return {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": lecture.page.hidden, "edits": ()}  # type: ignore[attr-defined]
 
 
 def _ended(lecture: Lecture) -> None:

@@ -11,8 +11,8 @@ from pages.ui.page import Page
 from pages.ui.state.link import select
 from pages.ui.teaching import desk
 from pages.ui.teaching.desk import MINUTES, Plan
-from pages.ui.teaching.paper import on_paper
-from pages.ui.text import plain, t, texts_of
+from pages.ui.teaching.paper import on_paper, title_of
+from pages.ui.text import listed, t, texts_of
 
 text, word = texts_of("class")
 
@@ -20,7 +20,7 @@ text, word = texts_of("class")
 def _which_lesson(page: Page, now: Lesson) -> None:
     """A list of the lessons about such an input, with a teacher's own where her link holds it."""
     lessons = {one.name: one for one in LESSONS.values() if one.input in (None, page.choice.input)} | {now.name: now}
-    titles = {name: one.title or plain(f"lesson.titles.{name}") for name, one in lessons.items()}
+    titles = {name: title_of(one) for name, one in lessons.items()}
 
     def choose(name: str) -> None:
         if name in LESSONS:
@@ -49,12 +49,7 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequen
 
 def shorts_of(questions: Iterable[Question]) -> str:
     """Questions by their names."""
-    return quoted_names(map(called, questions))
-
-
-def quoted_names(names: Iterable[str]) -> str:
-    """“one”, “two”"""
-    return plain("common.comma").join(plain("common.quoted", token=name) for name in names)
+    return listed(map(called, questions))
 
 
 def _way_back() -> None:

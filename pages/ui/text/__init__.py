@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -110,6 +110,11 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
 def quoted(text: str) -> str:
     """“it”; but ‘”’, so that the marks still read where the token is itself such a mark."""
     return f"‘{text}’" if set(text) & set('"“”') else f"“{text}”"
+
+
+def listed(names: Iterable[str]) -> str:
+    """“one”, “two”"""
+    return plain("common.comma").join(plain("common.quoted", token=name) for name in names)
 
 
 def class_label(name: str) -> str:
