@@ -28,6 +28,8 @@ LEADING = 3  # terms of a sum that a line names; its table names more
 NO_WORDS = ("[CLS]", "[SEP]", "[PAD]", *TARGET_LANGUAGES.values())
 
 PASSING = ("input", "cut", "flatten", "first", "second")  # operations that only pass numbers on
+#: GELU's approximation: 2Φ(u) − 1 is near tanh(√(2/π) (u + 0.044715 u³))  (Hendrycks and Gimpel 2016, section 2).
+NEAR = 0.797885, 0.044715
 Cell = tuple[int, ...]
 Lit = tuple[tuple[str, Index], ...]
 
@@ -395,8 +397,10 @@ class _Desk:
     # Products.
 
     def _split(self, quantity: Quantity, cell: Cell) -> Working:
-        """Q, K, V: the head's part of X W."""
+        """Q, K, V: the head's part of X W; and a product whose rows become columns."""
         return self._product(quantity, cell, quantity.reads[0], self.graph.cells(quantity.key, cell)[0])
+
+    _turn = _split
 
     def _product(self, quantity: Quantity, cell: Cell, key: str = "", at: Index = ()) -> Working:
         """x · w, and a bias where there is one: of a Linear, of QKᵀ, of AV.
@@ -567,6 +571,24 @@ class _Desk:
         if quantity.function == "relu":
             right, expression = rf"\max(0, {source})", rf"\max(0, {number(shown)})"
             return self._found(quantity, cell, right, expression, max(0.0, shown), max(0.0, u))
+        if quantity.function in ("sigmoid", "silu"):
+            mine, true = rounded(1 / (1 + math.exp(-shown))), 1 / (1 + math.exp(-u))
+            right, expression = (rf"\frac{{1}}{{1 + e^{{-{of}}}}}" for of in (source, operand(shown)))
+            if quantity.function == "sigmoid":
+                return self._found(quantity, cell, right, expression, mine, true)
+            mine = self._line(rf"\sigma({source})", expression, mine)
+            right, expression = rf"{source} \cdot \sigma({source})", rf"{number(shown)} \cdot {operand(mine)}"
+            return self._found(quantity, cell, right, expression, rounded(shown * mine), u * true)
+        if quantity.function == "gelu-tanh":
+            inside = rounded(NEAR[0] * (shown + NEAR[1] * shown**3))
+            x = operand(shown)
+            cube = rf"{number(shown)} + {NEAR[1]} \cdot {x} \cdot {x} \cdot {x}"
+            inside = self._line("t", rf"{NEAR[0]} \cdot ({cube})", inside)
+            bent = self._line(r"\tanh(t)", rf"\tanh({number(inside)})", rounded(math.tanh(inside)))
+            right = rf"0.5 \cdot {source} \cdot (1 + \tanh(t))"
+            expression = rf"0.5 \cdot {operand(shown)} \cdot (1 + {operand(bent)})"
+            value = 0.5 * u * (1 + math.tanh(math.sqrt(2 / math.pi) * (u + NEAR[1] * u**3)))
+            return self._found(quantity, cell, right, expression, rounded(0.5 * shown * (1 + bent)), value)
         phi = self._line(rf"\Phi({source})", rf"\Phi({number(shown)})", rounded(_phi(shown)))
         right, expression = rf"{source} \cdot \Phi({source})", rf"{number(shown)} \cdot {operand(phi)}"
         return self._found(quantity, cell, right, expression, rounded(shown * phi), u * _phi(u))

@@ -5,6 +5,9 @@ from typing import Literal
 
 from model.errors import ReasonedError
 
+#: What people call an activation.
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
+
 
 class ConfigError(ReasonedError):
     """A configuration that no encoder can have. `reason` names the rule that it breaks."""
@@ -21,7 +24,7 @@ class EncoderConfig:
     heads: int = 8
     layers: int = 6
     d_ff: int = 2048
-    activation: Literal["relu", "gelu"] = "relu"
+    activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "relu"
     norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
     final_norm: bool = False
     norm_eps: float = 1e-5
@@ -41,9 +44,12 @@ class EncoderConfig:
     channels: int = 1
     distillation_token: bool = False  # patches: a second learned token, behind [CLS]  (DeiT)
 
-    head: Literal["none", "masked-word", "classifier"] = "none"
+    #: classifier: one of the classes; labels: each true or not by itself; numbers: what each measures; tags: a class
+    #: for each token; span: where a part of the text begins and ends.
+    head: Literal["none", "masked-word", "classifier", "labels", "numbers", "tags", "span"] = "none"
     classes: int = 0
-    pooler: Literal["none", "tanh", "relu", "gelu"] = "none"  # classifier: act(Linear(Z_1)) before the last Linear
+    #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear
+    pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
 
     def __post_init__(self) -> None:
@@ -65,15 +71,15 @@ class EncoderConfig:
             raise ConfigError("narrow_needs_words", width=self.d_embedding, input=self.input)
         if self.distillation_token and self.input != "patches":
             raise ConfigError("distillation_needs_patches", input=self.input)
-        if self.pooler != "none" and self.head != "classifier":
+        if self.pooler != "none" and self.head not in ("classifier", "labels", "numbers"):
             raise ConfigError("pooler_needs_classifier", head=self.head)
         if self.distillation_head and (self.head != "classifier" or not self.distillation_token):
             raise ConfigError("distillation_head_needs_token", head=self.head)
         if self.distillation_head and self.pooler != "none":
             raise ConfigError("distillation_head_has_no_pooler", pooler=self.pooler)
-        if self.head == "masked-word" and self.input != "words":
+        if self.head in ("masked-word", "tags", "span") and self.input != "words":
             raise ConfigError("masked_word_needs_words", input=self.input)
-        if self.head == "classifier" and self.classes < 1:
+        if self.head in ("classifier", "labels", "numbers", "tags") and self.classes < 1:
             raise ConfigError("no_classes", classes=self.classes)
 
     @property

@@ -155,13 +155,14 @@ _KINDS = {
     "positions": "view",
     "split": "view",
     "concat": "copy",
+    "turn": "view",
     "first": "view",
     "second": "view",
     "mean": "add",
 }
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
-    "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes",
+    "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes", "bound": "2",
     "pixel": "C·P²", "channel": "C", "height": "side", "width": "side",
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.

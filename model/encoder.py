@@ -139,7 +139,9 @@ class Encoder(nn.Module):
 
 def activation_for(name: str) -> nn.Module:
     """The module of an activation by the name that a configuration has for it."""
-    return {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}[name]()
+    if name == "gelu-tanh":
+        return nn.GELU(approximate="tanh")
+    return {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}[name]()
 
 
 def padding_mask(ids: Tensor, pad: int = 0) -> Tensor:

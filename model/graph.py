@@ -37,9 +37,10 @@ RULES = {
     "softmax": "...m->...o",  # of a row
     "weighted_sum": "hij,hjc->hic",  # A V
     "concat": "hic->i(hc)",  # the heads side by side
-    "activation": "...m->...m",  # ReLU, GELU or tanh: `function`
+    "activation": "...m->...m",  # ReLU, GELU, …: `function`
     "first": "0m->m",  # the first row
     "second": "1m->m",  # the second row
+    "turn": "im->mi",  # rows become columns
     "mean": "m,m->m",  # of the two that it reads
     "contribution": "hic,(hc)o->hio",  # of each head to x W
 }
@@ -216,7 +217,10 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     return Graph(config, decoder, rows.quantities, rows.sublayers, Z)
 
 
-_FUNCTIONS = {"relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "tanh": r"\tanh"}
+_FUNCTIONS = {
+    "relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "gelu-tanh": r"\operatorname{GELU}_{\tanh}",
+    "silu": r"\operatorname{SiLU}", "tanh": r"\tanh", "sigmoid": r"\sigma",
+}  # fmt: skip
 
 
 class _Rows:
@@ -254,9 +258,9 @@ class _Rows:
         symbol = " ".join(terms[:2])
         return self.add(key, "linear", (read,), symbol, terms, axes, traced=False, module=key, left=left)
 
-    def answer(self, axes: tuple[str, ...]) -> None:
+    def answer(self, axes: tuple[str, ...], of: str = "logits") -> None:
         right = r"\operatorname{softmax}(y)"
-        self.add("answer", "softmax", ("logits",), "p", right, axes, scale="share", traced=False)
+        self.add("answer", "softmax", (of,), "p", right, axes, scale="share", traced=False)
 
 
 # -- from the input to X⁰ ----------------------------------------------------------------------------------------
@@ -450,7 +454,15 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False, width=wide[1])
             terms = r"\hat G", r"E^{\top}", "c"
             rows.add("logits", "linear", (x,), "y", terms, axes, module="logits", tied=True)
-        case "classifier":
+        case "tags":
+            rows.add("tags", "linear", (Z,), "y", ("Z", "W", "b"), ("token", "class"), module="tags")
+            return rows.answer(("token", "class"), of="tags")
+        case "span":
+            axes = "bound", "token"
+            x = rows.product("of_bounds", Z, ("Z", "W", "b"), ("token", "bound"))
+            rows.add("bounds", "turn", (x,), "y", r"(Z W + b)^{\top}", axes)
+            return rows.answer(axes, of="bounds")
+        case "classifier" | "labels" | "numbers":
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
             vector = ("d_model",)
@@ -462,6 +474,12 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
                 first = "P"
             if config.distillation_head:
                 _two_classifiers(rows, Z, x)
+            elif config.head in ("labels", "numbers"):
+                rows.add("labels", "linear", (x,), "y", (first, "W", "b"), axes, module="labels")
+                if config.head == "labels":
+                    more = {"scale": "share", "traced": False, "function": "sigmoid"}
+                    rows.add("answer", "activation", ("labels",), "p", "y", axes, **more)
+                return
             else:
                 rows.add("logits", "linear", (x,), "y", (first, "W", "b"), axes, module="logits")
     rows.answer(axes)

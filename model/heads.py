@@ -74,8 +74,51 @@ class DistilledClassifierNetwork(Encoder):
         return self.read_out(super().forward(x, mask, segments))
 
 
+class LabelsNetwork(Encoder):
+    """y = Linear(act(Z_L^[CLS] W + b)), each label by itself: σ(y) where it is true or not, y where it is measured."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.pooler = nn.Identity()
+        if config.pooler != "none":
+            self.pooler = nn.Sequential(nn.Linear(config.d_model, config.d_model), activation_for(config.pooler))
+        self.labels = nn.Linear(config.d_model, config.classes)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """(batch, label)."""
+        return self.labels(self.pooler(super().forward(x, mask, segments)[:, 0]))
+
+
+class TagsNetwork(Encoder):
+    """y = Linear(Z_L): scores of each class for each token  (Devlin et al. 2019, section 5.3)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.tags = nn.Linear(config.d_model, config.classes)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """(batch, token, class)."""
+        return self.tags(super().forward(x, mask, segments))
+
+
+class SpanNetwork(Encoder):
+    """y = (Z_L [S, E] + b)ᵀ: how well the answer begins at each token, and ends  (Devlin et al. 2019, section 4.2)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.of_bounds = nn.Linear(config.d_model, 2)
+        self.bounds = Tap()
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """(batch, 2, token)."""
+        return self.bounds(self.of_bounds(super().forward(x, mask, segments)).mT)
+
+
 def network_for(config: EncoderConfig) -> Encoder:
     """The encoder with the head that the configuration names."""
     classifier = DistilledClassifierNetwork if config.distillation_head else ClassifierNetwork
-    kinds = {"none": Encoder, "masked-word": MaskedWordNetwork, "classifier": classifier}
+    kinds = {
+        "none": Encoder, "masked-word": MaskedWordNetwork, "classifier": classifier, "labels": LabelsNetwork,
+        "numbers": LabelsNetwork, "tags": TagsNetwork, "span": SpanNetwork,
+    }  # fmt: skip
     return kinds[config.head](config)

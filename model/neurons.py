@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from model.embedding import TokenEmbedding
-from model.encoder import Encoder, EncoderLayer
+from model.encoder import Encoder, EncoderLayer, activation_for
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ def _classifier(network: Encoder) -> Tensor:
 
 
 def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """The line of "relu" or "gelu" over [low, high], at least from −3 to 3: (points, values).
+    """The line of an activation over [low, high], at least from −3 to 3: (points, values).
 
     So many points that a measured pair lies on the line that joins them.
     """
     low, high = min(-3.0, low), max(3.0, high)
     points = np.linspace(low, high, int(12 * (high - low)))
     u = torch.from_numpy(points)
-    return points, (u.relu() if activation == "relu" else torch.nn.functional.gelu(u)).numpy()
+    return points, activation_for(activation)(u).numpy()

@@ -20,6 +20,7 @@ from pages.ui.sections.answers import (
     probabilities,
 )
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
+from pages.ui.sections.judged import judged
 from pages.ui.sections.patches import first_to_know
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
@@ -54,6 +55,10 @@ class Answer(Page):
     def fill(self) -> None:
         if "logits" in self.trace:
             super().fill()
+        elif self.config.head != "none":
+            self.equations()
+            judged(self)
+            self.trained_on()
         else:
             instead_of_an_answer(self)
 

@@ -46,7 +46,7 @@ class FeedForward(Page):
     @property
     def bend(self) -> str:
         """The activation function."""
-        return self.config.activation
+        return self.config.activation.removesuffix("-tanh")  # which does the same to every digit that is said
 
     @property
     def hidden(self) -> np.ndarray:
@@ -164,7 +164,7 @@ class FeedForward(Page):
         self.picture(
             "curve",
             figures.activation_curve(
-                activation_curve(self.bend, self.hidden.min(), self.hidden.max()),
+                activation_curve(self.config.activation, self.hidden.min(), self.hidden.max()),
                 here,
                 self.neuron,
                 tuple(word(name) for name in ("axis_hidden", "axis_activation", "a_neuron")),

@@ -44,6 +44,12 @@ CONFIGS: dict[str, EncoderConfig] = {
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
         classes=10,
     ),
+    "several labels": EncoderConfig(
+        32, 4, 1, 64, activation="silu", head="labels", classes=3, pooler="tanh", vocab_size=100
+    ),
+    "numbers": EncoderConfig(32, 4, 1, 64, activation="gelu-tanh", head="numbers", classes=1, vocab_size=100),
+    "tags": EncoderConfig(32, 4, 1, 64, head="tags", classes=3, vocab_size=100),
+    "span": EncoderConfig(32, 4, 1, 64, head="span", vocab_size=100),
     "two classifiers": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",

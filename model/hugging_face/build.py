@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from model.config import ConfigError, EncoderConfig
 from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
-from model.hugging_face.families import FAMILIES, Family, Head
+from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.hugging_face.folder import Folder
 from model.hugging_face.images import CheckpointImageReader
 from model.hugging_face.text import CheckpointTextReader
@@ -30,6 +30,7 @@ DIVIDE = {"heads_do_not_divide": ("d_model", "heads"), "patches_do_not_fit": ("i
 #: For these reasons a checkpoint's answer cannot be computed; its stages can.
 OF_THE_ANSWER = ("architecture", "answer_setting", "tensor_untied")
 NO_ANSWER = Head("none")
+OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-transformers' CrossEncoder
 #: What LayerNorm's two were called in the first BERT.
 OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
 
@@ -134,6 +135,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise CheckpointError("no_setting", folder=folder.name, setting=name)
         if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+        if ours == "activation":
+            value = ACTIVATIONS.get(value, value)
         if kinds[ours] is float and (not isinstance(value, float | int) or not 0 < value < 1):
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
         settings[ours] = value
@@ -146,11 +149,17 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"]:  # then nothing widens it
         settings["d_embedding"] = 0
-    if head.kind == "classifier":
+    kind: str = head.kind
+    if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))
-        _check_classes(folder, theirs, settings["classes"])
+    if head.kind == "classifier":
+        kind = _kind_of_classes(folder, theirs, settings["classes"])
+        if head.distillation and kind != "classifier":
+            raise CheckpointError("architecture", folder=folder.name, architecture=kind, heads=", ".join(family.heads))
+    elif head.kind == "span" and (labels := len(_label_names(theirs))) != 2:
+        raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
     try:
-        settings |= {"head": head.kind, "pooler": head.pooler, "distillation_head": head.distillation}
+        settings |= {"head": kind, "pooler": head.pooler, "distillation_head": head.distillation}
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
         if error.reason not in DIVIDE:
@@ -171,21 +180,37 @@ def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any
 
 
 def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Number -> name of each class; two without a name where config.json says nothing, as in their library."""
+    """Number -> name of each class; without names as many as `num_labels` says, or, as in their library, two."""
     names = theirs.get("id2label")
-    return names if isinstance(names, dict) and names else {"0": "LABEL_0", "1": "LABEL_1"}
+    if isinstance(names, dict) and names:
+        return names
+    number = theirs.get("num_labels")
+    number = number if type(number) is int and 0 < number <= MOST["classes"] else 2
+    return {str(i): f"LABEL_{i}" for i in range(number)}
 
 
-def _check_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> None:
-    """One class of several is chosen by a softmax; what has one number only, or many that are true at once, is not."""
-    kind = theirs.get("problem_type") or "single_label_classification"
-    if kind != "single_label_classification" or classes == 1:
-        value = kind if kind != "single_label_classification" else "regression (one number)"
-        raise CheckpointError("answer_setting", folder=folder.name, setting="problem_type", value=str(value)[:40])
+def _kind_of_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> str:
+    """One class of several, by a softmax; labels that are true or not, each by itself; or numbers, as they are.
+
+    As the text-classification pipeline of their library decides it; a reranker's own function goes before.
+    """
+    more = theirs.get("sentence_transformers")
+    own = more.get("activation_fn") if isinstance(more, dict) else None
+    own = str(own or theirs.get("sbert_ce_default_activation_function") or "").rpartition(".")[-1]
+    if own in OF_RERANKERS and classes == 1:
+        return OF_RERANKERS[own]
+    kind = theirs.get("problem_type")
+    if kind == "regression":
+        return "numbers"
+    if kind == "multi_label_classification" or (classes == 1 and kind in (None, "single_label_classification")):
+        return "labels"
+    if kind in (None, "single_label_classification"):
+        return "classifier"
+    raise CheckpointError("answer_setting", folder=folder.name, setting="problem_type", value=str(kind)[:40])
 
 
 def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
-    names = _label_names(theirs) if config.head == "classifier" else {}
+    names = _label_names(theirs) if config.classes else {}
     return [str(names.get(str(i), f"LABEL_{i}"))[:80] for i in range(config.classes)]
 
 
@@ -194,14 +219,15 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 
 def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
-    found = {_modern(name): tensor for name, tensor in folder.weights().items()}
+    found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     weights: dict[str, Tensor] = {}
     for key, wanted in network.named_parameters():  # one that is used twice is named once
         theirs = _their_name(key, family, head, prefix)
-        if theirs not in found:
+        stored = found.pop(theirs, None) or found.pop(theirs.removeprefix(prefix), None)  # some stand without it
+        if stored is None:
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=theirs)
-        stored, lay_out = found.pop(theirs), family.laid_out.get(key, _as_it_is)
+        lay_out = family.laid_out.get(key, _as_it_is)
         rows = in_front if key == "embedding.positions.table" else 0
         expected = (wanted.shape[0] + rows, *wanted.shape[1:])
         if not _fits(stored.shape, lay_out, expected):
@@ -260,6 +286,8 @@ def _their_name(key: str, family: Family, head: Head, prefix: str) -> str:
     layer = parts[1] if parts[0] == "layers" else ""
     row = key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key
     module, _, last = row.rpartition(".")
+    if module == "labels":  # what says of each whether it is true stands where the classes do
+        module, row = "logits", f"logits.{last}"
     for names, before in ((head.names, ""), (family.names, prefix)):
         if row in names:
             return (before + names[row]).replace("{l}", layer)

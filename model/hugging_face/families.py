@@ -9,6 +9,11 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+#: Their names of activations -> ours.
+ACTIVATIONS = {
+    "gelu": "gelu", "gelu_python": "gelu", "relu": "relu", "silu": "silu", "swish": "silu",
+    **dict.fromkeys(("gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"), "gelu-tanh"),
+}  # fmt: skip
 WORDS = {"input": "words", "positions": "learned", "scale_embedding": False, "embedding_norm": True}
 IMAGES = {"input": "patches", "positions": "learned", "norm_first": True, "final_norm": True}
 
@@ -21,7 +26,7 @@ class Head:
     settings of theirs, with the values for which our head computes what theirs does.
     """
 
-    kind: Literal["none", "masked-word", "classifier"]
+    kind: Literal["none", "masked-word", "classifier", "tags", "span"]
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
@@ -50,6 +55,11 @@ class Family:
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
+OF_TOKENS = {
+    "ForTokenClassification": Head("tags", names={"tags": "classifier"}),
+    "ForQuestionAnswering": Head("span", names={"of_bounds": "qa_outputs"}),
+}
+
 BERT_GUESSES = Head(
     "masked-word",
     names={
@@ -61,8 +71,21 @@ BERT_GUESSES = Head(
         "cls.predictions.decoder.weight": "embedding.E.weight",
         "cls.predictions.decoder.bias": "logits.bias",
     },
-    only={"hidden_act": ("gelu",)},
+    only={"hidden_act": ("gelu", "gelu_python")},
 )
+
+
+def bert_heads(prefix: str) -> dict[str, Head]:
+    """What BERT and its nearest kin say, whose pooler is part of the encoder."""
+    pooled = {"pooler.0": f"{prefix}.pooler.dense", "logits": "classifier"}
+    return {
+        "Model": Head("none"),
+        "ForMaskedLM": BERT_GUESSES,
+        "ForPreTraining": BERT_GUESSES,
+        "ForSequenceClassification": Head("classifier", names=pooled, pooler="tanh"),
+        **OF_TOKENS,
+    }
+
 
 BERT = Family(
     prefix="bert",
@@ -79,7 +102,7 @@ BERT = Family(
     },
     fixed=WORDS,
     only={
-        "hidden_act": ("gelu", "relu"),
+        "hidden_act": tuple(ACTIVATIONS),
         "position_embedding_type": ("absolute",),
         "is_decoder": (False,),
         "add_cross_attention": (False,),
@@ -98,15 +121,22 @@ BERT = Family(
         "layers.{l}.ffn.W_2": "encoder.layer.{l}.output.dense",
         "layers.{l}.norm_2": "encoder.layer.{l}.output.LayerNorm",
     },
-    heads={
-        "Model": Head("none"),
-        "ForMaskedLM": BERT_GUESSES,
-        "ForPreTraining": BERT_GUESSES,
-        "ForSequenceClassification": Head(
-            "classifier", names={"pooler.0": "bert.pooler.dense", "logits": "classifier"}, pooler="tanh"
-        ),
-    },
+    heads=bert_heads("bert"),
     unread=("*position_ids", "*pooler.dense.*", "cls.seq_relationship.*"),
+)
+
+ERNIE = replace(BERT, prefix="ernie", only={**BERT.only, "use_task_id": (False,)}, heads=bert_heads("ernie"))
+
+#: LayerNorm stands before each part and at the end, and none after the embedding  (Shoeybi et al. 2019, section 3).
+MEGATRON_BERT = replace(
+    BERT,
+    fixed={**WORDS, "embedding_norm": False, "norm_first": True, "final_norm": True},
+    names={
+        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.norm"},
+        "layers.{l}.norm_1": "encoder.layer.{l}.attention.ln",
+        "layers.{l}.norm_2": "encoder.layer.{l}.ln",
+        "norm": "encoder.ln",
+    },
 )
 
 ROBERTA = replace(
@@ -123,8 +153,23 @@ ROBERTA = replace(
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, pooler="tanh"
         ),
+        **OF_TOKENS,
     },
     unread=("*position_ids", "*pooler.dense.*"),
+)
+
+DATA2VEC_TEXT = replace(ROBERTA, prefix="data2vec_text")
+
+ROBERTA_PRELAYERNORM = replace(
+    ROBERTA,
+    prefix="roberta_prelayernorm",
+    fixed={**WORDS, "norm_first": True, "final_norm": True},
+    names={
+        **ROBERTA.names,
+        "layers.{l}.norm_1": "encoder.layer.{l}.attention.LayerNorm",
+        "layers.{l}.norm_2": "encoder.layer.{l}.intermediate.LayerNorm",
+        "norm": "LayerNorm",
+    },
 )
 
 ELECTRA = replace(
@@ -147,6 +192,7 @@ ELECTRA = replace(
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, pooler="gelu"
         ),
+        **OF_TOKENS,
     },
     unread=("*position_ids", "discriminator_predictions.*"),
 )
@@ -163,7 +209,7 @@ DISTILBERT = Family(
         "max_len": "max_position_embeddings",
     },
     fixed={**WORDS, "norm_eps": 1e-12},
-    only={"activation": ("gelu", "relu")},
+    only={"activation": tuple(ACTIVATIONS)},
     names={
         "embedding.E.weight": "embeddings.word_embeddings.weight",
         "embedding.positions.table": "embeddings.position_embeddings.weight",
@@ -187,11 +233,12 @@ DISTILBERT = Family(
                 "logits.bias": "vocab_projector.bias",
             },
             copies={"vocab_projector.weight": "embedding.E.weight"},
-            only={"activation": ("gelu",)},
+            only={"activation": ("gelu", "gelu_python")},
         ),
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "pre_classifier", "logits": "classifier"}, pooler="relu"
         ),
+        **OF_TOKENS,
     },
 )
 
@@ -209,7 +256,7 @@ VIT = Family(
         "channels": "num_channels",
     },
     fixed=IMAGES,
-    only={"hidden_act": ("gelu", "relu"), "qkv_bias": (True,), "num_channels": (3, 1)},
+    only={"hidden_act": tuple(ACTIVATIONS), "qkv_bias": (True,), "num_channels": (3, 1)},
     names={
         "embedding.cls": "embeddings.cls_token",
         "embedding.W_E": "embeddings.patch_embeddings.projection",
@@ -228,7 +275,7 @@ VIT = Family(
         "Model": Head("none"),
         "ForImageClassification": Head("classifier", names={"logits": "classifier"}),
     },
-    unread=("*pooler.dense.*",),
+    unread=("*pooler.dense.*", "*embeddings.mask_token"),
     laid_out={
         "embedding.cls": lambda token: token[0, 0],
         "embedding.distillation": lambda token: token[0, 0],
@@ -262,4 +309,9 @@ FAMILIES: dict[str, Family] = {
     "electra": ELECTRA,
     "vit": VIT,
     "deit": DEIT,
+    "ernie": ERNIE,
+    "data2vec-text": DATA2VEC_TEXT,
+    "megatron-bert": MEGATRON_BERT,
+    "roberta-prelayernorm": ROBERTA_PRELAYERNORM,
+    "vit_msn": VIT,
 }

@@ -11,6 +11,7 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from model.config import EncoderConfig
+from model.hugging_face.answers import guesses
 from model.pipeline import InputError, Reading
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read
@@ -96,7 +97,7 @@ class CheckpointImageReader:
         return seen if seen.shape[-1] == 3 else seen.repeat(3, axis=-1)
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
-        return (Guess.among(self.labels, logits[0]),)
+        return guesses(self.config.head, self.labels, logits, reading.tokens)
 
     def examples(self) -> tuple[object, ...]:
         return ()

@@ -9,6 +9,7 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from model.config import EncoderConfig
+from model.hugging_face.answers import guesses
 from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
@@ -29,7 +30,7 @@ class CheckpointTextReader(TextReader):
         self, tokenizer: Tokenizer, config: EncoderConfig, roles: Mapping[str, str], labels: Sequence[str] = ()
     ) -> None:
         super().__init__(tokenizer, config.max_len)
-        self.segments, self.labels = config.segments, tuple(labels)
+        self.segments, self.labels, self.head = config.segments, tuple(labels), config.head
         self.space = space_mark(tokenizer)
         words = {i: roles.get(word) or readable(word, self.space) for word, i in tokenizer.get_vocab().items()}
         #: Some matrices have more rows than the tokenizer has pieces.
@@ -67,9 +68,9 @@ class CheckpointTextReader(TextReader):
         return tuple(min(ends, self.segments - 1) for ends in before) if self.segments else ()
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
-        """A classifier's classes, or as for any sentence the words."""
-        if self.labels:
-            return (Guess.among(self.labels, logits[0]),)
+        """What its head says, or as for any sentence the words."""
+        if self.head != "masked-word":
+            return guesses(self.head, self.labels, logits, reading.tokens)
         return super().guesses(logits, reading)
 
 

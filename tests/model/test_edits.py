@@ -13,6 +13,7 @@ from torch.nn.functional import layer_norm, linear, softmax
 
 from model import Edit, EditError, examples, load
 from model.edits import MOST_EDITS, OPERATIONS, Operation, operations_at
+from model.encoder import activation_for
 from model.pipeline import Pipeline
 from model.trace import recorded
 from model.translator import Translator
@@ -55,7 +56,7 @@ def plain(
         return linear(torch.cat(heads, -1), part.W_O.weight, part.W_O.bias)
 
     def ffn(x: Tensor, part: torch.nn.Module) -> Tensor:
-        act = torch.relu if config.activation == "relu" else torch.nn.functional.gelu
+        act = activation_for(config.activation)
         return linear(act(linear(x, part.W_1.weight, part.W_1.bias)), part.W_2.weight, part.W_2.bias)
 
     for layer in network.layers:

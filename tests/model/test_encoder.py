@@ -8,7 +8,7 @@ from torch import nn
 
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.embedding import patchify
-from model.encoder import Encoder, causal_mask, padding_mask
+from model.encoder import Encoder, activation_for, causal_mask, padding_mask
 from tests.networks import CONFIGS, example, pipeline
 
 ALL = [*CONFIGS, "trained text", "trained digits", "trained flat"]
@@ -22,7 +22,7 @@ def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
         config.heads,
         config.d_ff,
         config.dropout,
-        config.activation,
+        activation_for(config.activation).forward,  # of a GELU torch would take its own
         config.norm_eps,
         batch_first=True,
         norm_first=config.norm_first,

@@ -125,11 +125,17 @@ def concat(of: Run, heads: np.ndarray) -> np.ndarray:
 
 
 def activation(of: Run, x: np.ndarray) -> np.ndarray:
-    module = of.network.get_submodule(of.quantity.key)
-    if isinstance(module, torch.nn.ReLU):
-        return np.maximum(x, 0)
-    if isinstance(module, torch.nn.Tanh):
-        return np.tanh(x)
+    match of.quantity.function:
+        case "relu":
+            return np.maximum(x, 0)
+        case "tanh":
+            return np.tanh(x)
+        case "sigmoid":
+            return 1 / (1 + np.exp(-x))
+        case "silu":
+            return x / (1 + np.exp(-x))
+        case "gelu-tanh":
+            return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
     return x * (1 + np.vectorize(math.erf, otypes=[np.float32])(x / np.sqrt(2))) / 2
 
 
@@ -139,6 +145,10 @@ def first(of: Run, x: np.ndarray) -> np.ndarray:
 
 def second(of: Run, x: np.ndarray) -> np.ndarray:
     return x[1]
+
+
+def turn(of: Run, x: np.ndarray) -> np.ndarray:
+    return x.T
 
 
 def mean(of: Run, *two: np.ndarray) -> np.ndarray:
@@ -155,7 +165,7 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
         look_up, scale, cut, flatten, linear, put_in_front, positions, add, norm, split, scores, mask, softmax,
-        weighted_sum, concat, activation, first, second, mean, contribution,
+        weighted_sum, concat, activation, first, second, turn, mean, contribution,
     )
 }  # fmt: skip
 
@@ -288,7 +298,7 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
     n, target = len(trace.tokens), len(getattr(trace, "target_tokens", ()))
     sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
     sizes["d_E"] = config.d_embedding
-    sizes |= {"d_ff": config.d_ff, "class": config.classes, "word": config.vocab_size}
+    sizes |= {"d_ff": config.d_ff, "bound": 2, "class": config.classes, "word": config.vocab_size}
     for key in recorded_and_asides(trace):
         asks = target if key.startswith("decoder.") else n
         looked_at = n if ".cross." in key else asks

@@ -25,7 +25,7 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
         (Edit(f"layers.{last}.attention.heads", "zero", head=1),),
         (),
         (Edit("embedding.tokens", "noise", 1.0, seed=2),),
-        (Edit("logits" if config.head != "none" else pipeline(name).graph.Z, "scale", 0.5),),
+        (Edit(list(pipeline(name).graph.quantities)[-1 if config.head in ("none", "numbers") else -2], "scale", 0.5),),
         (Edit("layers.{l}.attention.scaled", "temperature", 3.0),),
         (Edit("layers.0.add_1", "without"), Edit(f"layers.{last}.ffn.hidden", "zero", neuron=3)),
         (Edit("embedding.positions", "zero"),),

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 import streamlit as st
 
 from model import Trace
+from model.config import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity, Sublayer
 from model.translator import TranslationTrace
 from pages.ui.figures.equations import plain_math
@@ -66,6 +67,7 @@ KIND_OF = {
     **dict.fromkeys(("masked", "weights"), "softmax"),
     **dict.fromkeys(("concat", "output"), "concat"),
     **dict.fromkeys(("first", "second", "cls_logits", "distillation_logits", "logits"), "linear"),
+    **dict.fromkeys(("labels", "tags", "of_bounds", "bounds"), "linear"),
 }
 #: What comes from the right instead of from the left where K and V are made of something else than Q.
 MIRRORED = ("Q", "K", "V", "scores", "softmax")
@@ -315,7 +317,7 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
     elif kind in ("add", "norm") and sublayer:
         text = kind if sublayer.norm_first else "add_norm"
         number = None if side.prefix else side.sublayers.index(sublayer) + 1
-    text = plain(f"diagram.{text}", activation={"relu": "ReLU", "gelu": "GELU"}[config.activation])
+    text = plain(f"diagram.{text}", activation=ACTIVATIONS[config.activation])
     height = 26 if kind == "sum" else 44 if note else BOX
     x = WIDTH - place.x - place.width if sublayer and sublayer.memory and kind in MIRRORED else place.x
     y += (BOX - height) / 2 if kind == "sum" else 0

@@ -78,9 +78,10 @@ def encoder_settings(view: View) -> Settings:
                     value = getattr(cost, name) or getattr(base, name)
                     no_words = name == "vocab_size" and base.input != "words"
                     _number(name, most, value, cost, disabled=no_words, anew=True)
+            bends = tuple(dict.fromkeys(("relu", "gelu", base.activation)))
             with st.container(horizontal=True, gap="large"):
                 for name, ways, value in (
-                    ("activation", ("relu", "gelu"), cost.activation or base.activation),
+                    ("activation", bends, cost.activation or base.activation),
                     ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
                 ):
                     either_setting(view, name, ways, value, anew=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model import Trace
+from model.config import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity
 from pages.ui.components.diagram import page_of
 from pages.ui.components.tables import markdown_table
@@ -103,7 +104,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "root": f"{config.d_k**0.5:.3f}",
         "vocabulary": config.vocab_size,
         "projected": patches[1] or config.d_embedding,
-        "activation": {"relu": "ReLU", "gelu": "GELU"}[config.activation],
+        "activation": ACTIVATIONS[config.activation],
         "epsilon": f"{config.norm_eps:g}",
         "pieces": sum(token.startswith("##") for token in tokens),
         **{name: tokens.count(f"[{name}]") for name in ("CLS", "SEP", "MASK", "UNK")},
@@ -117,6 +118,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "width": config.image_size,
         "word": config.vocab_size,
         "class": config.classes,
+        "bound": 2,
         "d_E": config.d_embedding,
     }
 

@@ -29,6 +29,9 @@ def no_head(view: View) -> None:
     if why_not := view.pipeline.unanswered:
         st.info(t(f"error.checkpoint_{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
         return
+    if view.config.head != "none":
+        st.info(t("judged.elsewhere"), icon=":material/lightbulb:")
+        return
     why = of_input(view, "no_head") if view.choice.checkpoint else "untrained.no_answer"
     st.info(t(why), icon=":material/lightbulb:")
 

@@ -61,6 +61,8 @@ def names_along(view: View, axis: str) -> Sequence[str] | None:
             return view.pipeline.reader.vocabulary
         case "class":
             return [class_label(name) for name in view.trace.answer[0].labels]
+        case "bound":
+            return [plain("judged.begins"), plain("judged.ends")]
     return None
 
 

@@ -114,7 +114,7 @@ class CostSettings:
     d_model: int | None = linked(up_to(SIZES["d_model"]))
     d_ff: int | None = linked(up_to(SIZES["d_ff"]))
     vocab_size: int | None = linked(up_to(SIZES["vocab_size"]), name="vocab")
-    activation: str | None = linked(one_of("relu", "gelu"))
+    activation: str | None = linked(one_of("relu", "gelu", "gelu-tanh", "silu"))
     norm: str | None = linked(one_of("after", "before"))
     n: int | None = linked(up_to(MOST_TOKENS))  # tokens, where `length` is "any"
     batch: int = linked(up_to(MOST_INPUTS), 1)
@@ -281,7 +281,7 @@ class Choice:
         def last(place: int | None, count: int) -> int | None:
             return None if place is None else min(place, count - 1)
 
-        outputs = config.classes if config.head == "classifier" else config.vocab_size
+        outputs = config.classes or config.vocab_size
         return replace(
             self,
             layer=min(self.layer, config.layers - 1),

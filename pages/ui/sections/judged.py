@@ -1,0 +1,159 @@
+"""Answers that are no word and no one class: labels each by itself, numbers, a class for each token, a marked part."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+
+from model import Trace
+from model.analysis import sigmoid, softmax, spelled, whole_words
+from model.hugging_face.span import best_span
+from pages.ui.figures import Axis, bars_with_numbers, heatmap
+from pages.ui.runs.measure import Measure
+from pages.ui.sections.working import names_along, working
+from pages.ui.state.link import select
+from pages.ui.text import literal, texts_of
+from pages.ui.text.numbers import decimal, signed, written
+from pages.ui.view import View
+
+MARKS = ("blue", "orange", "green", "violet")  # of kinds of things, in the order in which they come
+OUTSIDE = "O"  # the class of what is no part of a name
+MOST_LABELS = 12
+text, word = texts_of("judged")
+
+
+def judged(view: View) -> None:
+    """What such a head says of the input, and from Numbers on the arithmetic of the chosen cell."""
+    draw: Callable[[View, tuple[int, ...]], None]
+    cell: tuple[int, ...]
+    match view.config.head:
+        case "tags":
+            draw, cell = tags, (view.token, _chosen(view, view.trace["tags"][view.token]))
+        case "span":
+            best = best_span(view.trace["bounds"], view.trace.tokens)
+            bound = min(view.choice.output or 0, 1)
+            draw, cell = span, (bound, best[bound] if view.choice.token is None else view.token)
+        case _:
+            draw, cell = labels, (_chosen(view, view.trace["labels"]),)
+    if view.story:
+        draw(view, cell)
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        draw(view, cell)
+    with right:
+        working(view, "answer" if "answer" in view.trace.graph else "labels", cell)
+
+
+def _chosen(view: View, logits: np.ndarray) -> int:
+    output = view.choice.output
+    return output if output is not None and output < len(logits) else int(logits.argmax())
+
+
+# -- of the whole input ------------------------------------------------------------------------------------------
+
+
+def labels(view: View, cell: tuple[int, ...]) -> None:
+    """A bar for each label: how true it is held to be, or what is measured."""
+    measures = view.config.head == "numbers"
+    drawn = view.measure("labels" if measures else _true, view.trace.axes("labels"), beside=True)
+    names = names_along(view, "class") or ()
+    now = view.trace["labels"] if measures else _true(view.trace)
+    shown = sorted(np.argsort(-np.abs(now), kind="stable")[:MOST_LABELS].tolist())
+    picked = drawn[shown]
+    written_as = signed if view.differs else _number if measures else decimal
+    numbers = [written_as(float(v)) for v in picked.values]
+    most = 0.0 if measures else 1.0
+    look = {"there": picked.other, "differs": view.differs, "most": most}
+    figure = bars_with_numbers(picked.values, [names[i] for i in shown], numbers, **look)
+    said = {"best": names[cell[0]], "value": (_number if measures else decimal)(float(now[cell[0]])), "n": len(names)}
+    sentence = text(("measured" if measures else "labels") + ("_one" if len(names) == 1 else ""), **said)
+    quantity = view.trace.graph["labels" if measures else "answer"]
+    more = {"quantity": quantity, "title": word("title"), "shows": picked}
+    view.picture("judged", figure, sentence, on_pick=lambda row, _: select(output=shown[row]), **more)
+
+
+def _number(value: float) -> str:
+    return written(f"{value:.2f}")
+
+
+def _true(run: Trace) -> np.ndarray:
+    return sigmoid(run["labels"].astype(np.float64))
+
+
+# -- of each token -----------------------------------------------------------------------------------------------
+
+
+def tags(view: View, cell: tuple[int, ...]) -> None:
+    """The words, marked with the class of their first piece; and the probabilities of each class for each token."""
+    tokens, p = view.trace.tokens, _of_classes(view.trace)
+    names = names_along(view, "class") or ()
+    first = {places[0]: names[int(p[places[0]].argmax())] for places in whole_words(tokens)}
+    kinds = list(dict.fromkeys(_kind(name) for name in first.values() if name != OUTSIDE))
+    parts = []
+    for places in whole_words(tokens):
+        said = literal(spelled([tokens[place] for place in places]))
+        if (name := first[places[0]]) == OUTSIDE:
+            parts.append(said)
+        else:
+            mark = MARKS[kinds.index(_kind(name)) % len(MARKS)]
+            parts.append(f":{mark}-background[**{said}** {literal(name)} {decimal(p[places[0]].max())}]")
+    st.markdown("#### " + " ".join(parts))
+    named = sum(name != OUTSIDE for name in first.values())
+    said = text("tags" if OUTSIDE in names else "tags_all", words=len(first), named=named)
+    drawn = view.measure(_of_classes, view.trace.axes("tags"))
+    axes = view.token_axis("axis.token"), Axis(word("axis_class"), list(names))
+    _grid(view, drawn, axes, cell, said, lambda token, output: select(token=token, output=output))
+
+
+def _of_classes(run: Trace) -> np.ndarray:
+    return softmax(run["tags"].astype(np.float64))
+
+
+def _kind(name: str) -> str:
+    """ "B-PER" and "I-PER" are of one kind."""
+    return name.removeprefix("B-").removeprefix("I-")
+
+
+def span(view: View, cell: tuple[int, ...]) -> None:
+    """The text with the part marked that answers; and for each token how likely it begins there, and ends."""
+    tokens, p = view.trace.tokens, _of_bounds(view.trace)
+    start, end = best_span(view.trace["bounds"], tokens)
+    marked = [f":green-background[**{literal(_said(tokens[start : end + 1]))}**]"]
+    before, after = literal(_said(tokens[:start])), literal(_said(tokens[end + 1 :]))
+    st.markdown("#### " + " ".join(part for part in (before, *marked, after) if part))
+    said = {"part": _said(tokens[start : end + 1]), "first": decimal(p[0, start]), "last": decimal(p[1, end])}
+    sentence = text("span" if "[SEP]" in tokens[:-1] else "span_alone", **said)
+    drawn = view.measure(_of_bounds, view.trace.axes("bounds"))
+    axes = Axis(word("axis_bound"), list(names_along(view, "bound") or ())), view.token_axis("axis.token")
+    _grid(view, drawn, axes, cell, sentence, lambda bound, token: select(token=token, output=bound))
+
+
+def _of_bounds(run: Trace) -> np.ndarray:
+    return softmax(run["bounds"].astype(np.float64))
+
+
+def _said(tokens: Sequence[str]) -> str:
+    return " ".join(spelled([tokens[i] for i in places]) for places in _runs(tokens))
+
+
+def _runs(tokens: Sequence[str]) -> list[list[int]]:
+    """The places of each word, and of each token that stands for none."""
+    runs: list[list[int]] = []
+    for place, token in enumerate(tokens):
+        if token.startswith("##") and runs:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _grid(
+    view: View, drawn: Measure, axes: tuple[Axis, Axis], cell: tuple[int, ...], sentence: str,
+    choose: Callable[[int, int], None],
+) -> None:  # fmt: skip
+    """Every token by what can be said of it."""
+    look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
+    figure = heatmap(drawn.values, *axes, **look)
+    more = {"quantity": view.trace.graph["answer"], "title": word("title"), "shows": drawn.on(*axes)}
+    view.picture("judged", figure, sentence, on_pick=choose, **more)
