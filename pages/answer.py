@@ -12,16 +12,9 @@ from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs.doubt import how_sure
-from pages.ui.sections.answers import (
-    all_probabilities,
-    guesses,
-    more_and_less,
-    output_names,
-    probabilities,
-)
+from pages.ui.sections.answers import all_probabilities, guesses, more_and_less, probabilities
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
-from pages.ui.sections.patches import first_to_know
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
 from pages.ui.sections.temperature import at_temperature
@@ -47,11 +40,6 @@ class Answer(Page):
     hides_words = True
     draws_guess = True
 
-    @property
-    def words(self) -> bool:
-        """Whether the answer is a word, and not a class."""
-        return "word" in self.trace.axes("logits")
-
     def fill(self) -> None:
         if "logits" in self.trace:
             super().fill()
@@ -66,7 +54,7 @@ class Answer(Page):
         self.equations()
         #: The place that is asked about, and the hidden places with the words that stood there.
         self.asked, self.hidden = clickable_words(self, several=self.choice.several)
-        if self.words and not self.story:
+        if self.says_words and not self.story:
             with st.container(horizontal=True, vertical_alignment="center"):
                 several = bound("answer.several", self.choice.several, lambda on: select(several=on))
                 st.toggle(word("several"), **several)
@@ -77,7 +65,7 @@ class Answer(Page):
         guesses(self, "guesses", self.asked, self.hidden.get(self.asked))
         if self.about_guess:
             st.markdown("\n\n".join(self.about_guess))
-        st.markdown(text("story" if self.words else "story_class", n=f"{len(output_names(self)):,}"))
+        st.markdown(text("story" if self.says_words else "story_class", n=f"{len(self.output_names):,}"))
         self.challenge()
         return ()
 
@@ -90,18 +78,18 @@ class Answer(Page):
     @property
     def chosen_logit(self) -> tuple[int, int]:
         """The place, of words, and the output that are asked about; the likeliest where nobody chose one."""
-        at = self.asked if self.choice.token is None or not self.words else self.token
+        at = self.asked if self.choice.token is None or not self.says_words else self.token
         output = int(probabilities(self.trace, at).argmax()) if self.choice.output is None else self.choice.output
         return at, output
 
     def written_by(self) -> None:
         """What each part of the network has in the lead of an answer."""
         at, output = self.chosen_logit
-        who_wrote(self, at if self.words else 0, output, hidden=to_keep_hidden(self, self.hidden))
+        who_wrote(self, at if self.says_words else 0, output, hidden=to_keep_hidden(self, self.hidden))
 
     def spread(self) -> None:
         """The answer as it would be at another temperature."""
-        at_temperature(self, self.asked if self.words else 0, self.hidden.get(self.asked))
+        at_temperature(self, self.asked if self.says_words else 0, self.hidden.get(self.asked))
 
     def all_of_it(self) -> None:
         """The guesses at each hidden place, or the classes; the logits; and the arithmetic of one."""
@@ -109,13 +97,12 @@ class Answer(Page):
         left, right = st.columns([3, 2], gap="medium")
         with left:
             self.charts()
-            if self.words:
+            if self.says_words:
                 self.every_place((at, output))
             else:
                 self.logit_bars()
         with right:
-            self.arithmetic((at, output) if self.words else (output,))
-        first_to_know(self)
+            self.arithmetic((at, output) if self.says_words else (output,))
         self.trained_on()
 
     def charts(self) -> None:
@@ -124,7 +111,7 @@ class Answer(Page):
         columns = st.columns(min(2, len(shown)))
         for number, one in enumerate(shown):
             with columns[number % 2]:
-                title = word("guesses", place=one + 1) if self.words else word("probabilities")
+                title = word("guesses", place=one + 1) if self.says_words else word("probabilities")
                 look = {"most": 10 if len(shown) == 1 else 5, "title": title, "on_pick": partial(choose_logit, one)}
                 guesses(self, f"guesses_{one}", one, self.hidden.get(one), **look)
         if len(self.hidden) > MOST_CHARTS:
@@ -172,7 +159,7 @@ class Answer(Page):
             sentences.append(
                 text("read_hidden", places=plain("common.comma").join(str(place + 1) for place in self.hidden))
             )
-        names = output_names(self)
+        names = self.output_names
         axes = self.token_axis("axis.token"), Axis(word("axis_words"), [names[i] for i in columns])
         self.picture(
             "every_place",
@@ -197,7 +184,7 @@ class Answer(Page):
 
     def logit_bars(self) -> None:
         """Before the softmax: the logits of all classes, of many those of the likeliest."""
-        logits, names, quantity = self.trace["logits"], output_names(self), self.trace.graph["logits"]
+        logits, names, quantity = self.trace["logits"], self.output_names, self.trace.graph["logits"]
         if self.differs:
             choose = {"on_pick": lambda output: select(output=output), "quantity": quantity}
             more_and_less(self, "logits", "", lambda run: run["logits"], self.asked, most=MOST_BARS, **choose)
@@ -231,9 +218,9 @@ class Answer(Page):
         if is_off(self.choice.edits, layer, head) or edit not in edits:  # there is no room for more
             return
         said = {"where": plain("common.where", layer=layer + 1, head=head + 1)}
-        said["best"] = output_names(self)[int(probabilities(self.trace, self.asked).argmax())]
+        said["best"] = self.output_names[int(probabilities(self.trace, self.asked).argmax())]
         looked_at = most_read(self.trace, layer, head, self.asked)
         said["query"], said["key"] = (self.tokens[at] for at in (self.asked, looked_at))
-        st.markdown(text("challenge" if self.words else "challenge_class", **said))
+        st.markdown(text("challenge" if self.says_words else "challenge_class", **said))
         cell = {"layer": layer, "head": head, "token": self.asked, "hidden": to_keep_hidden(self, self.hidden)}
         self.way_to("what_if", word("try"), **cell, edits=edits, shown="changed", panel=None)

@@ -25,11 +25,6 @@ class Home(Page):
     hides_words = True
     draws_guess = True
 
-    @property
-    def says_words(self) -> bool:
-        """Whether the answer is a word, and not a class."""
-        return "logits" in self.trace and "word" in self.trace.axes("logits")
-
     def above(self) -> None:
         """Words to click."""
         if self.story and not self.choice.big and "logits" in self.trace:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import cosine_similarity, largest_terms, placed, rollout
+from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
 from model.by_hand import terms_table
 from model.encoder import EncoderLayer
 from model.pipeline import SPECIAL_TOKENS
@@ -22,15 +22,15 @@ from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
 from pages.ui.runs.worked_out import BEST, best_words, plane
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.sections.patches import MOST_CLASSES, classes_to_show
 from pages.ui.sections.sentence_vector import of_input
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.state.link import select
-from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import decimal
 
 STATES = ("", "token", "d_model")  # the axes of all states
 LENS = 460  # pixels
+MOST_CLASSES = 16  # with a column of their own
 text, word = texts_of("layers")
 
 
@@ -66,11 +66,10 @@ class Layers(Page):
     def empty_lens(self) -> None:
         """A row for each layer after which the answer may be the first: a tap on it is the guess."""
         assert self.asking is not None  # or nothing would be behind a curtain
-        classes, labels = "class" in self.trace.axes("logits"), self.pipeline.reader.labels
         columns = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
-        if classes:
-            few = len(labels) <= MOST_CLASSES  # of many, those with a column would be a hint
-            columns = Axis(word("axis_class"), list(map(class_label, labels)) if few else [""])
+        if not self.says_words:
+            few = len(self.output_names) <= MOST_CLASSES  # of many, those with a column would be a hint
+            columns = Axis(word("axis_class"), self.output_names if few else [""])
         shape = len(self.states), len(columns.labels)
         figure = covered(*shape, Axis(word("axis_step"), self.steps), columns, height=LENS)
         self.mark_guess(figure, shape[1])
@@ -144,9 +143,8 @@ class Layers(Page):
             st.info(t(no_guess), icon=":material/shuffle:")
             return
         token = self.tokens[self.token]
-        classes = "class" in self.trace.axes("logits")
-        reader = self.pipeline.reader
-        names = [class_label(label) for label in reader.labels] if classes else reader.vocabulary
+        classes = not self.says_words
+        names = self.output_names
         if self.differs and self.counterpart(self.token) is not None:
             self.lens_of_two(names)
             return
@@ -391,6 +389,14 @@ class Layers(Page):
         keys = [key, *[self.trace.graph.Z] * final]
         titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
         cell_maps(self, keys, [sentence, text("read_final") + from_Z][: len(keys)], titles, stacked=True)
+
+
+def classes_to_show(probabilities: np.ndarray) -> list[int]:
+    """The classes of (step, class) that are worth a column: all, or the last step's likeliest and each step's best."""
+    if probabilities.shape[1] <= MOST_CLASSES:
+        return list(range(probabilities.shape[1]))
+    backwards = probabilities[::-1]
+    return likeliest(backwards, [MOST_CLASSES // 2, *[1] * (len(backwards) - 1)])
 
 
 def lengths_on_the_way(run: Trace) -> np.ndarray:

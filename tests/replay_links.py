@@ -95,7 +95,7 @@ def links() -> list[str]:
 
 def _all() -> Iterator[str]:
     for page in PAGES:
-        yield from (f"{page}?{query}" for query in (*_every_input(), *_two_runs(), *_what_is_done()))
+        yield from (f"{page}?{query}" for query in (*_every_input(), *_two_runs(), *_what_is_done(page)))
         for panel in PANELS[page]:
             yield f"{page}?lang=en&depth=formula&panel={panel}&s={TIRED}&{CHOSEN}"
             yield f"{page}?lang=zh&depth=numbers&panel={panel}&s={CAT}&{CHOSEN}&edits={EDITS[0]}&shown=difference"
@@ -133,9 +133,10 @@ def _two_runs() -> Iterator[str]:
     yield f"lang=zh&depth=numbers&model=pictures&other_picture=card&edits={IN_PICTURES}&shown=against"
 
 
-def _what_is_done() -> Iterator[str]:
-    for given in (f"lang=en&s={TIRED}", f"lang=en&{FOUR}", f"lang=zh&s={CAT}&edits={EDITS[0]}&shown=difference"):
-        yield f"{given}&depth=numbers&{PLACE}&do=downloads"
+def _what_is_done(page: str) -> Iterator[str]:
+    inputs = f"lang=en&s={TIRED}", f"lang=en&{FOUR}", f"lang=zh&s={CAT}&edits={EDITS[0]}&shown=difference"
+    if page != "class":  # which hands over its report only
+        yield from (f"{given}&depth=numbers&{PLACE}&do=downloads" for given in inputs)
     yield from (f"lang=zh&depth=numbers&s={CAT}&{PLACE}&do={button}" for button in ("glossary.title", "share.title"))
 
 

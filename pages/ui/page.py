@@ -37,7 +37,7 @@ from pages.ui.server.cache import once_a_run
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
-from pages.ui.text import class_label, plain, t
+from pages.ui.text import plain, t
 from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
@@ -190,16 +190,13 @@ class Page(View):
     @property
     def case(self) -> Case:
         """What the story asks about: the run on the screen, and of it what the page shows."""
-        answers, reader = "logits" in self.trace, self.pipeline.reader
-        names: Sequence[str] = ()
-        words = answers and "word" in self.trace.axes("logits")
-        if answers:
-            names = reader.vocabulary if words else [class_label(label) for label in reader.labels]
+        answers = "logits" in self.trace
+        names = self.output_names if answers else ()
         token = self.token
         if "token" not in self.asks_of:  # of an answer, a hidden one
             hidden = [place for place, name in enumerate(self.tokens) if name == "[MASK]"]
             token = token if token in hidden or not hidden else hidden[0]
-            token = 0 if self.trace.picture is not None or (answers and not words) else token
+            token = 0 if self.trace.picture is not None or (answers and not self.says_words) else token
         where = {"layer": self.layer, "head": self.head}
         return Case(
             self.pipeline, self.trace, token, names, **{name: where[name] for name in where if name in self.asks_of}

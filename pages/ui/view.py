@@ -81,6 +81,17 @@ class View(Runs):
         return self.trace.config
 
     @property
+    def says_words(self) -> bool:
+        """Whether the network answers with a word, and not with a class."""
+        return "logits" in self.trace and "word" in self.trace.axes("logits")
+
+    @property
+    def output_names(self) -> Sequence[str]:
+        """What each logit stands for: the words of the vocabulary, or the classes."""
+        reader = self.pipeline.reader
+        return reader.vocabulary if self.says_words else [class_label(label) for label in reader.labels]
+
+    @property
     def layer(self) -> int:
         """The chosen layer, from 0."""
         return self.choice.layer

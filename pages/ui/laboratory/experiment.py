@@ -14,7 +14,7 @@ from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.frame.changes_bar import toggled
-from pages.ui.sections.answers import output_names, probabilities
+from pages.ui.sections.answers import probabilities
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import select
@@ -57,7 +57,7 @@ class Experiment:
 
     @property
     def names(self) -> tuple[str, str]:
-        names = output_names(self.view)
+        names = self.view.output_names
         return names[self.of], names[self.against]
 
     @property

@@ -1,6 +1,6 @@
 """What the encoder answers: the likeliest words or classes as bars, and in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,6 @@ from model import Trace
 from model.analysis import likeliest, rank, softmax
 from pages.ui.figures import BLUE, GREY, ORANGE, Axis, bars_with_numbers
 from pages.ui.runs.doubt import hedge
-from pages.ui.sections.working import names_along
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import decimal, signed
 from pages.ui.view import View
@@ -37,12 +36,12 @@ def guesses(
     """
     now = probabilities(view.trace, place)
     sentence = guess_in_words(view, now, place, truth)
-    title = title or plain("words.guesses" if "word" in view.trace.axes("logits") else "words.classes")
+    title = title or plain("words.guesses" if view.says_words else "words.classes")
     if view.differs and view.counterpart(place) is not None:
         more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title, on_pick=on_pick)
         return
     before = probabilities(view.original, place) if view.trace.edits else now
-    names = output_names(view)
+    names = view.output_names
     if len(names) <= most:
         shown = list(range(len(names)))
     else:
@@ -102,7 +101,7 @@ def more_and_less(
     values = np.atleast_2d(measure.values)[place]
     shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
     shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
-    every = output_names(view)
+    every = view.output_names
     drawn, names = values[shown], [every[i] for i in shown]
     figure = bars_with_numbers(
         drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn], differs=view.differs
@@ -124,17 +123,12 @@ def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
     return softmax(logits[place] if logits.ndim == 2 else logits)
 
 
-def output_names(view: View) -> Sequence[str]:
-    """What each logit stands for: the words of the vocabulary, or the classes."""
-    return names_along(view, view.trace.axes("logits")[-1]) or ()
-
-
 def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> str:
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
-    names = output_names(view)
+    names = view.output_names
     best, second = likeliest(p[None], [2])
     said = {"best": names[best], "first": decimal(p[best]), "second": names[second], "then": decimal(p[second])}
-    if "word" not in view.trace.axes("logits"):
+    if not view.says_words:
         read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
         return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
     if view.trace.tokens[place] != "[MASK]":

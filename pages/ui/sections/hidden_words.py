@@ -21,7 +21,7 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
     word that stands there; None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
     several: a click leaves those hidden that are.
     """
-    if "word" not in view.trace.axes("logits"):
+    if not view.says_words:
         return 0, {}
     read = view.typed
     words = whole_words(read.tokens)

@@ -7,7 +7,7 @@ import streamlit as st
 from model.analysis import along
 from model.without import one_against_all
 from pages.ui.figures import ACCENT, ADDED, AFTER, BEFORE, GREY, Axis, grouped_bars
-from pages.ui.sections.answers import decimal, output_names
+from pages.ui.sections.answers import decimal
 from pages.ui.sections.without import answers_with, told_where
 from pages.ui.state.link import select
 from pages.ui.text import plain, texts_of
@@ -33,7 +33,7 @@ def needed(view: View) -> None:
     found = answers_with(view, one_against_all(view.trace.graph, view.layer))
     if found is None:
         return
-    heads, every, first = view.config.heads, output_names(view), found.best[0]
+    heads, every, first = view.config.heads, view.output_names, found.best[0]
     p = found.p[:, found.outputs.index(first)]
     names = [word("without"), word("only")]
     best = {"without": found.best[1 + view.head], "only": found.best[1 + heads + view.head]}

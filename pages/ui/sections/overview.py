@@ -16,7 +16,7 @@ from pages.ui.frame.pickers import bound
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import hedge
 from pages.ui.runs.measure import Measure, widest
-from pages.ui.sections.answers import output_names, probabilities
+from pages.ui.sections.answers import probabilities
 from pages.ui.state import sketch
 from pages.ui.state.link import select
 from pages.ui.text import class_label, literal, plain, t
@@ -40,7 +40,7 @@ def whole(view: View, place: int) -> None:
         guess = ""
         if "logits" in trace:
             p = probabilities(trace, place)
-            guess = f"{output_names(view)[int(p.argmax())]}: {decimal(p.max())}"
+            guess = f"{view.output_names[int(p.argmax())]}: {decimal(p.max())}"
     words = {"layer": layer + 1, "N": trace.graph.layers(), "n": len(trace.tokens)}
     drawn = diagram(trace, layer, guess)
     box = show(drawn, role_colours(), plain("diagram.label", **words), key="home.diagram")

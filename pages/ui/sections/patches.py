@@ -10,20 +10,16 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import ArrayLike
 
-from model.analysis import cosine_similarity, likeliest
-from model.config import EncoderConfig
+from model.analysis import cosine_similarity
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
 from pages.ui.figures.theme import scaled
-from pages.ui.runs import pipelines
 from pages.ui.runs.measure import Measure
 from pages.ui.state import sketch
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View, shape
-
-MOST_CLASSES = 16  # with a column of their own
 
 
 def how_it_is_prepared(view: View) -> None:
@@ -173,64 +169,4 @@ def position_maps(view: View, token: int) -> None:
         table=pd.DataFrame(alike, index=names, columns=names),
         on_pick=lambda row, column: select(token=front + row * side + column),
         still=True,
-    )
-
-
-def classes_to_show(probabilities: np.ndarray) -> list[int]:
-    """The classes of (step, class) that are worth a column: all, or the last step's likeliest and each step's best."""
-    if probabilities.shape[1] <= MOST_CLASSES:
-        return list(range(probabilities.shape[1]))
-    backwards = probabilities[::-1]
-    return likeliest(backwards, [MOST_CLASSES // 2, *[1] * (len(backwards) - 1)])
-
-
-def read_early(config: EncoderConfig) -> str:
-    """The equation of what the classifier, or the mean of two, would say after layer l."""
-    X = r"\operatorname{LN}(X^{(l)})" if config.final_norm else "X^{(l)}"
-    said = rf"{X}_{{[\text{{CLS}}]}} W + b"
-    if config.distillation_head:
-        tokens = r"[\text{CLS}]", r"[\text{DIST}]"
-        said = " + ".join(rf"{X}_{{{token}}} W^{{{token}}} + b^{{{token}}}" for token in tokens)
-        said = rf"\frac{{{said}}}{{2}}"
-    return rf"p^{{(l)}} = \operatorname{{softmax}}\left({said}\right)"
-
-
-def first_to_know(view: View) -> None:
-    """Answer: what the classifier would say after each layer, and from which on the answer stands."""
-    if view.kind != "drawing":
-        return
-    read_layers = pipelines.pipeline(view.choice.pipeline).read_layers
-    probabilities, drawn = read_layers(view.trace), view.measure(read_layers, ("", "class"))  # (1 + layer, class)
-    best, layers = probabilities.argmax(axis=1), view.trace.config.layers
-    two = view.trace.config.distillation_head
-    labels = view.trace.answer[0].labels
-    since = layers - int((best[::-1] == best[-1]).argmin()) + 1 if (best != best[-1]).any() else 0
-    steps = [plain("layers.step_0"), *(plain("layers.step", layer=i + 1) for i in range(layers))]
-    before = labels[best[since - 1]] if since else ""
-    known = t(
-        "patches.known" if since else "patches.known_at_once", answer=labels[best[-1]], layer=since, before=before
-    )
-    shown = classes_to_show(probabilities)
-    table = pd.DataFrame(drawn.values, index=steps, columns=labels)
-    axes = Axis("", steps), Axis(plain("answer.axis_class"), [labels[i] for i in shown])
-    view.picture(
-        "first_to_know",
-        heatmap(
-            drawn[:, shown].values,
-            *axes,
-            scale=drawn.scale("share"),
-            square=False,
-            height=max(270, 90 + 20 * len(steps)),
-        ),
-        t(
-            "patches.read_first_to_know_two" if two else "patches.read_first_to_know",
-            value=f"{probabilities[-1].max():.3f}",
-        )
-        + " "
-        + known,
-        title=plain("patches.first_to_know"),
-        equation=read_early(view.trace.config),
-        values=probabilities,
-        table=table,
-        shows=drawn[:, shown].on(*axes),
     )

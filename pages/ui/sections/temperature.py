@@ -7,7 +7,6 @@ import streamlit as st
 from model.analysis import likeliest, softmax
 from pages.ui.figures import BLUE, ORANGE, bars_with_numbers
 from pages.ui.frame.pickers import bound
-from pages.ui.sections.answers import output_names
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
 from pages.ui.text.numbers import decimal
@@ -29,7 +28,7 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
     look |= {"format": "%.1f", "help": word("help"), "width": 520}
     st.slider(word("slider"), 0.1, 5.0, step=0.1, **look)
     own, now = softmax(logits), softmax(logits / tau)
-    names, shown = output_names(view), likeliest(own[None], [MOST])
+    names, shown = view.output_names, likeliest(own[None], [MOST])
     best = shown[0]
     figure = bars_with_numbers(
         now[shown],
@@ -44,7 +43,7 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
     symbol = view.trace.graph["logits"].symbol
     kind = "own" if tau == OWN else "sharper" if tau < OWN else "flatter"
-    kind += "" if "word" in view.trace.axes("logits") else "_class"
+    kind += "" if view.says_words else "_class"
     view.picture(
         "temperature",
         figure,

@@ -13,7 +13,6 @@ from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import either
 from pages.ui.runs import pipelines
 from pages.ui.runs.worked_out import leads
-from pages.ui.sections.answers import output_names
 from pages.ui.sections.patience import patience, waits
 from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
 from pages.ui.sections.telling_head import switch_of
@@ -42,7 +41,7 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
     logits = _logits(view.trace, token)
     against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
     lead = of_lead(view.trace, output, against, token)
-    names = {"best": output_names(view)[output], "other": output_names(view)[against]}
+    names = {"best": view.output_names[output], "other": view.output_names[against]}
     if abs(lead.value - float(logits[output] - logits[against])) > SAME * max(1.0, abs(lead.value)):
         st.info(text("changed"), icon=":material/info:")
         return

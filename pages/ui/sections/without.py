@@ -9,7 +9,7 @@ from model import Edit, deadline
 from model.without import PARTS, Answers, ffn_off
 from pages.ui.figures import ACCENT, AFTER, GREY, Axis, grouped_bars, lines
 from pages.ui.runs.worked_out import answered, without_parts
-from pages.ui.sections.answers import decimal, output_names
+from pages.ui.sections.answers import decimal
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import texts_of
 from pages.ui.view import View
@@ -57,7 +57,7 @@ def answers_with(view: View, rows: Sequence[tuple[Edit, ...]]) -> Answers | None
     Draws the button that asks.
     """
     asked = tuple((*view.trace.edits, *row) for row in rows)
-    token = view.token if "word" in view.trace.axes("logits") else 0
+    token = view.token if view.says_words else 0
     tokens = len(view.trace.tokens)
     if waits(view.config, tokens, len(asked), (view.choice.pipeline, view.subject, asked, token)):
         return None
@@ -70,7 +70,7 @@ def answer_without_ffn(view: View) -> None:
     found = answers_with(view, ffn_off(view.trace.graph, view.layer))
     if found is None:
         return
-    every = output_names(view)
+    every = view.output_names
     shown, names = [every[i] for i in found.outputs], [word("ffn_all"), word("ffn_one", layer=view.layer + 1)]
     names.append(word("ffn_none"))
     first = found.outputs.index(found.best[0])
@@ -99,6 +99,6 @@ def answer_without_ffn(view: View) -> None:
 
 def told_where(view: View, said: str) -> str:
     """A sentence with the token at which the answer is read, where there is one for each: "At ‘[MASK]’: …"."""
-    if "word" not in view.trace.axes("logits"):
+    if not view.says_words:
         return said[:1].upper() + said[1:]
     return text("read_at", token=view.trace.tokens[view.token]) + said

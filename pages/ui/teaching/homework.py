@@ -95,7 +95,7 @@ def _usual(page: Page) -> dict[str, Goal]:
     usual = {"oneway": (90, 5), "silent": (3,), "away": (1, 2, 1)}
     goals = {name: Goal(name, values) for name, values in usual.items()}
     case = page.case
-    if not case.answers or "word" not in page.trace.axes("logits"):
+    if not case.answers or not page.says_words:
         return goals
     second = int(page.trace["logits"][case.token].argsort()[-2])
     values = 3, mark_of(page.choice.pipeline, page.trace.ids), case.names[second][:MOST_WORD]
