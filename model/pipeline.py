@@ -51,6 +51,14 @@ class InputError(ReasonedError):
 
 
 @dataclass(frozen=True)
+class Pooled:
+    """How the makers of a sentence encoder make one vector: "mean", "cls", …, and what comes behind that."""
+
+    pooling: str
+    more: tuple[str, ...] = ()  # "Dense", "Normalize"
+
+
+@dataclass(frozen=True)
 class Reading:
     """An input as the network takes it, and as a person reads it."""
 
@@ -248,6 +256,8 @@ class Pipeline:
         self.measured = measured or {}
         #: Why nothing computes the answer that it was trained for, where that is so.
         self.unanswered: ReasonedError | None = None
+        #: How its makers take all vectors as one, where their folder says so.
+        self.pooled: Pooled | None = None
         #: What is recorded of another input, which a patch comes from.
         self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 

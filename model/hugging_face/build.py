@@ -40,22 +40,24 @@ def load_folder(path: str | Path) -> Pipeline:
 
     Raises CheckpointError, one sentence that says why, for a folder that cannot be read. Nothing is unpickled.
     """
-    folder = Folder(Path(path))
+    whole = Folder(Path(path))
+    folder = whole.encoder
     theirs = folder.config()
     family = _family(folder, theirs)
     try:
-        return _pipeline(folder, theirs, family, _head(folder, theirs, family))
+        pipeline = _pipeline(folder, theirs, family, _head(folder, theirs, family))
     except CheckpointError as error:
         if error.reason not in OF_THE_ANSWER:
             raise
         pipeline = _pipeline(folder, theirs, family, NO_ANSWER)
         pipeline.unanswered = error
-        return pipeline
+    pipeline.pooled = whole.pooled()
+    return pipeline
 
 
 def config_of(path: str | Path) -> EncoderConfig:
     """The configuration of a folder, from its config.json alone. Raises CheckpointError."""
-    folder = Folder(Path(path))
+    folder = Folder(Path(path)).encoder
     theirs = folder.config()
     family = _family(folder, theirs)
     head = NO_ANSWER if unanswered(path) else _head(folder, theirs, family)
@@ -67,7 +69,7 @@ def unanswered(path: str | Path) -> CheckpointError | None:
 
     Raises CheckpointError for a folder that cannot be read at all.
     """
-    folder = Folder(Path(path))
+    folder = Folder(Path(path)).encoder
     theirs = folder.config()
     family = _family(folder, theirs)
     try:

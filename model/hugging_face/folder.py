@@ -5,18 +5,22 @@ import os
 from collections.abc import Callable, Container, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer, decoders
 from tokenizers.implementations import BertWordPieceTokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.processors import RobertaProcessing
 from torch import Tensor
 
 from model.files import state
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.trial import SECONDS, tried
+from model.pipeline import Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".safetensors")  # other files decide nothing
@@ -41,16 +45,26 @@ class Stored:
     read: Callable[[], Tensor]
 
 
+#: The settings of its pooling -> what it is called.
+MODES = {
+    "pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len", "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}  # fmt: skip
+
+
 class Folder:
     """One folder. Every method raises CheckpointError for what is missing, damaged or leads out of it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, name: str = "") -> None:
+        self.path, self._name = path, name
         if not os.path.isdir(path):  # nor is one whose name is too long for a folder
             raise CheckpointError("no_folder", folder=path.name)
 
     @property
     def name(self) -> str:
+        if self._name:
+            return self._name
         path = self.path.resolve()
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             return path.parents[1].name.removeprefix("models--").replace("--", "/")
@@ -60,7 +74,8 @@ class Folder:
     def state(self) -> tuple[Hashable, ...]:
         """What is another when one of its files is: written again, new, or gone."""
         try:
-            read = sorted(path for path in self.path.iterdir() if path.suffix in READ)
+            homes = {self.path, self.encoder.path}
+            read = sorted(path for home in homes for path in home.iterdir() if path.suffix in READ)
         except OSError as error:
             raise CheckpointError("no_folder", folder=self.path.name) from error
         return tuple((path.name, state(path)) for path in read)
@@ -78,6 +93,49 @@ class Folder:
         if not path.is_file():  # whoever opens a pipe waits until somebody writes
             raise CheckpointError("damaged", file=name, folder=self.name)
         return path
+
+    @cached_property
+    def encoder(self) -> "Folder":
+        """Where the encoder lies: here, or below, where sentence-transformers once put it (0_Transformer/)."""
+        if self.file("config.json"):
+            return self
+        below = next((part["path"] for part in self.parts if part["type"].endswith(".Transformer")), "")
+        inside = self.path / below
+        if not below or not os.path.isdir(inside):
+            return self
+        if not inside.resolve().is_relative_to(self.path.resolve()):
+            raise CheckpointError("outside", file=below, folder=self.name)
+        return Folder(inside, self.name)
+
+    @cached_property
+    def parts(self) -> list[dict[str, str]]:
+        """The modules of sentence-transformers in their order, by modules.json; none where it is not theirs."""
+        path = self.file("modules.json")
+        try:
+            if path is None or path.stat().st_size > MOST_BYTES:
+                return []
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise CheckpointError("damaged", file="modules.json", folder=self.name) from error
+        if not isinstance(found, list) or not all(
+            isinstance(part, dict) and isinstance(part.get("path"), str) and isinstance(part.get("type"), str)
+            for part in found
+        ):
+            raise CheckpointError("damaged", file="modules.json", folder=self.name)
+        return found
+
+    def pooled(self) -> Pooled | None:
+        """How sentence-transformers makes one vector of all; None where the folder does not say."""
+        pooling, more = "", []
+        for part in self.parts:
+            kind = part["type"].rpartition(".")[-1]
+            if kind == "Pooling":
+                said = self.settings(f"{part['path']}/config.json") or {}
+                modes = [name for mode, name in MODES.items() if said.get(mode) is True]
+                pooling = modes[0] if len(modes) == 1 else said.get("pooling_mode", "several")
+            elif kind != "Transformer":
+                more.append(kind)
+        return Pooled(str(pooling)[:40], tuple(kind[:40] for kind in more)) if pooling else None
 
     def settings(self, name: str) -> dict[str, Any] | None:
         """A JSON file with named values, or None where there is none."""
@@ -142,18 +200,24 @@ class Folder:
     # -- the tokenizer -----------------------------------------------------------------------------
 
     def tokenizer(self, vocabulary: int) -> Tokenizer:
-        """tokenizer.json, or WordPiece with the words of vocab.txt; it neither cuts nor pads, and has been tried.
+        """tokenizer.json; else WordPiece with the words of vocab.txt, or byte-level BPE with vocab.json and merges.txt.
+
+        It neither cuts nor pads, and has been tried.
 
         vocabulary: for how many pieces the weights have a row.
         """
         whole, words = self.file("tokenizer.json"), self.file("vocab.txt")
-        path = whole or words
+        pairs = self.file("vocab.json") and self.file("merges.txt")
+        path = whole or words or pairs
         if path is None:
             raise CheckpointError("no_tokenizer", folder=self.name)
         try:
             if path.stat().st_size > MOST_TOKENIZER_BYTES:
                 raise CheckpointError("damaged", file=path.name, folder=self.name)
-            text = whole.read_text(encoding="utf-8") if whole else self._word_piece(words).to_str()
+            if whole:
+                text = whole.read_text(encoding="utf-8")
+            else:
+                text = (self._word_piece(words) if words else self._byte_level()).to_str()
         except CheckpointError:
             raise
         except Exception as error:  # tokenizers raises bare Exception for a damaged file
@@ -179,6 +243,22 @@ class Folder:
             strip_accents=None if accents is None else bool(accents),  # None: where all is in small letters
             handle_chinese_chars=bool(said.get("tokenize_chinese_chars", True)),
         )
+
+    def _byte_level(self) -> Tokenizer:
+        """As RoBERTa cuts: with the pieces of vocab.json, put together by merges.txt."""
+        said = self.settings("tokenizer_config.json") or {}
+        vocabulary, merges = BPE.read_file(str(self.file("vocab.json")), str(self.file("merges.txt")))
+        tokenizer = Tokenizer(BPE(vocabulary, merges))
+        space = bool(said.get("add_prefix_space", False))
+        tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=space)
+        tokenizer.decoder = decoders.ByteLevel()
+        names = {role: next(name for name in usual[::-1] if name in vocabulary) for role, usual in ROLES.items()}
+        mask = AddedToken(names["mask_token"], lstrip=True, special=True)
+        others = [AddedToken(name, special=True) for role, name in names.items() if role != "mask_token"]
+        tokenizer.add_special_tokens([*others, mask])
+        sep, cls = ((names[role], vocabulary[names[role]]) for role in ("sep_token", "cls_token"))
+        tokenizer.post_processor = RobertaProcessing(sep, cls, add_prefix_space=space)
+        return tokenizer
 
     def roles(self, vocabulary: Container[str]) -> dict[str, str]:
         """What the tokenizer calls the tokens that stand for no word -> what we call them: {"<s>": "[CLS]", …}.

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from model.hugging_face.build import config_of, unanswered
 from model.hugging_face.errors import CheckpointError
-from model.hugging_face.folder import SHARDS, WHOLE
+from model.hugging_face.folder import SHARDS, WHOLE, Folder
 
 SETTINGS = [
     "config.json", "tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json",
-    "preprocessor_config.json",
+    "preprocessor_config.json", "modules.json", "vocab.json", "merges.txt", "*_Pooling/config.json",
+    "0_Transformer/*.json", "0_Transformer/*.txt",
 ]  # fmt: skip
-WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors"]
+WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", f"0_Transformer/{WHOLE}"]
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
@@ -57,7 +58,7 @@ def fetch(name: str) -> Path:
     except Exception as error:  # what a broken connection raises differs from one version to the next
         why = type(error).__name__
         raise HubError(f"{name} is no folder here, and the Hugging Face hub cannot be reached ({why})") from error
-    if not any((folder / file).exists() for file in (WHOLE, SHARDS)):
+    if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
         raise HubError(
             f"{name} has no {WHOLE} on the hub; its weights are pickles at best, which can run code and are not "
             "fetched; save_pretrained(folder) of the transformers library writes them as safetensors"

@@ -174,6 +174,9 @@ def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypat
     for pool in (lambda Z: Z.mean(0), lambda Z: Z[0]):
         u, v = (pool(load(str(MINILM))(sentence).Z) for sentence in (one, two))
         assert f"**{u @ v / np.linalg.norm(u) / np.linalg.norm(v):.4f}**" in said
+    english = catalogue("en")
+    assert english["sentence_vector.uses"].format(name=english["sentence_vector.mean"]) in said
+    assert english["sentence_vector.normalize"] in said and english["sentence_vector.means"] not in said
 
 
 def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None:

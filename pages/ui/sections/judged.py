@@ -17,6 +17,7 @@ from pages.ui.text.numbers import decimal, signed, written
 from pages.ui.view import View
 
 MARKS = ("blue", "orange", "green", "violet")  # of kinds of things, in the order in which they come
+UNBROKEN = "\u2011"  # a hyphen at which no line ends
 OUTSIDE = "O"  # the class of what is no part of a name
 MOST_LABELS = 12
 text, word = texts_of("judged")
@@ -97,10 +98,11 @@ def tags(view: View, cell: tuple[int, ...]) -> None:
             parts.append(said)
         else:
             mark = MARKS[kinds.index(_kind(name)) % len(MARKS)]
-            parts.append(f":{mark}-background[**{said}** {literal(name)} {decimal(p[places[0]].max())}]")
-    st.markdown("#### " + " ".join(parts))
-    named = sum(name != OUTSIDE for name in first.values())
-    said = text("tags" if OUTSIDE in names else "tags_all", words=len(first), named=named)
+            called = literal(name.replace("-", UNBROKEN))
+            parts.append(f":{mark}-background[**{said}**\u00a0{called}\u00a0{decimal(p[places[0]].max())}]")
+    st.markdown(" ".join(parts))
+    plain_ones = sum(name == OUTSIDE for name in first.values())
+    said = text("tags" if OUTSIDE in names else "tags_all", words=len(first), outside=plain_ones)
     drawn = view.measure(_of_classes, view.trace.axes("tags"))
     axes = view.token_axis("axis.token"), Axis(word("axis_class"), list(names))
     _grid(view, drawn, axes, cell, said, lambda token, output: select(token=token, output=output))

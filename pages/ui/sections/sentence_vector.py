@@ -45,7 +45,9 @@ def instead_of_an_answer(view: View) -> None:
     names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
     figure = heatmap(drawn.values, *axes, square=False, height=190)
-    said = t("sentence_vector.read", n=len(view.trace.tokens), d_model=drawn.values.shape[1])
+    said = " ".join(
+        [t("sentence_vector.read", n=len(view.trace.tokens), d_model=drawn.values.shape[1]), *makers_way(view)]
+    )
     title = plain(of_input(view, "title"))
     view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
     other_input(view.choice, view.name)
@@ -58,7 +60,22 @@ def instead_of_an_answer(view: View) -> None:
             st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
             if not view.story:
                 st.latex(worked_out(found), width="content")
-    st.caption(t("sentence_vector.means"))
+    known = view.pipeline.pooled and view.pipeline.pooled.pooling in POOLINGS
+    st.caption(t("sentence_vector.means_known" if known else "sentence_vector.means"))
+
+
+def makers_way(view: View) -> list[str]:
+    """Which of the two vectors the folder itself uses, and what comes behind it; nothing where it does not say."""
+    if not (pooled := view.pipeline.pooled):
+        return []
+    known = pooled.pooling in POOLINGS
+    name = plain(f"sentence_vector.{pooled.pooling}") if known else pooled.pooling
+    said = [t("sentence_vector.uses" if known else "sentence_vector.uses_other", name=name)]
+    if "Dense" in pooled.more:
+        said.append(t("sentence_vector.dense"))
+    if "Normalize" in pooled.more:
+        said.append(t("sentence_vector.normalize"))
+    return said
 
 
 def head_laboratory(view: View) -> None:
