@@ -97,17 +97,36 @@ def test_streamlit_s_own_chart_is_never_fetched(page: Page, app_url: str, reques
     assert not any("PlotlyChart" in url for url in requests)
 
 
-def test_two_quick_clicks_are_two_clicks_and_move_no_axis(page: Page, app_url: str) -> None:
+def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}&as=lines")
+    opened(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    chart.evaluate("""chart => {
+      window.picked = []
+      chart.pick = ({ customdata }) => picked.push(customdata)
+      // After each click the browser works for so long that it hears of the next one before its own timers.
+      const work = () => { for (const end = performance.now() + 400; performance.now() < end;); }
+      addEventListener('mouseup', () => setTimeout(work))
+    }""")
+    for place in [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]:
+        page.mouse.click(*place)
+        page.wait_for_timeout(150)
+    page.wait_for_function("picked.length === 2")
+    assert page.evaluate("picked") == [[3, -1], [-1, 5]]
+
+
+def test_clicks_choose_and_a_double_click_moves_no_axis(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&as=lines")
     opened(page, "attention")
     chart = page.locator(".js-plotly-plot").first
     ranges = "chart => [chart._fullLayout.xaxis.range, chart._fullLayout.yaxis.range]"
-    before, places = chart.evaluate(ranges), [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]
-    for place in places:  # faster than the page, and each right after the mouse came there
-        page.mouse.click(*place)
-        page.wait_for_timeout(150)
+    before, (query, key) = chart.evaluate(ranges), [chart.evaluate(MIDDLE, at) for at in ([3, -0.12], [5, 1.12])]
+    page.mouse.click(*query)
+    wait_for(page, token="4")
+    settle(page)
+    page.mouse.click(*key)
     wait_for(page, token="4", key="6")
-    page.mouse.dblclick(*places[1])
+    page.mouse.dblclick(*key)
     settle(page)
     assert chart.evaluate(ranges) == before
 

@@ -132,8 +132,13 @@ function draw(place) {
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
     place.on('plotly_click', ({ points }) => {
       const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata })
-      if (performance.now() - place.moved > LOOKS) pick(points)
-      else setTimeout(() => pick(place._hoverdata ?? points), LOOKS)
+      if (performance.now() - place.moved > LOOKS) return pick(points)
+      const looked = setTimeout(() => place.settle(), LOOKS)
+      place.settle = () => {
+        clearTimeout(looked)
+        place.settle = undefined
+        pick(place._hoverdata ?? points)
+      }
     })
   }
   thin(place)
@@ -151,7 +156,12 @@ document.addEventListener('pointerover', ({ target }) => {
 
 /* A swipe scrolls the page and a tap is a click: Plotly would keep both for itself. */
 const leave = event => event.stopPropagation()
-const move = event => { event.currentTarget.moved = performance.now() }
+const move = event => {
+  const place = event.currentTarget
+  place.moved = performance.now()
+  if (place.settle) event.stopPropagation()  // until it is known what was clicked, Plotly shall look at nothing else
+}
+const press = event => event.currentTarget.settle?.()  // nor does a second click wait for that
 const light = event => document.atOnce?.light(event.currentTarget, event)
 const dim = event => { if (event.pointerType === 'mouse') document.atOnce?.light(event.currentTarget, null) }
 
@@ -174,6 +184,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.setAttribute('aria-label', place.wanted.alt)
   place.addEventListener('touchstart', leave, { capture: true, passive: true })
   place.addEventListener('mousemove', move, { capture: true, passive: true })
+  place.addEventListener('pointerdown', press, { capture: true, passive: true })
   for (const kind of ['pointermove', 'pointerdown']) place.addEventListener(kind, light, { capture: true, passive: true })
   place.addEventListener('pointerleave', dim)
   draw(place)
