@@ -18,7 +18,7 @@ from pages.ui.components.strip import Bracket, Passing, Stop, strip
 from pages.ui.figures.equations import in_one_line
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
-from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch
+from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.navigation import go_to, open_with, page_link
@@ -275,10 +275,13 @@ class Page(View):
         if made.edits or self.waiting or rival:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 changes_bar(self.choice, made, self.waiting)
-                if rival:
+                if rival and self.choice.beside_twin:
+                    twin_bar()
+                elif rival:
                     compare_bar(own, rival, pipelines.read(self.choice)[1].tokens)
                 if made.edits or rival:
-                    shown_switch(self.ways, self.shows, compared=rival is not None)
+                    this_run = "changed" if rival is None else "trained" if self.choice.beside_twin else "this"
+                    shown_switch(self.ways, self.shows, this=this_run)
         self._title()
         task_line()
 

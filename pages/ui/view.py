@@ -297,6 +297,8 @@ class View(Runs):
             return []
         if self.shows == "difference":
             run = plain("change.unchanged")
+        elif self.choice.beside_twin:
+            run = plain("compare.twin_run")
         elif self.trace.ids:
             run = self.choice.other or ""
         elif self.other and self.other.answer and self.trace.answer:

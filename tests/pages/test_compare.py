@@ -7,9 +7,11 @@ import re
 import numpy as np
 import pytest
 
+from model.gradients import untrained
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
+from pages.ui.state.choice import TWIN
 from pages.ui.state.link_values import DRAWING
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
@@ -154,3 +156,68 @@ def test_what_is_said_of_the_own_input_is_said_once() -> None:
         app.text_input(key="s").set_value(typed or "👍").run()
         said = [note.value for note in (*app.info, *app.warning)]
         assert said and len(said) == len(set(said))
+
+
+# The same network before training.
+
+
+@pytest.mark.parametrize("shown", ["beside", "against", "other"])
+@pytest.mark.parametrize("kind", ["sentence", "digit", "flat"])
+def test_every_page_has_the_untrained_twin_beside_it(kind: str, shown: str) -> None:
+    for name in STAGES:
+        for depth in ("story", "formula"):
+            app = open_page(name, input=kind, s=DOG, twin="true", shown=shown, depth=depth)
+            if app.session_state["choice"].input == "sentence":
+                assert catalogue("en")["compare.twin_says"] in [caption.value for caption in app.caption], name
+
+
+def test_the_twin_has_the_same_sizes_reads_the_same_and_was_never_trained() -> None:
+    trained, twin = pipelines.pipeline("text"), pipelines.pipeline("text" + TWIN)
+    fresh = untrained(trained.config).state_dict()
+    own = twin.network.state_dict()
+    assert twin.config == trained.config and twin.reader is trained.reader
+    assert own.keys() == fresh.keys() and all((own[key] == fresh[key]).all() for key in own)
+    assert (own["layers.0.attention.W_Q.weight"] != trained.network.layers[0].attention.W_Q.weight).any()
+
+
+def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> None:
+    app = attention(s=DOG, twin="true", shown="against", hidden="3")
+    subject = pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [2])
+    here, there = (pipelines.run(name, tuple(subject))[SCORES][0] for name in ("text", "text" + TWIN))
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), here - there, atol=1e-5)
+    assert "This run less the other one" in texts(app)
+
+
+def test_the_guesses_beside_are_those_of_the_twin_for_the_same_hidden_word() -> None:
+    app = open_page("answer", s=DOG, hidden="4", twin="true", shown="beside", depth="numbers")
+    ids = tuple(pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [3]))
+    there = pipelines.run("text" + TWIN, ids)["logits"][3].astype(np.float64)
+    shares = np.exp(there - there.max()) / np.exp(there - there.max()).sum()
+    (drawn,) = [one["figure"] for one in charts(app) if one["key"] == "answer.guesses_3"]
+    words = np.argsort(-pipelines.run("text", ids)["logits"][3])[:10]
+    np.testing.assert_allclose(numbers(drawn["data"][1]["x"]), shares[words], atol=1e-6)
+
+
+def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> None:
+    app = open_page("attention", s=DOG, other=CAT, shown="beside")
+    (twin,) = [toggle for toggle in app.toggle if toggle.key == "compare.twin"]
+    twin.set_value(True).run()
+    choice = app.session_state["choice"]
+    assert (choice.twin, choice.other, choice.shown) == (True, None, "beside")
+    (box,) = [box for box in app.text_input if box.key == "compare.other"]
+    box.set_value(CAT).run()
+    choice = app.session_state["choice"]
+    assert (choice.twin, choice.other) == (False, CAT)
+    paper = open_page("attention", s=DOG, model="paper", twin="true")
+    assert not [toggle for toggle in paper.toggle if toggle.key == "compare.twin"]
+    assert catalogue("en")["compare.twin_says"] not in [caption.value for caption in paper.caption]
+
+
+def test_what_if_takes_no_vectors_of_the_twin() -> None:
+    app = open_page("what_if", s=DOG, hidden="4", twin="true", panel="heads", stage="patch", depth="numbers")
+    assert catalogue("en")["what_if.way_patch"] not in [
+        option for group in app.button_group for option in group.options
+    ]
+    assert catalogue("en")["what_if.other_missing"] in texts(
+        open_page("what_if", s=DOG, hidden="4", twin="true", panel="patching", depth="numbers")
+    )

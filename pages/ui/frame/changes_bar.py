@@ -18,6 +18,8 @@ from pages.ui.state.link import chosen, select
 from pages.ui.state.link_values import EDITS, MOST_CODE, MOST_EDITS, edit_code
 from pages.ui.text import class_label, literal, plain, t
 
+NOTHING_ELSE = dict.fromkeys(OTHER.values()) | {"twin": False}  # to compare with
+
 
 def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> None:
     """A badge, and each change with a button to take it back. Nothing where nothing is changed.
@@ -71,16 +73,29 @@ def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
     elif own.answer and rival.answer:
         there, here = (class_label(run.answer[0].best) for run in (rival, own))
         st.markdown(t("compare.drawings", there=there, here=here), width="content")
+    _stop()
+
+
+def twin_bar() -> None:
+    """That this run stands beside that of the same network before training, and what that shows."""
+    st.markdown(f":violet-badge[{plain('compare.twin_badge')}]", width="content")
+    st.caption(t("compare.twin_says"), width="content")
+    _stop()
+
+
+def _stop() -> None:
+    """A button to be done with comparing."""
     look = {"icon": ":material/close:", "help": plain("compare.stop")}
-    nothing = dict.fromkeys(OTHER.values())
-    st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=nothing, **look)
+    st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=NOTHING_ELSE, **look)
 
 
-def shown_switch(ways: list[str], shown: str, *, compared: bool) -> None:
-    """Buttons for the run that the pictures show, or by how much two differ. compared: with another input."""
+def shown_switch(ways: list[str], shown: str, *, this: str) -> None:
+    """Buttons for the run that the pictures show, or by how much two differ. this: what the run of the page is called
+    beside another: "this", "trained".
+    """
     words = {way: plain(f"change.shown_{way}") for way in ways}
-    if compared and "original" not in ways:
-        words["changed"] = plain("change.shown_this")
+    if "original" not in ways:
+        words["changed"] = plain(f"change.shown_{this}")
     look = bound("change.shown", shown, lambda way: select(shown=way), anew=True)
     look |= {"format_func": words.__getitem__, "required": True, "label_visibility": "collapsed"}
     st.segmented_control(plain("change.shown"), ways, **look)
@@ -92,6 +107,13 @@ def compare_box(choice: Choice) -> None:
     """In the sidebar: a box in which another input is chosen, to be compared with this one on every page."""
     with st.popover(plain("compare.open"), icon=":material/compare_arrows:", width="stretch"):
         other_input(choice, "compare")
+        if not (choice.paper or choice.checkpoint):
+            look = bound("compare.twin", choice.twin, _beside_twin)
+            st.toggle(plain("compare.twin"), help=plain("compare.twin_says"), **look)
+
+
+def _beside_twin(on: bool) -> None:
+    select(**NOTHING_ELSE | {"twin": on, "shown": "beside" if on else "changed"})
 
 
 def other_input(choice: Choice, name: str) -> None:
@@ -102,7 +124,7 @@ def other_input(choice: Choice, name: str) -> None:
         sentence_box(
             plain("compare.sentence"),
             widget,
-            lambda sentence: select(other=sentence or None, shown="beside" if sentence else "changed"),
+            lambda sentence: select(other=sentence or None, twin=False, shown="beside" if sentence else "changed"),
             placeholder=plain("compare.hint"),
         )
         return
@@ -119,7 +141,7 @@ def other_input(choice: Choice, name: str) -> None:
         list(words),
         format_func=words.__getitem__,
         key=widget,
-        on_change=lambda: select(**{field: st.session_state[widget]}),
+        on_change=lambda: select(**{field: st.session_state[widget], "twin": False}),
     )
 
 

@@ -29,7 +29,7 @@ def another_input(lab: Experiment) -> None:
     """The whole map from one computation: each layer and token with the other run's vector; or any place from any."""
     view = lab.view
     other_input(view.choice, "what_if")
-    if view.other is None:
+    if view.other_input is None:
         st.info(text("other_missing" if view.trace.ids else "other_missing_picture"), icon=":material/compare_arrows:")
         return
     words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]

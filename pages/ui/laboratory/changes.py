@@ -98,7 +98,7 @@ def of_layer(names: Sequence[str], keys: Sequence[str]) -> Where:
 def heads(lab: Experiment) -> None:
     """Every head: off, at its mean over a small corpus, or as it was for the other input."""
     view = lab.view
-    ways = ["zero", "mean", *["patch"] * (view.other is not None)]
+    ways = ["zero", "mean", *["patch"] * (view.other_input is not None)]
     way = "zero" if view.story else way_of(view, ways)
     more: dict[str, object] = {}
     if way == "patch" and view.other is not None:

@@ -57,7 +57,7 @@ def is_open(asking: Asking, page: str) -> bool:
 
 def is_asked_at_home(choice: Choice) -> bool:
     """Whether the story of Home still asks what the network answers to a drawing: then nobody else may say it."""
-    if choice.at_least("numbers") or "home" in choice.seen or choice.edits or pipelines.compares(choice):
+    if choice.at_least("numbers") or "home" in choice.seen or choice.edits or choice.twin or pipelines.compares(choice):
         return False
     try:
         pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)

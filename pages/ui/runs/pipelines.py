@@ -14,6 +14,7 @@ from cachetools.keys import hashkey
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, load
 from model.config import PRESETS, EncoderConfig
 from model.cost import recorded_bytes
+from model.gradients import untrained as before_training
 from model.loading import untrained
 from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace
@@ -21,7 +22,7 @@ from pages.ui.server import in_flight
 from pages.ui.server.cache import forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
-from pages.ui.state.choice import OTHER, Choice
+from pages.ui.state.choice import OTHER, TWIN, Choice
 from pages.ui.state.offered import folder_state, offered
 from pages.ui.text import listed, plain, t
 
@@ -32,7 +33,8 @@ MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of th
 
 @cached({}, condition=Condition())  # Streamlit's own takes as long as a widget, for each time that it is asked
 def pipeline(name: str) -> Pipeline:
-    """A trained pipeline, "untrained" (the paper's base size) or an offered checkpoint, loaded once for all visitors.
+    """A trained pipeline, its untrained twin ("text-untrained": the same sizes, random weights, the same each time),
+    "untrained" (the paper's base size) or an offered checkpoint, loaded once for all visitors.
 
     Raises WeightsError, or CheckpointError for a folder that cannot be read.
     """
@@ -41,7 +43,11 @@ def pipeline(name: str) -> Pipeline:
         folder = offered().get(name)
         if folder is not None and not folder.is_dir():  # it was there when the server started
             raise CheckpointError("no_folder", folder=folder.name)
-        loaded = untrained() if name == "untrained" else load(str(folder or name))
+        if name.endswith(TWIN):
+            trained = pipeline(name.removesuffix(TWIN))
+            loaded = Pipeline(trained.name, before_training(trained.config), trained.reader)
+        else:
+            loaded = untrained() if name == "untrained" else load(str(folder or name))
         # What is here now stays for good: collecting garbage need not look at it again.
         give_back()
         gc.freeze()
@@ -101,7 +107,7 @@ def readable(choice: Choice) -> Choice:
 
 def _decides(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> tuple[Hashable, ...]:
     """What decides a run; of a picture that is one token also its name, which is in the reader's language."""
-    return hashkey(name, subject, edits, plain("label.image") if name == "flat" else None)
+    return hashkey(name, subject, edits, plain("label.image") if name.removesuffix(TWIN) == "flat" else None)
 
 
 @overload

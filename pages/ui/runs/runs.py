@@ -12,7 +12,7 @@ from model.edits import OPERATIONS, Edit
 from model.pipeline import Reading
 from pages.ui.runs import pipelines
 from pages.ui.runs.measure import Measure
-from pages.ui.state.choice import WITH_EDITS, WITH_OTHER, Choice
+from pages.ui.state.choice import TWIN, WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.text import t
 
 #: Ways to show two runs by how much they differ.
@@ -47,13 +47,16 @@ class Runs:
         #: The input on the screen, as the pipeline is given it.
         self.subject: Hashable = tuple(own.ids) or self.choice.subject
         self._run: tuple[str, Hashable] = self.choice.pipeline, self.subject
-        rival = pipelines.other(self.choice)
         self._rival: tuple[str, Hashable] | None = None
-        if rival:
+        if self.choice.beside_twin:
+            self._rival = self.choice.pipeline + TWIN, self.subject
+            rival: Trace | None = pipelines.run(*self._rival)
+        elif rival := pipelines.other(self.choice):
             self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
-        #: Which of them there are; a story shows no differences of numbers.
-        self.ways = [way for way in ways_to_show(made, rival) if not (self.story and way in DIFFERENCES)]
+        #: Which of them there are; a story shows no differences of numbers, and an untrained twin never stands alone.
+        left_out = (*(DIFFERENCES if self.story else ()), *(("other",) if self.choice.beside_twin else ()))
+        self.ways = [way for way in ways_to_show(made, rival) if way not in left_out]
         self.shows = self.choice.shown if self.choice.shown in self.ways else "changed"
         if self.shows in ("original", "other"):
             self._edits = ()
@@ -189,8 +192,13 @@ class Runs:
 
     @property
     def other(self) -> Trace | None:
-        """The run of the other input, to which the reader compares this one."""
+        """The run of the other input, or of the untrained twin, to which the reader compares this one."""
         return pipelines.run(*self._rival) if self._rival else None
+
+    @property
+    def other_input(self) -> Trace | None:
+        """The same, where it is of another input."""
+        return None if self.choice.beside_twin else self.other
 
     @property
     def pairs(self) -> list[Pair]:
@@ -234,7 +242,7 @@ class Runs:
 
     def compare_with(self, subject: Hashable) -> None:
         """Compare the rest of the page with another run than the reader's other input."""
-        self._rival = self._run[0], subject
+        self._rival = self._rival[0] if self._rival else self._run[0], subject
 
     def _one_input(self) -> None:
         """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""

@@ -51,11 +51,11 @@ def instead_of_an_answer(view: View) -> None:
     title = plain(of_input(view, "title"))
     view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
     other_input(view.choice, view.name)
-    if view.other is None:
+    if view.other_input is None:
         st.caption(t(of_input(view, "ask")))
         return
     for pooling, name in zip(POOLINGS, names, strict=True):
-        found = cosine(sentence_vector(view.trace.Z, pooling), sentence_vector(view.other.Z, pooling))
+        found = cosine(sentence_vector(view.trace.Z, pooling), sentence_vector(view.other_input.Z, pooling))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
             if not view.story:

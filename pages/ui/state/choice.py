@@ -51,6 +51,8 @@ SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ou
 DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
+#: What follows the name of a pipeline: the same network before it was trained.
+TWIN = "-untrained"
 #: Beside these, colour pictures, which only offered checkpoints read.
 PICTURE = "picture"
 #: Which field of Choice holds the other input that one of each kind is compared with.
@@ -146,6 +148,7 @@ class Choice:
     other: str | None = linked(TEXT)  # a second sentence to compare with, and to take vectors from
     other_drawing: bytes | None = linked(DRAWING, name="other_ink")  # the same for a drawing
     other_picture: str | None = linked(one_of(*pictures.READY, pictures.PAD))  # and for a picture: a ready one
+    twin: bool = linked(FLAG, False)  # compare with the same network before it was trained, in place of another input
     # the place
     layer: int = linked(PLACE, 0, always=True)
     head: int = linked(PLACE, 0, always=True)
@@ -225,6 +228,11 @@ class Choice:
     def checkpoint(self) -> bool:
         """Whether somebody else's encoder reads the sentence or the picture."""
         return self.input == PICTURE or (self.input == "sentence" and self.model not in MODELS)
+
+    @property
+    def beside_twin(self) -> bool:
+        """Whether this run is compared with that of the untrained twin, which only our trained networks have."""
+        return self.twin and not (self.paper or self.checkpoint)
 
     @property
     def pipeline(self) -> str:

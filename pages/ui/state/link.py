@@ -68,7 +68,7 @@ def framed() -> tuple[Any, ...]:
 @cache
 def _framed_fields() -> list[Field]:
     names = SIDEBAR.keys() - {"layer", "head", "ink", "picture"}
-    return [field for field in FIELDS if field.name in names or field.path in OTHER.values()]
+    return [field for field in FIELDS if field.name in names or field.path in ("twin", *OTHER.values())]
 
 
 def clicked() -> str | None:
@@ -125,7 +125,7 @@ def write() -> Choice:
     What can no longer be shown is forgotten, or the next change, or the next other input, would not be seen.
     """
     choice = chosen()
-    others = any(getattr(choice, field) for field in OTHER.values())
+    others = choice.twin or any(getattr(choice, field) for field in OTHER.values())
     if choice.shown in (() if choice.edits else WITH_EDITS) + (() if others else WITH_OTHER):
         select(shown="changed")
         choice = chosen()
