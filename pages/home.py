@@ -15,7 +15,7 @@ from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
 from pages.ui.sections.telling_head import head_switch, head_to_watch, what_it_reads
-from pages.ui.text import listed, plain, t
+from pages.ui.text import joined, listed, plain, t
 
 MOST_WORDS = 5  # that are shown
 
@@ -29,17 +29,19 @@ class Home(Page):
         """Words to click."""
         if self.story and not self.choice.big and "logits" in self.trace:
             kind = "_picture" if self.seen is not None else "" if self.says_words else "_class"
-            st.caption(t(f"home.story_start{kind}"))
+            bars = "" if self.still_asks else t("home.story_bars")
+            st.caption(joined(f"{t(f'home.story_start{kind}')} {bars}"))
         #: The place that is asked about, and the hidden places with the words that stood there.
         self.answered, self.hidden = self.token, dict[int, int | None]()
         if "logits" not in self.trace:
             no_head(self)
             what_it_reads(self, self.layer, self.head, self.token)
             return
-        self.answered, self.hidden = clickable_words(self)
+        hole = self.still_asks and self.asking is not None and self.asking.question.key == "word"
+        self.answered, self.hidden = clickable_words(self, hole=hole)
 
-    def live_result(self) -> None:
-        """What the encoder makes of it, and a head to switch off."""
+    def live_result(self, *told: str) -> None:
+        """What the encoder makes of it, with what is `told` of that, and a head to switch off."""
         if "logits" not in self.trace:
             return
         most = MOST_WORDS if self.says_words else 10
@@ -47,8 +49,8 @@ class Home(Page):
         with left:
             yours = self.guessed() if self.story else None
             guesses(self, "guesses", self.answered, self.hidden.get(self.answered), most=most, yours=yours)
-            if self.about_guess:
-                st.markdown("\n\n".join(self.about_guess))
+            if said := [*self.about_guess, *told]:
+                st.markdown("\n\n".join(said))
         with right:
             self.head_at_work()
 
@@ -62,6 +64,8 @@ class Home(Page):
         empty, full = np.zeros(len(names)), np.ones(len(names))
         guesses = [] if guess is None else [(names.index(str(guess)), 1.0)]
         figure = bars_with_numbers(empty, names, ["?"] * len(names), there=full, guesses=guesses)
+        for bars in figure.data[:2]:
+            bars |= {"hovertemplate": None, "hoverinfo": "none"}  # they have no length yet
         if not self.asking.truth.options:  # a word is written
             self.behind_curtain("guesses", figure)
             return
@@ -88,16 +92,17 @@ class Home(Page):
             st.caption(t("home.which_head_changed" if self.trace.edits else "home.which_head"))
 
     def tell(self) -> Sequence[str]:
-        self.live_result()
         colour = self.seen is not None and self.seen.ndim == 3
         words = "home.story" if self.says_words else "home.story_sentence"
-        return [t("home.story_colour" if colour else words if self.seen is None else "home.story_picture")]
+        self.live_result(t("home.story_colour" if colour else words if self.seen is None else "home.story_picture"))
+        return ()
 
     def below_story(self) -> None:
-        with self.more():
+        left, right = st.columns(2, gap="medium")
+        with left, self.more():
             whole(self, self.answered)
         start = {"key": "home.start", "on_change": "rerun"}
-        with st.expander(plain("home.panel_start"), icon=":material/signpost:", **start) as box:
+        with right, st.expander(plain("home.panel_start"), icon=":material/signpost:", **start) as box:
             if box.open:
                 self.where_to_start()
 

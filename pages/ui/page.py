@@ -43,6 +43,7 @@ from pages.ui.view import ARROWS, View, go_on, shape
 #: Pages whose story asks one thing of words and another of a picture.
 ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
 BESIDE = 2, 3  # how wide question and picture are beside each other
+HIGH = 300  # pixels of the numbers below which nothing else is told in their column
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
 
 
@@ -137,8 +138,10 @@ class Page(View):
                 self._ask(self.asking)
             else:
                 self._told(self.asking)
-            if not self.choice.big:
-                self._way_on(self._question)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                if not self.choice.big:
+                    self._way_on(self._question)
+                self._ask_first()
             if not self.still_asks:
                 self._once_more()
                 self.below_story()
@@ -203,25 +206,28 @@ class Page(View):
         )
 
     def _told(self, asking: Asking | None) -> None:
-        """Draw the story, beside it, where the visitor has guessed, his guess; else the way to be asked first."""
-        guessed = asking is not None and asking.record["over"]
-        if asking and guessed:
-            if self.draws_guess:
-                asking.verdict()
-                self.about_guess = [why(asking.question, asking.truth), asking.otherwise()]
-                told = [*self.tell()]
-            else:
-                beside, place = st.columns(BESIDE, gap="medium")
-                with beside:
-                    asking.verdict()
-                    asking.numbers()
-                with place:
-                    told = [*self.tell()]
+        """Draw the story, beside it, where the visitor has guessed, his guess, with what is told of both."""
+        if asking is None or not asking.record["over"]:
+            if told := [*self.tell()]:
+                st.markdown("\n\n".join(told))
+        elif self.draws_guess:
+            asking.verdict()
+            self.about_guess = [why(asking.question, asking.truth), asking.otherwise()]
+            if told := [*self.tell()]:
+                st.markdown("\n\n".join(told))
         else:
-            told = [*self.tell()]
-        if told:
-            st.markdown("\n\n".join(told))
-        if asking and not guessed:
+            beside, place = st.columns(BESIDE, gap="medium")
+            with beside:
+                asking.verdict()
+                high = asking.numbers()
+            with place:
+                told = [*self.tell()]
+            with self.more() if self.choice.big else place if high > HIGH else beside:
+                st.markdown("\n\n".join(told))
+
+    def _ask_first(self) -> None:
+        """The way to be asked what a link has shown at once."""
+        if self.asking and not self.still_asks and not self.asking.record["over"]:
             look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_anew"}
             st.button(plain("lesson.ask_first"), on_click=visit.ask_anew, args=(self.name,), **look)
 
@@ -296,7 +302,8 @@ class Page(View):
                 with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
                     for thing in code if box.open else ():
                         st.code(source(thing), language="python")
-        if self._pictures or not self.story:  # where a story still asks, there is nothing to take along
+        # Where a story still asks, there is nothing to take along, and on a projector nobody does.
+        if not self.story or (self._pictures and not self.choice.big):
             downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
             with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent

@@ -286,7 +286,8 @@ class View(Runs):
         """
         curtain = plain("lesson.curtain")
         chart(figure, f"{self.name}.{name}", alt=f"{plain(f'{self.name}.question')} {curtain}", on_pick=on_pick)
-        st.caption(curtain if on_pick is None else t("lesson.curtain_tap"))
+        if not self.choice.big:
+            st.caption(curtain if on_pick is None else t("lesson.curtain_tap"))
 
     def _compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.

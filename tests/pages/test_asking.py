@@ -11,8 +11,9 @@ from torch import nn
 from pages.ui.lessons import visit
 from pages.ui.lessons.rows import BETWEEN, STORY
 from pages.ui.runs import pipelines
+from pages.ui.sections.hidden_words import HOLE
 from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import SEEN, assert_fine, charts, figure, numbers, open_page, texts, turn_to, with_network
 from tests.ui.test_lessons import _no_answer, _no_favourite, _no_order, _nothing_found, doctored
 
@@ -49,6 +50,16 @@ def go(app: AppTest, page: str) -> AppTest:
 def curtained(app: AppTest) -> bool:
     """Whether what the page draws stands behind its curtain: its picture, where it has one for the question."""
     return all(catalogue(app.session_state["lang"])["lesson.curtain"] in one["alt"] for one in charts(app))
+
+
+def everything(app: AppTest) -> str:
+    """All that is sent to the browser, whether it is shown or only ready to be."""
+    found, left = [], [app.main, app.sidebar]
+    while left:
+        part = left.pop()
+        left += getattr(part, "children", {}).values()
+        found.append(str(getattr(part, "proto", "")))
+    return "\n".join(found)
 
 
 def beans(app: AppTest, *places: int) -> None:
@@ -89,6 +100,23 @@ def test_what_stands_behind_the_curtain_is_not_even_sent(name: str, link: dict[s
     first, second = (story(name, **{"layer": "3", "head": "7"} | link | other) for other in ({}, others))
     assert asks(first, name) and asks(second, name)
     assert figure(first)["data"] == figure(second)["data"]
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_no_page_names_what_home_asks_before_it_was_guessed(name: str) -> None:
+    trace = pipelines.run("text", SENTENCE)
+    answer = pipelines.pipeline("text").reader.vocabulary[int(trace["logits"][trace.tokens.index("[MASK]")].argmax())]
+    app = story(name)
+    assert re.search(r"\bbread\b", everything(app)), "the sentence is there"
+    assert not asks(app, name) or not re.search(rf"\b{answer}\b", everything(app))
+
+
+def test_a_word_to_be_guessed_is_a_hole_until_then() -> None:
+    app = story("home", s="the animal did not cross the street because it was too tired .")
+    words = app.main.button_group(key="words").options
+    assert literal(HOLE) in words and "did" not in words
+    words = click(app, "home.show").main.button_group(key="words").options
+    assert literal(HOLE) not in words and "did" in words
 
 
 def test_what_is_added_is_seen_before_the_sum_is() -> None:

@@ -209,7 +209,7 @@ def thinned(n: int, chosen: int | None) -> list[int]:
 
 def on_screen(height: float) -> int:
     """A picture's height, or less, so that it ends on the first screen; in a presentation, on a projector's."""
-    return int(min(height, 540 if font_size() <= SMALL else 460))
+    return int(min(height, 520 if font_size() <= SMALL else 460))
 
 
 def look(height: int) -> dict:

@@ -35,7 +35,7 @@ ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
 GAP = 0.25  # of a group's room
 BINS = 32  # of a histogram
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
-TALL = 230  # pixels of the pictures side by side
+TALL = 215  # pixels of the pictures side by side
 
 
 def bars(
@@ -108,13 +108,11 @@ def bars_with_numbers(
     by their places, how long a reader thinks that they are, dashed.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
-    for place, value in guesses:
-        ends[place] = max(ends[place], value)
     height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
         figure = bars(values, Axis("", names), "", colours=colours, **shown)
-    every = [0.0, most, *values, *ends, *(() if there is None else there)]
+    every = [0.0, most, *values, *ends, *(() if there is None else there), *(value for _, value in guesses)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
     if guesses:
@@ -163,7 +161,7 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     return figure_of([bar], layout | look(min(720, 80 + scaled(len(values) * 24))))
 
 
-def strips(rows: Sequence[tuple[str, np.ndarray, str]], row_height: int = 92) -> Figure:
+def strips(rows: Sequence[tuple[str, np.ndarray, str]], row_height: int = 86) -> Figure:
     """Vectors as bars, one below the other and place over place: of each its title, its values and its colour."""
     height, gap = scaled(row_height) * len(rows), 1.9 * font_size()
     data, titles, layout = [], [], {}

@@ -145,18 +145,21 @@ class Asking:
             own = "" if self.question.measure else "_own"
             st.markdown(text(f"right{own}") if right else text("wrong", guess=shown))
 
-    def numbers(self) -> None:
-        """Draw the network's own numbers with the guess beside them; say why, and what it would mean otherwise."""
+    def numbers(self) -> int:
+        """Draw the network's own numbers with the guess beside them; say why, and what it would mean otherwise.
+
+        Returns how many pixels high their picture is.
+        """
         if self.question.measure is None:
             self._set_down()
-            return
-        key = self.question.row
+            return 0
+        key, figure = self.question.row, self.figure()
         if f"lesson.{key}.axis" in catalogue(language()):
             st.caption(text(f"{key}.axis"))
-        self.view.picture(
-            f"asked_{key}", self.figure(), why(self.question, self.truth), title=word(f"{key}.short"), still=True
-        )
+        said = why(self.question, self.truth)
+        self.view.picture(f"asked_{key}", figure, said, title=word(f"{key}.short"), still=True)
         st.markdown(self.otherwise())
+        return figure.layout["height"]
 
     def otherwise(self) -> str:
         """What it would mean if the common mistake were true."""

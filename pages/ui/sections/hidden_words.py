@@ -11,15 +11,16 @@ from pages.ui.text import plain
 from pages.ui.view import View
 
 WIDGET = "words"
+HOLE = "____"  # where a word is to be guessed
 
 
-def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, int | None]]:
+def clickable_words(view: View, several: bool = False, hole: bool = False) -> tuple[int, dict[int, int | None]]:
     """The sentence as large words: a click hides one, another click shows it again.
 
     From here on the view is about the run in which the hidden words read [MASK], as do those in their place in an input
     that it is compared with. Returns the place whose guess is shown, and the hidden places, each with the id of the
     word that stands there; None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
-    several: a click leaves those hidden that are.
+    several: a click leaves those hidden that are. hole: where the reader is to guess them, they are not shown either.
     """
     if not view.says_words:
         return 0, {}
@@ -36,7 +37,8 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
             if not typed & places:
                 select(hidden=tuple(sorted(wanted)), token=words[word][0], output=None)
 
-    names = told_apart(spelled([read.tokens[place] for place in places]) for places in words)
+    spellings = [spelled([read.tokens[place] for place in places]) for places in words]
+    names = told_apart(HOLE if hole and i in lit else word for i, word in enumerate(spellings))
     icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
     st.session_state[WIDGET] = lit
     st.pills(
