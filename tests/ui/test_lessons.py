@@ -20,7 +20,7 @@ from model.telling import telling_word
 from model.translator import Task, Translator
 from pages.ui.lessons.case import Case, Truth, is_right
 from pages.ui.lessons.rows import BETWEEN, END, LESSONS, MOST_TIMES, QUESTIONS, STORY, following
-from pages.ui.lessons.truths import TRUTHS, asked_on, clear_truth, truth_of
+from pages.ui.lessons.truths import TRUTHS, clear_truth, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
@@ -551,14 +551,20 @@ def _best(here: Case) -> int:
     return int(here.trace[f"layers.{here.layer}.attention.scores"][here.head, here.token].argmax())
 
 
+def asked_of(here: Case) -> dict[str, str]:
+    """What each story asks of a run: the first of its questions whose answer is clear."""
+    clear = {page: [one.key for one in questions if clear_truth(one, here)] for page, questions in STORY.items()}
+    return {page: keys[0] for page, keys in clear.items() if keys}
+
+
 def test_a_drawing_is_asked_what_has_sense_for_it() -> None:
     for drawing in cases_of("digits"):
-        asked = {page: found[0].key for page in STORY if (found := asked_on(page, drawing))}
+        asked = asked_of(drawing)
         assert asked["home"] == "digit" and not asked.keys() & {"translation", "flat"}
         assert asked["queries_keys_values"] == "back" and asked["attention"] == "root"
         assert {"heads", "add_and_norm", "what_if", "shapes_and_cost"} <= asked.keys()
     one = case(pipelines.pipeline("flat"))
-    assert {page for page in STORY if asked_on(page, one)} >= {"flat", "home"}
+    assert asked_of(one).keys() >= {"flat", "home"}
     assert clear_truth(QUESTIONS["favourites"], one) is None and clear_truth(QUESTIONS["fit"], one) is None
 
 

@@ -3,7 +3,7 @@
 Nothing here knows Streamlit; guesses and truths are plain values that JSON can carry.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -153,6 +153,19 @@ class Case:
         """What texts call a pair."""
         named = {"layer": pair.layer + 1, "head": pair.head + 1}
         return named | {"query": self.tokens[pair.query], "key": self.tokens[pair.key]}
+
+
+def on_itself(
+    heads: list[tuple[int, int]], of: Callable[[str, int, int], float], said: dict[str, object], place: dict[str, int]
+) -> Truth:
+    """The weight of a token on itself where there is nothing else, in the head with the lowest score. margin: how far
+    that is below 0; nothing where the weight is not 1. of: a score ("scaled") or a weight of a layer and a head.
+    """
+    layer, head = min(heads, key=lambda where: of("scaled", *where))
+    score, answer = of("scaled", layer, head), of("weights", layer, head)
+    said = {"layer": layer + 1, "head": head + 1, "score": score, **said}
+    margin = -score if answer == 1 else 0.0
+    return Truth(answer, margin, said, (("alone", answer),), {"layer": layer, "head": head, **place}, near=0.02)
 
 
 def lead_of(values: np.ndarray) -> float:

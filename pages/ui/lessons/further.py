@@ -9,7 +9,7 @@ from model.analysis import cosine_similarity, placed
 from model.sources import Part, all_of_it, leads_of, made_of, nbytes, of_attention
 from model.sweep import sweep
 from model.translator import TranslationTrace
-from pages.ui.lessons.case import SHARE, Case, Pair, Truth, lead_of
+from pages.ui.lessons.case import SHARE, Case, Pair, Truth, lead_of, on_itself
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
@@ -171,9 +171,7 @@ def encoder_runs(case: Case) -> Truth | None:
 
 
 def first_step(case: Case) -> Truth | None:
-    """The weight of the first row of a decoder's self-attention on itself, where nothing else is there yet. margin: how
-    far its score is below 0, in the head in which it is lowest; nothing where the weight is not 1.
-    """
+    """The weight of the first row of a decoder's self-attention, where nothing else is there yet: see `on_itself`."""
     trace = case.trace
     if not isinstance(trace, TranslationTrace):
         return None
@@ -184,11 +182,7 @@ def first_step(case: Case) -> Truth | None:
         return float(trace[f"decoder.layers.{layer}.attention.{name}"][head, 0, 0])
 
     heads = [(layer, head) for layer in range(decoder.layers) for head in range(decoder.heads)]
-    layer, head = min(heads, key=lambda where: of("scaled", *where))
-    score, answer = of("scaled", layer, head), of("weights", layer, head)
-    said = {"layer": layer + 1, "head": head + 1, "score": score, "token": trace.target_tokens[0]}
-    place = {"layer": layer, "head": head, "step": 0}
-    return Truth(answer, -score if answer == 1 else 0.0, said, (("alone", answer),), place, near=0.02)
+    return on_itself(heads, of, {"token": trace.target_tokens[0]}, {"step": 0})
 
 
 # -- what attention is not -----------------------------------------------------------------------------------------

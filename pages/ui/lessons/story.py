@@ -5,7 +5,7 @@ import numpy as np
 from model.analysis import placed
 from model.cost import attention_cost, crossings, ffn_cost
 from model.translator import TranslationTrace
-from pages.ui.lessons.case import Case, Pair, Truth, lead_of
+from pages.ui.lessons.case import Case, Pair, Truth, lead_of, on_itself
 
 MOST_OPTIONS = 24  # tokens, or classes, of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
@@ -182,20 +182,15 @@ def read_to_write(case: Case) -> Truth | None:
 
 
 def only_token(case: Case) -> Truth | None:
-    """The weight of an only token, in the head with the lowest score. margin: how far that is below 0."""
+    """The weight of an only token: see `on_itself`."""
     if len(case.tokens) > 1:
         return None
 
     def of(name: str, layer: int, head: int) -> float:
         return float(case.trace[f"layers.{layer}.attention.{name}"][head, 0, 0])
 
-    layer, head = min(case.heads, key=lambda where: of("scaled", *where))
-    score, answer = of("scaled", layer, head), of("weights", layer, head)
-    every = [of("scaled", *where) for where in case.heads]
-    said = {"layer": layer + 1, "head": head + 1, "score": score, "heads": len(every), "highest": max(every)}
-    place = {"layer": layer, "head": head, "token": 0}
-    margin = -score if answer == 1 else 0.0
-    return Truth(answer, margin, said, (("alone", answer),), place, near=0.02)
+    highest = max(of("scaled", *where) for where in case.heads)
+    return on_itself(case.heads, of, {"heads": len(case.heads), "highest": highest}, {"token": 0})
 
 
 def twice_as_long(case: Case) -> Truth | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from model import Edit, EditError
 from model.sweep import sweep
-from pages.ui.lessons.case import Case, Truth, switched_off, unscaled
+from pages.ui.lessons.case import Case, Truth, on_itself, switched_off, unscaled
 from pages.ui.lessons.further import (
     empty_patches,
     encoder_runs,
@@ -26,7 +26,7 @@ from pages.ui.lessons.further import (
     word_and_place,
     written_by,
 )
-from pages.ui.lessons.rows import STORY, Question
+from pages.ui.lessons.rows import Question
 from pages.ui.lessons.story import (
     best_fit,
     favourites,
@@ -235,9 +235,7 @@ def first_known(case: Case) -> Truth | None:
 
 
 def alone(case: Case) -> Truth | None:
-    """The weight of the token where each may look at itself only, in the head with the lowest score. margin: how far
-    that is below 0; nothing where the weight is not 1.
-    """
+    """The weight of the token where each may look at itself only: see `on_itself`."""
     window = Edit("layers.{l}.attention.masked", "window", 0)
     if not case.affords(1):
         return None
@@ -250,11 +248,7 @@ def alone(case: Case) -> Truth | None:
     def of(name: str, layer: int, head: int) -> float:
         return float(run[f"layers.{layer}.attention.{name}"][0, head, i, i])
 
-    layer, head = min(case.heads, key=lambda where: of("scaled", *where))
-    score, answer = of("scaled", layer, head), of("weights", layer, head)
-    said = {"layer": layer + 1, "head": head + 1, "token": case.tokens[i], "score": score}
-    place = {"layer": layer, "head": head, "token": i}
-    return Truth(answer, -score if answer == 1 else 0.0, said, (("alone", answer),), place, near=0.02)
+    return on_itself(case.heads, of, {"token": case.tokens[i]}, {"token": i})
 
 
 #: The measures that a question can name.
@@ -286,11 +280,3 @@ def clear_truth(question: Question, case: Case) -> Truth | None:
         return Truth(own.answer, 0.0, {}, (), {}, own.options, own.span, own.near, literal=True)
     truth = truth_of(question.measure, case)
     return truth if truth is not None and truth.margin >= question.least else None
-
-
-def asked_on(page: str, case: Case) -> tuple[Question, Truth] | None:
-    """What a page's story asks of this run, and the true answer; None where nothing is clear."""
-    for question in STORY.get(page, ()):
-        if (truth := clear_truth(question, case)) is not None:
-            return question, truth
-    return None
