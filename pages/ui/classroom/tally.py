@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from pages.ui.classroom.questions import Guess, Shown, Told, tidy
-from pages.ui.classroom.store import SURE, Vote
+from pages.ui.classroom.store import SURE, Asked, Vote
 from pages.ui.lessons.case import Truth, is_right
 
 BARS = 10  # into which the span of a slider is cut
@@ -61,6 +61,11 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
     rows = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
     mean = rows.mean(axis=0) if len(rows) else np.zeros(options)
     return Tally(len(votes), sum(true) / max(1, len(votes)), wrong, numbers, rows, mean)
+
+
+def tallies(asked: Asked) -> dict[int, Tally]:
+    """What each vote on a question adds up to."""
+    return {number: tally(asked.shown, asked.truth, given) for number, given in sorted(asked.votes.items())}
 
 
 def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]]) -> list[Bar]:

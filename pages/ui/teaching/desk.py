@@ -6,7 +6,8 @@ when she saw it: of a double click, and of two windows, the second act does noth
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Self
 
@@ -14,7 +15,7 @@ import streamlit as st
 
 from pages.ui.classroom.phases import Phase
 from pages.ui.classroom.questions import Shown, Told
-from pages.ui.classroom.store import Room, Store, TooManyError, UnavailableError, UnknownClassError, store
+from pages.ui.classroom.store import Room, TooManyError, UnavailableError, UnknownClassError, store
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
 
@@ -84,36 +85,36 @@ class Desk:
     def go(self, to: Phase) -> None:
         """On to a phase."""
         if not _in_a_hurry():
-            _act(self.code, lambda classes: classes.advance(self.code, self.key, self.room.version, to))
+            with _or_say_why():
+                store().advance(self.code, self.key, self.room.version, to)
 
     def ask(self, place: int, shown: Shown, told: Told) -> None:
         """Ask a question. place: in the lesson."""
         if not _in_a_hurry():
-            _act(self.code, lambda classes: classes.ask(self.code, self.key, self.room.version, place, shown, told))
+            with _or_say_why():
+                store().ask(self.code, self.key, self.room.version, place, shown, told)
 
     def pause(self, paused: bool) -> None:
         """Let the phones say “look up front”, or go on."""
-        _act(self.code, lambda classes: classes.pause(self.code, self.key, self.room.version, paused))
+        with _or_say_why():
+            store().pause(self.code, self.key, self.room.version, paused)
 
     def replan(self, plan: Plan) -> None:
         """Go on about something else."""
-        _act(self.code, lambda classes: classes.plan(self.code, self.key, plan.written()))
+        with _or_say_why():
+            store().plan(self.code, self.key, plan.written())
 
     def end(self) -> None:
         """Delete the class and all that was answered."""
-        if _act(self.code, lambda classes: classes.end(self.code, self.key)):
+        with _or_say_why():
+            store().end(self.code, self.key)
             forget(self.code)
 
 
 def begin(plan: Plan) -> None:
     """Start a class, from a callback; it goes to the projector at once."""
-    try:
+    with _or_say_why():
         code, key = store().create(plan.written())
-    except UnavailableError:
-        st.session_state[PROBLEM] = "unavailable"
-    except TooManyError:
-        st.session_state[PROBLEM] = "full"
-    else:
         keep(code, key)
         select(of_class=code, big=True)
 
@@ -121,13 +122,8 @@ def begin(plan: Plan) -> None:
 def come_back(pass_: str) -> None:
     """Open a class by what `Desk.pass_` gave on another device."""
     code, _, key = pass_.strip().partition("-")
-    try:
+    with _or_say_why(unknown="no_such_key"):
         store().of_teacher(code.upper(), key)
-    except UnknownClassError:
-        st.session_state[PROBLEM] = "no_such_key"
-    except UnavailableError:
-        st.session_state[PROBLEM] = "unavailable"
-    else:
         keep(code.upper(), key)
         select(of_class=code.upper())
 
@@ -165,17 +161,17 @@ def desk(code: str | None) -> Desk | None:
     return Desk(room, key, Plan.read(room.plan))
 
 
-def _act(code: str, act: Callable[[Store], object]) -> bool:
-    """Do something, or keep what to say instead; whether it was done."""
+@contextmanager
+def _or_say_why(unknown: str = "gone") -> Iterator[None]:
+    """Do what stands in this block as far as it can be done, and keep what to say instead of the rest."""
     try:
-        act(store())
+        yield
     except UnavailableError:
         st.session_state[PROBLEM] = "unavailable"
     except UnknownClassError:
-        st.session_state[PROBLEM] = "gone"
-    else:
-        return True
-    return False
+        st.session_state[PROBLEM] = unknown
+    except TooManyError:
+        st.session_state[PROBLEM] = "full"
 
 
 def _in_a_hurry() -> bool:

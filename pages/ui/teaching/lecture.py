@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pages.ui.classroom.phases import Phase, Proposal, following, proposal
 from pages.ui.classroom.store import Asked
-from pages.ui.classroom.tally import Bar, Tally, bars, sure_and_wrong, tally
+from pages.ui.classroom.tally import Bar, Tally, bars, sure_and_wrong, tallies
 from pages.ui.lessons.case import Truth
 from pages.ui.lessons.rows import Lesson, Question
 from pages.ui.page import Page
@@ -75,10 +75,7 @@ class Lecture:
     @cached_property
     def tallies(self) -> dict[int, Tally]:
         """What each vote on the present question adds up to."""
-        if self.now is None:
-            return {}
-        votes = sorted(self.now.votes.items())
-        return {number: tally(self.now.shown, self.now.truth, given) for number, given in votes if given}
+        return tallies(self.now) if self.now else {}
 
     @cached_property
     def bars(self) -> list[Bar]:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.classroom.store import Asked
-from pages.ui.classroom.tally import bars, sure_and_wrong, tally
+from pages.ui.classroom.tally import bars, sure_and_wrong, tallies
 from pages.ui.frame import exports
 from pages.ui.teaching.lecture import Lecture
 from pages.ui.teaching.pictures import answer_of, names_of
@@ -45,15 +45,14 @@ class Line:
 def lines(asked: Asked) -> list[Line]:
     """What was answered to a question."""
     shown, truth = asked.shown, asked.truth
-    votes = {number: given for number, given in sorted(asked.votes.items()) if given}
     if shown["gesture"] == "beans":
-        means = {number: tally(shown, truth, given).mean for number, given in votes.items()}
+        means = {number: one.mean for number, one in tallies(asked).items()}
         names, most = shown["names"][language()], max(truth["answer"])
         return [
             Line(name, truth["answer"][i] == most, {number: float(mean[i]) for number, mean in means.items()})
             for i, name in enumerate(names)
         ]
-    found = bars(shown, truth, votes)
+    found = bars(shown, truth, asked.votes)
     return [Line(name, bar.right, bar.counts) for name, bar in zip(names_of(shown, found), found, strict=True)]
 
 
@@ -108,7 +107,7 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
     parts = [f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"]
     if reads := shown.get("reads"):
         parts.append(f"<p>{html.escape(plain('lesson.reads'))} <b>{html.escape(reads)}</b></p>")
-    votes = {number: tally(shown, truth, given) for number, given in sorted(asked.votes.items()) if given}
+    votes = tallies(asked)
     for number, one in votes.items():
         said = word("report_vote", vote=word(f"vote_{number}"), share=percent(one.right), all=one.answers)
         parts.append(f"<p>{html.escape(said)}")
