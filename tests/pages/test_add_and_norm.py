@@ -8,7 +8,7 @@ from model.analysis import mean_likeness
 from model.gradients import gradient_lengths
 from model.without import Fate, fates
 from pages.ui.runs import pipelines
-from pages.ui.sections import without
+from pages.ui.sections import why_add_and_norm, without
 from pages.ui.state.link_values import edit_code, edit_from_code
 from tests.pages.opening import (
     assert_fine,
@@ -189,3 +189,10 @@ def test_the_story_leads_to_what_is_lost_without_a_part() -> None:
 def test_only_where_there_are_several_words_is_asked_how_alike_they_are(link: dict) -> None:
     drawn = [chart["key"] for chart in charts(open_part("without", **link))]
     assert ("add_and_norm.without" in drawn) == (link.get("input") != "flat")
+
+
+def test_a_small_gradient_is_not_rounded_up() -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(why_add_and_norm, "gradients", lambda *_: np.full((2, 2, 7), 0.007))
+        said = texts(open_part("why"))
+    assert said.replace("\\", "").count("0.007 times") == 4

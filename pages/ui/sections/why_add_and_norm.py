@@ -8,6 +8,7 @@ from model.gradients import gradient_lengths, untrained
 from pages.ui.figures import ADDED, AFTER, Axis, grouped_bars, lines
 from pages.ui.runs import pipelines
 from pages.ui.text import plain, texts_of
+from pages.ui.text.numbers import decimal
 from pages.ui.view import View
 
 text, word = texts_of("why_add_and_norm")
@@ -31,7 +32,7 @@ def why_sums(view: View) -> None:
     least = found[:, :, :-1].min(axis=2)  # at Z itself it is 1
     names = [word(f"{when}_{how}") for when in ("trained", "untrained") for how in ("with", "without")]
     steps = Axis(word("axis_layer"), [f"X⁽{_raised(layer)}⁾" for layer in range(found.shape[2])])
-    said = {name: f"{value:.2f}" for name, value in zip(("tw", "to", "uw", "uo"), least.ravel(), strict=True)}
+    said = {name: decimal(value) for name, value in zip(("tw", "to", "uw", "uo"), least.ravel(), strict=True)}
     clear = least[1, 0] > 1.5 * least[1, 1]
     sentence = " ".join([text("read_untrained", **said), *([text("so")] * bool(clear)), text("read_trained", **said)])
     values = found.reshape(len(names), -1)
@@ -59,7 +60,7 @@ def why_not_batch_norm(view: View, entered: np.ndarray, normed: np.ndarray, epsi
     view.picture(
         "batch_norm",
         grouped_bars(spread, view.token_axis("axis.token"), word("axis_deviation"), (AFTER, ADDED)),
-        text("read_batch_norm", low=low, high=high, token=token, other=other, moved=f"{moved:.2f}"),
+        text("read_batch_norm", low=low, high=high, token=token, other=other, moved=decimal(moved)),
         title=word("batch_norm"),
         table=pd.DataFrame(spread, index=[plain("common.quoted", token=name) for name in view.tokens]),
         still=True,
