@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from model import WeightsError
 from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
 from model.config import PRESETS
 from model.pipeline import TextReader
-from pages.ui.components.tables import draw_table
+from pages.ui.components.tables import draw_table, markdown_table
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, tiles, waves
 from pages.ui.figures.equations import COSINE
 from pages.ui.figures.theme import scaled
@@ -31,6 +32,7 @@ SINES = (
 )
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_TRIED = 5  # pieces that were looked up in vain and are shown
+MOST_WRITTEN = 64  # pixels of a patch whose numbers a story shows
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 text, word = texts_of("tokens")
@@ -177,8 +179,10 @@ class Tokens(Page):
         assert pixels is not None  # a picture
         first = len(self.tokens) - len(pixels)  # where the patches begin: after [CLS], if there is one
         side, size = math.isqrt(len(pixels)), math.isqrt(pixels.shape[1] // config.channels)
-        chosen = max(self.token - first, 0) if self.token >= first else int(pixels.sum(axis=1).argmax())
-        draw, seen = (colour_tiles, pieces_of(self)) if self.colour else (tiles, pixels.reshape(-1, size, size))
+        chosen = self.token - first if self.token >= first else None
+        draw, seen = colour_tiles, pieces_of(self) if self.colour else None
+        if seen is None:
+            draw, seen = partial(tiles, square=True), pixels.reshape(-1, size, size)
         columns = st.columns([2, 3])
         with columns[0]:
             many = side > 1
@@ -188,7 +192,7 @@ class Tokens(Page):
                     seen.reshape(side, side, *seen.shape[1:]),
                     Axis.counted(word("axis_row"), side),
                     Axis.counted(word("axis_column"), side),
-                    chosen=divmod(chosen, side) if many else None,
+                    chosen=None if chosen is None or not many else divmod(chosen, side),
                     hover=self.tokens[first:],
                     height=360,
                 ),
@@ -205,16 +209,37 @@ class Tokens(Page):
                 on_pick=(lambda row, column: select(token=first + row * side + column)) if many else None,
                 still=self.self_same,
             )
-        if self.story:
-            return
         with columns[1]:
-            self.one_row(first, chosen, size)
+            if self.story:
+                if chosen is not None and pixels.shape[1] <= MOST_WRITTEN and not self.colour:
+                    self.one_patch(chosen, size)
+                return
+            if chosen is not None:
+                self.one_row(first, chosen, size)
             if many:
                 st.markdown(text("read_cls") + (" " + text("read_cls_answer") if "logits" in self.trace else ""))
             if config.distillation_token:
                 st.markdown(text("read_distillation"))
             if config.distillation_head:
                 st.markdown(text("read_distillation_head"))
+
+    @property
+    def usual_token(self) -> int:
+        """Of a picture that is cut the patch with most ink: here it is asked how a piece of it becomes numbers."""
+        pixels = self.trace.patches
+        if pixels is None or not self.cut:
+            return super().usual_token
+        return len(self.tokens) - len(pixels) + int(pixels.sum(axis=1).argmax())
+
+    def one_patch(self, chosen: int, size: int) -> None:
+        """The numbers of one patch, each where its pixel stands."""
+        assert self.trace.patches is not None  # a picture
+        pixels, name = self.trace.patches[chosen], self.tokens[len(self.tokens) - len(self.trace.patches) + chosen]
+        rows = [[f"{value:.2f}" for value in row] for row in pixels.reshape(size, size)]
+        with st.container(key="working.pixels"):  # as narrow as the tables of an arithmetic
+            st.markdown(markdown_table([" "] * size, rows, "|".join(["--:"] * size)))
+        ink = int((pixels > 0.5).sum())
+        st.markdown(text("read_pixels", token=name, pixels=len(pixels), ink=ink))
 
     def one_row(self, first: int, chosen: int, size: int) -> None:
         """The numbers of one patch as they are read; in colour a row for each channel."""

@@ -1,5 +1,7 @@
 """The Tokens page: pieces, vectors, places and their sum as recorded, and each cell of X⁰ worked out."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def test_the_arithmetic_of_a_cell_ends_with_what_was_recorded(stage: str, token:
 
 @pytest.mark.parametrize(("link", "stage"), [({"input": "digit"}, "sum"), ({"input": "flat"}, "tokens")])
 def test_a_drawing_s_cell_is_worked_out_from_its_pixels(link: dict[str, str], stage: str) -> None:
-    app = open_part("vectors", **link, stage=stage, component="9")
+    app = open_part("vectors", **link, stage=stage, token="1", component="9")
     shown = numbers(figure(app, ROWS.index(stage))["data"][0]["z"])
     assert result(app) == pytest.approx(shown[0, 8], abs=2e-5)
 
@@ -180,3 +182,19 @@ def test_a_cut_word_is_cut_before_the_readers_eyes(lang: str) -> None:
     lines = [line.value for line in box.markdown]
     assert lines[0].endswith("→ **sleep**") and lines[1].endswith("less**")
     assert "sleeples" in lines[0] and "count" not in lines[2]
+
+
+def test_a_drawing_s_story_shows_the_numbers_of_the_patch_that_is_selected_and_framed() -> None:
+    trace = pipelines.run("digits", sketch.ink(sketch.example()))
+    assert trace.patches is not None
+    inkiest = int(trace.patches.sum(axis=1).argmax())
+    for link, patch in (({}, inkiest), ({"token": "12"}, 10)):
+        app = open_page("tokens", input="digit", depth="story", **link)
+        assert app.get("selectbox")[-1].value == patch + 1, "[CLS] comes first"
+        layout = figure(app)["layout"]
+        (frame,) = layout["shapes"]
+        row, column = divmod(patch, 7)
+        assert (frame["x0"] + 0.5, frame["y0"] + 0.5) == (column, row)
+        assert layout["yaxis"]["scaleanchor"] == "x", "patches are square"
+        assert re.findall(r"\d\.\d\d", texts(app)) == [f"{value:.2f}" for value in trace.patches[patch]]
+    assert not figure(open_page("tokens", input="digit", token="1"))["layout"].get("shapes"), "[CLS] is no patch"

@@ -188,13 +188,14 @@ def tiles(
     hover: Sequence[str] = (),
     words: Sequence[str] = (),
     height: int | None = None,
+    square: bool = False,
 ) -> Figure:
     """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
-    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. Of very many
-    cells a block is drawn as one: `block_of`.
+    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. square: as
+    wide as high. Of very many cells a block is drawn as one: `block_of`.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -234,7 +235,7 @@ def tiles(
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
         drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
-    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=False))
+    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
 
 
 def covered(n_rows: int, n_columns: int, rows: Axis, columns: Axis, **options) -> Figure:
