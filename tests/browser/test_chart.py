@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.ui.server import assets
-from tests.browser.test_journeys import MIDDLE, settle
+from tests.browser.test_journeys import MIDDLE, SlowLine, settle
 from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
 
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
@@ -113,6 +113,22 @@ def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page, a
         page.wait_for_timeout(150)
     page.wait_for_function("picked.length === 2")
     assert page.evaluate("picked") == [[3, -1], [-1, 5]]
+
+
+def test_on_a_slow_line_the_second_click_takes_nothing_back(page: Page, app_url: str) -> None:
+    line = SlowLine(page)
+    page.goto(f"{app_url}/{PAGE}&as=lines")
+    opened(page, "attention")
+    chart = page.locator(".js-plotly-plot").first
+    line.slow = True
+    for place in [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]:
+        page.mouse.click(*place)
+        page.wait_for_timeout(500)
+        line.let_the_server_hear()
+        page.wait_for_timeout(1000)  # by then the server has answered
+    line.slow = False
+    line.let_the_page_hear()
+    wait_for(page, token="4", key="6")
 
 
 def test_clicks_choose_and_a_double_click_moves_no_axis(page: Page, app_url: str) -> None:

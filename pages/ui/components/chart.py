@@ -15,6 +15,7 @@ from pages.ui.components.keys import DONE
 from pages.ui.components.told import told
 from pages.ui.figures import Figure, label
 from pages.ui.server.assets import script
+from pages.ui.state.link import chosen, select
 from pages.ui.text import plain
 
 _chart = st.components.v2.component("chart", html='<div class="chart"></div>', js=script("chart"), isolate_styles=False)
@@ -36,15 +37,21 @@ def chart(
     lists), it gets those. at_once: how the browser draws it for another place by itself.
 
     Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
+    While it comes, the browser has not heard what it led to, and sends where its buttons and sliders stood before.
     """
-    answered = f"{key}.answered"  # in the session: the number of the last click that on_pick was called for
+    # in the session: the number of the last click that on_pick was called for, and where it led to
+    answered, led_to = f"{key}.answered", f"{key}.led_to"
 
     def picked() -> None:
-        for number, point in told(key, "picked") or ():
+        clicks = told(key, "picked") or ()
+        if any(number <= st.session_state.get(answered, 0) for number, _ in clicks):
+            select(**st.session_state[led_to])
+        for number, point in clicks:
             if on_pick and number > st.session_state.get(answered, 0):
                 own = point.get("customdata")
                 on_pick(*own) if isinstance(own, list) else on_pick(round(point["y"]), round(point["x"]))
                 st.session_state[answered] = number
+                st.session_state[led_to] = {name: getattr(chosen(), name) for name in ("layer", "head", "token")}
 
     mode = st.context.theme.type  # in other colours it is another chart
     about: dict[str, Any] = {
