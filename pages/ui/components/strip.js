@@ -95,6 +95,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     }
     strip.onpointerdown = strip.onfocusin = () => lead(strip)
     fit(strip)
+    if (document.fonts.status === 'loading') document.fonts.ready.then(() => fit(strip, true))  // as wide as it is drawn
     const left = boxes[document.menu]  // a page that arrives late closes no menu
     if (left?.popover) left.showPopover()
   }
@@ -149,8 +150,8 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   }
 
   /* What has no room in the row stands behind a button: on a phone all, else the pages apart. */
-  function fit(strip) {
-    if (strip.width === strip.clientWidth) return
+  function fit(strip, anew) {
+    if (strip.width === strip.clientWidth && !anew) return
     strip.width = strip.clientWidth
     const { map, apart, more } = strip, phone = PHONE.matches
     map.popover = phone ? 'auto' : null
