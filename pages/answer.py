@@ -40,6 +40,11 @@ class Answer(Page):
     hides_words = True
     draws_guess = True
 
+    @property
+    def purpose(self) -> str:
+        judges = "logits" not in self.trace and self.config.head != "none"
+        return f"judged.purpose_{self.config.head}" if judges else super().purpose
+
     def fill(self) -> None:
         if "logits" in self.trace:
             super().fill()

@@ -319,6 +319,11 @@ class Page(View):
         if large:  # so are the arrays of its pictures
             give_back()
 
+    @property
+    def purpose(self) -> str:
+        """The key of the sentence that says what the page is for."""
+        return f"{self.name}.purpose"
+
     def explained(self) -> Trace:
         """The run whose symbols the glossary lists."""
         return self.trace
@@ -447,7 +452,7 @@ class Page(View):
             with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
                 with st.container(width="stretch"):
                     st.subheader(plain(f"{self.name}.title"), anchor=False)
-                    st.markdown(t(f"{self.name}.purpose"))
+                    st.markdown(t(self.purpose))
                 if self._equation and self.choice.at_least("formula"):
                     self.equation(self._equation, width="content")
 

@@ -31,7 +31,7 @@ KINDS = {
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     head, more = KINDS[request.param]
     made = tmp_path_factory.mktemp(request.param)
-    network_in(made, "Bert", head, {**odd_settings("Bert", "Model", 3), **more})
+    network_in(made, "Bert", head, {**odd_settings("Bert", "Model", 18), **more})
     return request.param, made
 
 
@@ -63,6 +63,7 @@ def test_the_answer_page_shows_it_with_its_own_numbers(
     if depth != "story":
         cell = float(steps(app)[-1].rsplit("=", 1)[-1])
         assert np.abs(np.asarray(expected) - cell).min() < 2e-5
+        assert catalogue("en")[f"judged.purpose_{trace.config.head}"] in said_on(app)
     assert charts(app)
 
 
@@ -79,6 +80,7 @@ def test_the_part_that_answers_and_the_names_are_marked(
         assert f"**{' '.join(trace.tokens[start : end + 1])}**" in said
     if kind == "tags":
         named = sum(guess.best != "O" for guess in trace.answer[1:-1] if trace.tokens[guess.token] != "[SEP]")
+        assert 0 < named < len(trace.tokens) - 3
         assert said.count("-background[") == named
 
 
