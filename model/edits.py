@@ -76,6 +76,11 @@ class Edit:
         return tuple(index)
 
 
+def head_off(layer: int, head: int) -> Edit:
+    """The change that switches a head of the encoder off."""
+    return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
+
+
 #: Which field of an Edit picks a place along which axis; the others (d_model, d_k, d_ff, word, class) are `neuron`.
 PARTS = {"head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at"}
 PART_FIELDS = ("head", "token", "looked_at", "neuron")

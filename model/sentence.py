@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.edits import Edit
+from model.edits import head_off
 from model.pipeline import Pipeline
 from model.sweep import sweep
 from model.trace import Trace
@@ -42,9 +42,7 @@ def moved_by_heads(pipeline: Pipeline, trace: Trace, pooling: str = "mean") -> n
     trace: an unchanged run; each head is switched off alone.
     """
     layers, heads = trace.graph.layers(), trace.config.heads
-    off = [
-        [Edit(f"layers.{layer}.attention.heads", "zero", head=head)] for layer in range(layers) for head in range(heads)
-    ]
+    off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
     states = sweep(pipeline, trace, off, (trace.graph.Z,))[trace.graph.Z]
     own = sentence_vector(trace.Z, pooling)
     moved = [1 - cosine(own, sentence_vector(Z, pooling)).value for Z in states]

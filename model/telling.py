@@ -7,7 +7,7 @@ import torch
 
 from model.analysis import whole_words
 from model.cost import multiply_adds, total
-from model.edits import Edit
+from model.edits import head_off
 from model.encoder import Encoder
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.sweep import moved
@@ -68,6 +68,6 @@ def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int
     heads = [divmod(int(place), strength.shape[1]) for place in order]
     if "logits" not in trace or len(heads) == 1:
         return heads[0]
-    off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer, head in heads]
+    off = [(head_off(layer, head),) for layer, head in heads]
     subject = tuple(trace.ids) or trace.subject
     return heads[int(moved(pipeline, subject, off, token).argmax())]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analysis import likeliest, mean_likeness, softmax
-from model.edits import Edit, EditError
+from model.edits import Edit, EditError, head_off
 from model.graph import Graph
 from model.pipeline import Pipeline
 from model.sweep import sweep
@@ -69,7 +69,7 @@ def ffn_off(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:
 
 def one_against_all(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:
     """Rows of edits: none, then without each head of a layer, then with each of them as the only one: 1 + 2 · heads."""
-    off = [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for head in range(graph.config.heads)]
+    off = [head_off(layer, head) for head in range(graph.config.heads)]
     return [(), *((edit,) for edit in off), *(tuple(edit for edit in off if edit != kept) for kept in off)]
 
 

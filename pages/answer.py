@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
+from model.edits import head_off
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
@@ -16,7 +17,7 @@ from pages.ui.sections.answers import all_probabilities, guesses, more_and_less,
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
 from pages.ui.sections.sentence_vector import instead_of_an_answer
-from pages.ui.sections.telling_head import head_to_watch, is_off, most_read, switch_of
+from pages.ui.sections.telling_head import head_to_watch, is_off, most_read
 from pages.ui.sections.temperature import at_temperature
 from pages.ui.sections.who_wrote import who_wrote
 from pages.ui.sections.working import working
@@ -218,7 +219,7 @@ class Answer(Page):
     def challenge(self) -> None:
         """A question to be guessed first: does the answer turn without the head that Home watches? What if shows it."""
         layer, head = head_to_watch(self, self.asked)
-        edit = switch_of(layer, head)
+        edit = head_off(layer, head)
         edits = toggled(edit)
         if is_off(self.choice.edits, layer, head) or edit not in edits:  # there is no room for more
             return

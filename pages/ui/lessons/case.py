@@ -13,6 +13,7 @@ import numpy as np
 from model import Edit, Pipeline, Trace
 from model.analysis import softmax
 from model.cost import multiply_adds, total
+from model.edits import head_off
 from model.pipeline import SPECIAL_TOKENS
 from model.sweep import sweep
 
@@ -123,7 +124,7 @@ class Case:
     @cached_property
     def without_each(self) -> np.ndarray:
         """The probabilities as they are, and with each head of the encoder switched off alone: (1 + heads, output)."""
-        off = [[switched_off(*where)] for where in self.every_head]
+        off = [[head_off(*where)] for where in self.every_head]
         return self.changed([[], *off])
 
     @cached_property
@@ -172,11 +173,6 @@ def lead_of(values: np.ndarray) -> float:
     """By how much the largest of several leads the second."""
     second, first = np.partition(values, -2)[-2:]
     return float(first - second)
-
-
-def switched_off(layer: int, head: int) -> Edit:
-    """The change that switches a head off."""
-    return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
 
 
 def unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from model import Edit, EditError
+from model.edits import head_off
 from model.sweep import sweep
-from pages.ui.lessons.case import Case, Truth, on_itself, switched_off, unscaled
+from pages.ui.lessons.case import Case, Truth, on_itself, unscaled
 from pages.ui.lessons.further import (
     empty_patches,
     encoder_runs,
@@ -143,7 +144,7 @@ def heads_off(case: Case) -> Truth | None:
     heads = case.every_head
     if not case.answers or len(heads) < 2 or not case.affords(len(heads) + MOST_TOGETHER + 1):
         return None
-    off = [switched_off(*where) for where in heads]
+    off = [head_off(*where) for where in heads]
     now, alone = case.without_each[0], case.without_each[1:]
     best = int(now.argmax())
     two = np.sort(case.without_each, axis=1)[:, -2:]

@@ -7,7 +7,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import Edit
+from model.edits import head_off
 from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.changes_bar import other_input, toggled
@@ -95,8 +95,7 @@ def head_laboratory(view: View) -> None:
     axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
 
     def change(row: int, column: int) -> None:
-        off = Edit(f"layers.{row}.attention.heads", "zero", head=column)
-        select(edits=toggled(off), layer=row, head=column)
+        select(edits=toggled(head_off(row, column)), layer=row, head=column)
 
     where = plain("common.where", layer=layer + 1, head=head + 1)
     look = {"scale": "positive", "cell": (layer, head), "clickable": True}

@@ -11,6 +11,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, Pipeline, Trace
+from model.edits import head_off
 from model.telling import telling_head
 from pages.ui.figures import TALL, Axis, drawing, over_drawing, reads
 from pages.ui.frame.changes_bar import toggled
@@ -70,21 +71,16 @@ def most_read(trace: Trace, layer: int, head: int, place: int) -> int:
     return int(np.where(np.arange(len(weights)) == place, -1, weights).argmax())
 
 
-def switch_of(layer: int, head: int) -> Edit:
-    """The change that switches a head off."""
-    return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
-
-
 def is_off(edits: Sequence[Edit], layer: int, head: int) -> bool:
     """Whether a head is switched off, by itself or with others: all of its layer, that head or all of every layer."""
-    own = switch_of(layer, head)
+    own = head_off(layer, head)
     every = replace(own, key="layers.{l}.attention.heads")
     return any(edit in edits for wide in (own, every) for edit in (wide, replace(wide, head=None)))
 
 
 def head_switch(view: View, layer: int, head: int) -> None:
     """A switch that puts out what a head finds, for this run and on every page."""
-    edit, edits = switch_of(layer, head), view.choice.edits
+    edit, edits = head_off(layer, head), view.choice.edits
     widget, on = "words.switch", edit in edits
     st.session_state[widget] = on
 

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
+from model.edits import head_off
 from model.sources import Lead, nbytes, of_lead
 from pages.ui.figures import Axis, heatmap, scatter
 from pages.ui.frame.navigation import open_with
@@ -15,7 +16,6 @@ from pages.ui.runs import pipelines
 from pages.ui.runs.worked_out import leads
 from pages.ui.sections.patience import patience, waits
 from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
-from pages.ui.sections.telling_head import switch_of
 from pages.ui.sections.tree import Tree
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
@@ -117,7 +117,7 @@ def _without(view: View, layer: int, head: int, outputs: tuple[int, int], token:
     if len(view.trace.edits) >= MOST_EDITS:
         return None
     logits = _logits(
-        pipelines.run(view.choice.pipeline, view.subject, (*view.trace.edits, switch_of(layer, head))), token
+        pipelines.run(view.choice.pipeline, view.subject, (*view.trace.edits, head_off(layer, head))), token
     )
     return float(logits[outputs[0]] - logits[outputs[1]])
 
@@ -131,7 +131,7 @@ def _beside(view: View, lead: Lead, outputs: tuple[int, int], token: int, chosen
     """Each head as a point: what it wrote, and what happens to the lead where that head alone is switched off."""
     wrote = _of_heads(view, lead)
     places = [(int(layer), int(head)) for layer, head in np.ndindex(wrote.shape)]
-    rows = tuple((*view.trace.edits, *off) for off in [(), *[(switch_of(*place),) for place in places]])
+    rows = tuple((*view.trace.edits, *off) for off in [(), *[(head_off(*place),) for place in places]])
     asked = view.choice.pipeline, view.subject, rows, outputs, token
     tokens = len(view.trace.tokens)
     if waits(view.config, tokens, len(rows), asked):
