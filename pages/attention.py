@@ -19,6 +19,7 @@ PREFIX = "layers.{l}.attention."
 class Attention(Page):
     title_equation = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
 
+    tells_both = False
     asks_of = ("token", "layer", "head")
 
     def above(self) -> None:

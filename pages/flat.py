@@ -66,6 +66,7 @@ def ink_of(choice: Choice) -> bytes:
 
 class Flat(Page):
     title_equation = ONE
+    tells_both = False
     chips = False
     any_input = True
 

@@ -44,6 +44,7 @@ text, word = texts_of("heads")
 
 
 class Heads(Page):
+    tells_both = False
     asks_of = ("token",)
     title_equation = EQUATION
 

@@ -35,6 +35,7 @@ text, word = texts_of("layers")
 
 
 class Layers(Page):
+    tells_both = False
     asks_of = ("token",)
 
     @cached_property

@@ -24,6 +24,7 @@ text, word = texts_of("queries_keys_values")
 
 
 class QueriesKeysValues(Page):
+    tells_both = False
     asks_of = ("token", "layer", "head")
     rows = tuple(PREFIX + role for role in ROLES)
 

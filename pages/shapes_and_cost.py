@@ -48,6 +48,7 @@ MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
 
 
 class ShapesAndCost(Page):
+    tells_both = False
     chips = False
     any_input = True
 

@@ -221,3 +221,14 @@ def test_what_if_takes_no_vectors_of_the_twin() -> None:
     assert catalogue("en")["what_if.other_missing"] in texts(
         open_page("what_if", s=DOG, hidden="4", twin="true", panel="patching", depth="numbers")
     )
+
+
+@pytest.mark.parametrize("name", [row.name for row in PAGES if row.name not in ("lesson", "class")])
+def test_a_story_offers_both_inputs_where_it_draws_both(name: str) -> None:
+    link = {"s": "the dog chased the cat .", "other": "the cat chased the dog .", "depth": "story"}
+    alone, both = (open_page(name, shown=shown, **link) for shown in ("changed", "beside"))
+    ways = [group for group in both.get("button_group") if group.key == "change.shown"]
+    offered = catalogue("en")["change.shown_beside"] in [option for group in ways for option in group.options]
+    drawn = [[chart["figure"] for chart in charts(app)] for app in (alone, both)]
+    assert offered == (drawn[0] != drawn[1])
+    assert offered or catalogue("en")["change.only_beside"] not in texts(both)

@@ -27,6 +27,8 @@ class Runs:
 
     choice: Choice
     given: Hashable
+    #: Whether the picture of the story draws two inputs beside each other.
+    tells_both = True
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What this is about instead of the reader's input as it was read, so that only that is run; mostly nothing."""
@@ -55,7 +57,10 @@ class Runs:
             self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
         #: Which of them there are; a story shows no differences of numbers, and an untrained twin never stands alone.
-        left_out = (*(DIFFERENCES if self.story else ()), *(("other",) if self.choice.beside_twin else ()))
+        left_out = (
+            *((*DIFFERENCES, *["beside"] * (not self.tells_both)) if self.story else ()),
+            *(("other",) if self.choice.beside_twin else ()),
+        )
         self.ways = [way for way in ways_to_show(made, rival) if way not in left_out]
         self.shows = self.choice.shown if self.choice.shown in self.ways else "changed"
         if self.shows in ("original", "other"):

@@ -45,6 +45,7 @@ class Writing(Page):
     is there.
     """
 
+    tells_both = False
     trace: TranslationTrace
     pipeline: Translator
     found: TranslationTrace
