@@ -288,6 +288,8 @@ class Page(View):
                 if made.edits or rival:
                     this_run = "changed" if rival is None else "trained" if self.choice.beside_twin else "this"
                     shown_switch(self.ways, self.shows, this=this_run)
+                if rival and self.choice.beside_twin:
+                    st.caption(t("compare.twin_says"))
         self._title()
         task_line()
 

@@ -77,9 +77,8 @@ def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
 
 
 def twin_bar() -> None:
-    """That this run stands beside that of the same network before training, and what that shows."""
+    """That this run stands beside that of the same network before training; a button to be done with it."""
     st.markdown(f":violet-badge[{plain('compare.twin_badge')}]", width="content")
-    st.caption(t("compare.twin_says"), width="content")
     _stop()
 
 
