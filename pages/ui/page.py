@@ -136,6 +136,7 @@ class Page(View):
         if self.story:
             if self.asking and self.still_asks:
                 self._ask(self.asking)
+                self.head_line(self.asking.of_head)
             else:
                 self._told(self.asking)
             with st.container(horizontal=True, vertical_alignment="center"):

@@ -19,7 +19,7 @@ from pages.ui.figures.equations import in_words
 from pages.ui.figures.notation import write_as
 from pages.ui.figures.theme import draw_on
 from pages.ui.frame import exports
-from pages.ui.frame.contents import LAYER_AND_HEAD, ROWS
+from pages.ui.frame.contents import ROWS
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound
 from pages.ui.runs.measure import Measure
@@ -141,15 +141,24 @@ class View(Runs):
         return ROWS[self.name].heeds(self.choice.depth)
 
     def is_about(self, of: tuple[int, int] | None = None) -> str:
-        """Of which layer and head the page is: those that the reader chose, as far as they matter here, or others."""
-        if of or self.heeds == LAYER_AND_HEAD:
-            return self.where(of)
-        return plain("change.layer", number=self.layer + 1) if self.heeds else ""
+        """Of which layer and head the page is: those that the reader chose, as far as they matter here, or others.
+
+        −1: of none.
+        """
+        if of is None:
+            of = self.layer if "layer" in self.heeds else -1, self.head if "head" in self.heeds else -1
+        layer, head = of
+        if layer < 0:
+            return ""
+        return self.where(of) if head >= 0 else plain("change.layer", number=layer + 1)
 
     def head_line(self, of: tuple[int, int] | None = None) -> None:
         """Say above a presentation what the page is about."""
-        if self.choice.big and (where := self.is_about(of)):
-            self._head_line.markdown(f":gray[{where}]", width="content")
+        if self.choice.big:
+            if where := self.is_about(of):
+                self._head_line.markdown(f":gray[{where}]", width="content")
+            else:
+                self._head_line.empty()
 
     def about(self) -> str:
         """What the files of this page are about: "i love you ."."""

@@ -266,3 +266,16 @@ def test_what_a_drawing_is_asked_in_the_laboratory_stands_beside_its_map() -> No
     app = story("what_if", **THREE)
     click(app, "what_if.show")
     assert len(charts(app)) >= 3
+
+
+@pytest.mark.parametrize("name", ["attention", "heads", "feed_forward", "lesson"])
+def test_a_presentation_names_the_layer_and_head_that_a_question_names(name: str) -> None:
+    """They may be others than those that the visitor chose."""
+    link = {"big": "true", "layer": "2", "head": "7", "s": "the cat sat on the [MASK] ."}
+    app = story(name, **link, **({"question": "root"} if name == "lesson" else {}))
+    (question,) = [part.value for part in app.main.markdown if part.value.startswith("#####")]
+    named = re.search(r"layer (\d+)(?:, head (\d+))?", question)
+    assert named
+    layer, head = named.groups()
+    said = WORDS["common.where" if head else "change.layer"].format(layer=layer, head=head, number=layer)
+    assert app.main.markdown[0].value == f":gray[{said}]"

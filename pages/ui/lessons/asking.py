@@ -74,6 +74,14 @@ class Asking:
         """The last one."""
         return self.record["guesses"][-1] if self.record["guesses"] else None
 
+    @property
+    def of_head(self) -> tuple[int, int]:
+        """The layer and the head that the question names, from 0; −1 where it names none."""
+        ask = self.question.own.ask if self.question.own else catalogue(language())[f"lesson.{self.question.row}.ask"]
+        named = {name: self.truth.said.get(name) for name in ("layer", "head") if f"{{{name}}}" in ask}
+        layer, head = (place - 1 if isinstance(place := named.get(name), int) else -1 for name in ("layer", "head"))
+        return layer, head
+
     # -- before the answer ---------------------------------------------------------------------------
 
     @property
