@@ -109,6 +109,21 @@ def test_a_question_goes_through_all_its_phases(lang: str, classes: Store) -> No
     assert (room.phase, room.number, room.round) == (Phase.QUESTION, 2, 1)
 
 
+def test_who_was_sure_and_wrong_is_said_to_the_class_only_with_the_answer(classes: Store) -> None:
+    app = click(click(begun(), "next"), "next")
+    notes = open_page("class", lang="en", role="notes", **{"class": code_of(app)})
+    notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
+    answer, said = truth_of_class(app, classes)["answer"], catalogue("en")["class.sure_and_wrong"].partition(":")[0]
+    vote(app, classes, [answer] * 5 + ["park"] * 6, SURE)
+    click(click(app, "next"), "words")
+    assert said not in texts(app) and said in texts(notes.run())
+    click(app, "to_discuss")
+    assert said not in texts(app)
+    for _ in range(3):
+        click(app, "next")
+    assert room_of(app, classes).phase is Phase.REVEALED and said in texts(app)
+
+
 def test_of_a_double_click_the_second_half_does_nothing(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     app = begun()
     click(app, "next")

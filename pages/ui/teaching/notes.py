@@ -10,8 +10,8 @@ from pages.ui.lessons.asking import asked, called, told
 from pages.ui.teaching import report
 from pages.ui.teaching.asked import why
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.pictures import answer_of, names_of
-from pages.ui.teaching.projector import WANTED, controls, count, other_input
+from pages.ui.teaching.pictures import answer_of
+from pages.ui.teaching.projector import WANTED, controls, count, other_input, said_of_sure
 from pages.ui.teaching.start import shorts_of
 from pages.ui.text import language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
@@ -49,9 +49,8 @@ def _present(lecture: Lecture) -> None:
     for number, one in lecture.tallies.items():
         said = word("report_vote", vote=word(f"vote_{number}"), share=percent(one.right), all=one.answers)
         st.markdown(literal(said))
-    if (worst := lecture.sure_and_wrong) and lecture.last:
-        (name,) = names_of(shown, [worst])
-        st.markdown(text("most_sure_of", wrong=lecture.last.sure_and_wrong, answer=name))
+    for said in said_of_sure(lecture):
+        st.markdown(said)
     if lecture.proposal:
         st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")
     if shown["gesture"] == "word" and lecture.last:

@@ -228,13 +228,12 @@ def count(lecture: Lecture, what: str) -> None:
 
 
 def _closed(lecture: Lecture) -> None:
+    """What was answered. Who of them was wrong is not said before the talk: it would tell what is right."""
     _ask(lecture, small=True)
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="class_said"):
-        if lecture.last.sure_and_wrong:
-            st.markdown(text("sure_and_wrong", wrong=lecture.last.sure_and_wrong, all=lecture.last.answers))
+    with st.container(key="class_said"):
         if proposed := lecture.proposal:
             st.markdown(f":blue-background[{text(f'propose_{proposed}')}]")
     _hints_given(lecture)
@@ -306,16 +305,22 @@ def _revealed(lecture: Lecture) -> None:
 
 
 def _right(lecture: Lecture) -> None:
-    """How many were right, in the first vote and in the second."""
+    """How many were right, in the first vote and in the second; and how many sure, and wrong."""
     votes = [word("share", share=percent(one.right), all=one.answers) for one in lecture.tallies.values()]
-    wrong = lecture.last.sure_and_wrong if lecture.last else 0
     parts = [text("right", shares=" → ".join(votes))] if votes else []
-    if lecture.last and wrong and lecture.sure_and_wrong and not _words_are_hidden(lecture):
-        assert lecture.now is not None
-        (name,) = pictures.names_of(lecture.now.shown, [lecture.sure_and_wrong])
-        parts.append(text("most_sure_of", wrong=wrong, answer=name))
+    parts += said_of_sure(lecture, named=not _words_are_hidden(lecture))
     with st.container(key="class_said"):
         st.markdown(joined(" ".join(parts)))
+
+
+def said_of_sure(lecture: Lecture, *, named: bool = True) -> list[str]:
+    """How many were sure, and wrong; `named`, with what they answered most often. Nothing where nobody was."""
+    if lecture.now is None or lecture.last is None or not (wrong := lecture.last.sure_and_wrong):
+        return []
+    if not (named and lecture.sure_and_wrong):  # beans are no single answer
+        return [text("sure_and_wrong", wrong=wrong, all=lecture.last.answers)]
+    (name,) = pictures.names_of(lecture.now.shown, [lecture.sure_and_wrong])
+    return [text("most_sure_of", wrong=wrong, answer=name)]
 
 
 def _network(lecture: Lecture) -> None:
