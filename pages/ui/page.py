@@ -26,8 +26,9 @@ from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
 from pages.ui.lessons import visit
-from pages.ui.lessons.asking import Asking, why
+from pages.ui.lessons.asking import Asking, called, why
 from pages.ui.lessons.case import Case, Guess
+from pages.ui.lessons.rows import STORY
 from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
@@ -144,7 +145,8 @@ class Page(View):
                     self._way_on(self._question)
                 self._ask_first()
             if not self.still_asks:
-                self._once_more()
+                if not self._ask_besides():
+                    self._once_more()
                 self.below_story()
         else:
             parts = self.parts()
@@ -227,23 +229,31 @@ class Page(View):
                 st.markdown("\n\n".join(told))
 
     def _ask_first(self) -> None:
-        """The way to be asked what a link has shown at once."""
+        """The way to be asked what a link has shown at once, or what nobody is asked of a changed run."""
+        look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_anew"}
         if self.asking and not self.still_asks and not self.asking.record["over"]:
-            look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_anew"}
             st.button(plain("lesson.ask_first"), on_click=visit.ask_anew, args=(self.name,), **look)
+        elif self.trace.edits and self.name in STORY and self.name not in self.choice.seen:
+            st.button(plain("lesson.ask_unchanged"), on_click=select, kwargs={"edits": ()}, **look)
+
+    def _ask_besides(self) -> bool:
+        """What the story asks besides, closed at first; returns whether it is open, and still to be answered."""
+        besides = visit.asked_besides(self.asking, self.name) if self.asking and not self.choice.big else None
+        if besides is None:
+            return False
+        look = {"icon": ":material/quiz:", "key": f"{self.name}.besides", "on_change": "rerun"}
+        with st.expander(plain("lesson.besides", name=called(besides.question)), **look) as box:
+            if box.open:
+                besides.show()
+        return bool(box.open) and not besides.record["over"]
 
     def _once_more(self) -> None:
         """A question of an earlier page that was missed, as soon as others stand between."""
         plainly = not (self.trace.edits or self._rival or self.elsewhere())
-        if not plainly or not (asking := visit.once_more(self, self.name, self.case)):
-            return
-        with st.container(border=True):
-            st.caption(t("lesson.about_again"))
-            if asking.record["over"]:
-                asking.verdict()
-                asking.numbers()
-            else:
-                asking.ask()
+        if plainly and (again := visit.once_more(self, self.name, self.case)):
+            with st.container(border=True):
+                st.caption(t("lesson.about_again"))
+                again.show()
 
     def _open(self) -> None:
         """Put the runs there, and draw strip, chips, the bar of changes and the title."""

@@ -9,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 from torch import nn
 
 from pages.ui.lessons import visit
+from pages.ui.lessons.case import Case
 from pages.ui.lessons.rows import BETWEEN, STORY
+from pages.ui.lessons.story import favourites
 from pages.ui.runs import pipelines
 from pages.ui.sections.hidden_words import HOLE
 from pages.ui.state import sketch
@@ -279,3 +281,32 @@ def test_a_presentation_names_the_layer_and_head_that_a_question_names(name: str
     layer, head = named.groups()
     said = WORDS["common.where" if head else "change.layer"].format(layer=layer, head=head, number=layer)
     assert app.main.markdown[0].value == f":gray[{said}]"
+
+
+def test_a_story_asks_besides_what_its_picture_does_not_show() -> None:
+    app = story("add_and_norm", seen=SEEN)
+    asked = WORDS["lesson.norm.ask"].partition("{")[0]
+    label = WORDS["lesson.besides"].format(name=WORDS["lesson.norm.short"])
+    assert label in [box.label for box in app.main.expander] and asked not in texts(app)
+    app.session_state["add_and_norm.besides"] = True  # the box is opened
+    app.run()
+    assert asked in texts(app)
+    click(app, "add_and_norm.show")
+    assert asked not in texts(app) and WORDS["lesson.norm.otherwise"] in texts(app)
+    assert label not in [box.label for box in story("add_and_norm").main.expander], "one after the other"
+
+
+def test_of_a_changed_run_the_way_to_be_asked_is_to_take_the_changes_back() -> None:
+    app = story("heads", edits="layers.1.attention.heads~zero~head.3")
+    assert not asks(app, "heads")
+    assert asks(click(app, "heads.ask_anew"), "heads") and "edits" not in app.query_params
+
+
+def test_a_number_that_is_close_is_told_the_right_one() -> None:
+    trace = pipelines.run("text", SENTENCE)
+    count = favourites(Case(pipelines.pipeline("text"), trace, trace.tokens.index("[MASK]"))).answer
+    for guess, said in ((count, "lesson.right"), (count + 1, "lesson.near")):
+        app = story("heads")
+        (pills,) = [one for one in app.main.button_group if (one.key or "").startswith("heads.favourites")]
+        pills.set_value(guess).run()
+        assert WORDS[said].format(answer=count) in texts(click(app, "heads.send"))

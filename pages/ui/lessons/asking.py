@@ -138,6 +138,14 @@ class Asking:
 
     # -- after it ------------------------------------------------------------------------------------
 
+    def show(self) -> None:
+        """Ask, or show the answer, if the visitor has come so far."""
+        if self.record["over"]:
+            self.verdict()
+            self.numbers()
+        else:
+            self.ask()
+
     def verdict(self) -> None:
         """Say whether the last guess was right."""
         guess, truth = self.guess, self.truth
@@ -151,7 +159,10 @@ class Asking:
             named = dict(zip(truth.options, options(truth), strict=True))
             shown = named.get(str(guess)) or (guess if isinstance(guess, str) else figure_of(guess))  # type: ignore[arg-type]
             own = "" if self.question.measure else "_own"
-            st.markdown(text(f"right{own}") if right else text("wrong", guess=shown))
+            if right and self.question.gesture == "number" and guess != truth.answer:
+                st.markdown(text("near", answer=figure_of(truth.answer)))
+            else:
+                st.markdown(text(f"right{own}") if right else text("wrong", guess=shown))
 
     def numbers(self) -> int:
         """Draw the network's own numbers with the guess beside them; say why, and what it would mean otherwise.

@@ -246,6 +246,14 @@ STORY: dict[str, tuple[Question, ...]] = {
     }.items()
 }
 
+#: What a page's story asks besides, once that is answered: of what its picture does not show.
+BESIDES: dict[str, Question] = {
+    page: QUESTIONS[key]
+    for page, key in {
+        "tokens": "seat", "attention": "root", "add_and_norm": "norm", "answer": "ahead", "translation": "seen",
+    }.items()
+}  # fmt: skip
+
 
 def following(
     keys: Sequence[str], done: Sequence[tuple[str, bool]], start: str | None = None, left_out: Sequence[str] = ()

@@ -10,7 +10,7 @@ from cachetools.keys import hashkey
 from model import WeightsError
 from pages.ui.lessons.asking import Asking, new_record, truth_for
 from pages.ui.lessons.case import Case
-from pages.ui.lessons.rows import STORY, Question, following
+from pages.ui.lessons.rows import BESIDES, STORY, Question, following
 from pages.ui.lessons.truths import clear_truth
 from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest
@@ -26,7 +26,7 @@ GUESSED = "guessed"
 TURN = "guessed.turn"
 MOST_INPUTS = 20  # of which guesses are kept
 #: All that is asked on pages, in their order.
-QUESTIONS = {question.key: question for questions in STORY.values() for question in questions}
+QUESTIONS = {question.key: question for questions in (*STORY.values(), BESIDES.values()) for question in questions}
 
 
 def asked_here(view: View, page: str, case: Case) -> Asking | None:
@@ -37,13 +37,19 @@ def asked_here(view: View, page: str, case: Case) -> Asking | None:
     return None
 
 
+def asked_besides(first: Asking, page: str) -> Asking | None:
+    """What the story of a page asks besides, where that is clear. first: what it has asked already."""
+    question = BESIDES.get(page)
+    return _of(first.view, question, first.case) if question and question is not first.question else None
+
+
 def once_more(view: View, page: str, case: Case) -> Asking | None:
     """What was asked of this input on another page, and missed, once others have been asked since."""
     kept = _kept(view)
     if kept["again"][0] != page:
         asked = [key for key, _ in kept["done"]]
         due = following(list(QUESTIONS), kept["done"])
-        if due not in asked or QUESTIONS[due] in STORY.get(page, ()):
+        if due not in asked or QUESTIONS[due] in (*STORY.get(page, ()), BESIDES.get(page)):
             return None
         kept["again"] = page, due, asked.count(due)
     _, key, times = kept["again"]
