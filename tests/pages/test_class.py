@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -72,6 +74,18 @@ def said_to_browser(app: AppTest) -> str:
     return texts(app) + json.dumps([chart["figure"] for chart in charts(app)], ensure_ascii=False)
 
 
+def keys_of(app: AppTest) -> list[str]:
+    """The keys that do something on this page."""
+
+    def protos(block: object) -> Iterator[Any]:
+        for part in getattr(block, "children", {}).values():
+            yield getattr(part, "proto", None)
+            yield from protos(part)
+
+    (keys,) = (proto for proto in protos(app._tree) if getattr(proto, "component_name", "") == "page_keys")
+    return json.loads(keys.json)[0]
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_question_goes_through_all_its_phases(lang: str, classes: Store) -> None:
     app, words = begun(lang), catalogue(lang)
@@ -122,6 +136,23 @@ def test_who_was_sure_and_wrong_is_said_to_the_class_only_with_the_answer(classe
     for _ in range(3):
         click(app, "next")
     assert room_of(app, classes).phase is Phase.REVEALED and said in texts(app)
+
+
+def test_no_key_ends_the_class_and_what_was_passed_over_is_asked_before_the_end(classes: Store) -> None:
+    app, last = begun(), len(ENCODER.keys) - 1
+    app.session_state["class.wanted"] = last, room_of(app, classes).version
+    app.run()
+    for place in (last, *range(last)):
+        assert room_of(app, classes).place == place and room_of(app, classes).phase is Phase.QUESTION
+        for _ in range(4):
+            assert "PageDown" in keys_of(app)
+            click(app, "next")
+        assert room_of(app, classes).phase is Phase.EXPLAINED
+        if place != last - 1:
+            click(app, "next")
+    assert "PageDown" not in keys_of(app)
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.ENDED
 
 
 def test_of_a_double_click_the_second_half_does_nothing(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,13 +63,13 @@ class Lecture:
 
     @property
     def coming(self) -> list[int]:
-        """The places of the questions that come next, in their order."""
-        room = self.desk.room
-        return [place for place in self.clear if room.number == 0 or place > room.place]
+        """The places of the questions not asked yet: those behind the present one, then those passed over."""
+        asked = {one.place for one in self.asked}
+        return sorted(self.clear.keys() - asked, key=lambda place: (place < self.desk.room.place, place))
 
     @property
     def next_phases(self) -> tuple[Phase, ...]:
-        """What can follow, the first by PageDown."""
+        """What can follow, the first by PageDown (but for the end, which only a button brings)."""
         return following(self.phase, self.desk.room.round, last=not self.coming)
 
     @cached_property

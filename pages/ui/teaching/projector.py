@@ -59,14 +59,16 @@ def controls(lecture: Lecture) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="class_bar"):
         st.markdown(_where(lecture), width="stretch")
         for name, icon, act, kind in _acts(lecture):
-            look = {"type": kind, "key": f"class.{name}", "help": word(f"{name}_key") if name in KEYED else None}
+            helps = "last" if name == "next" and _is_the_last(lecture) else f"{name}_key" if name in KEYED else ""
+            look = {"type": kind, "key": f"class.{name}", "help": word(helps) if helps else None}
             st.button(word(_label(lecture, name)), icon=f":material/{icon}:", on_click=act, **look)
         if lecture.page.choice.role is None:
             if lecture.phase in SHOWING and not desk.room.paused:
                 snap(word("keep_picture"), desk.room.number, report.keep_pictures)
             notes = lecture.page.choice.with_(role="notes", big=False).to_link()
             st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
-    lecture.page.on_key("PageDown", _next(lecture))
+    if not _is_the_last(lecture):  # a remote is pressed once too often easily, and the end is the end
+        lecture.page.on_key("PageDown", _next(lecture))
     for key in ("b", "B", "Shift+B"):
         lecture.page.on_key(key, lambda: desk.pause(not desk.room.paused))
 
@@ -114,7 +116,7 @@ def _label(lecture: Lecture, name: str) -> str:
 
 
 def _next(lecture: Lecture) -> Callable[[], None]:
-    """What PageDown does."""
+    """What the first button does, and PageDown but for the end."""
     desk = lecture.desk
     if lecture.phase is Phase.ENDED:
         return lambda: None
@@ -123,6 +125,11 @@ def _next(lecture: Lecture) -> Callable[[], None]:
         place, version = next(iter(lecture.coming), None), desk.room.version
         return lambda: None if place is None else st.session_state.update({WANTED: (place, version)})
     return lambda: desk.go(to)
+
+
+def _is_the_last(lecture: Lecture) -> bool:
+    """Whether only the end can follow."""
+    return lecture.next_phases[:1] in ((), (Phase.ENDED,))
 
 
 def _hints(lecture: Lecture) -> int:
