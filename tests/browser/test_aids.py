@@ -203,7 +203,7 @@ def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open
     opened(page, "lesson")
     page.get_by_test_id("stExpander").get_by_text("On paper").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Hand-out").click()
+        page.get_by_role("button", name="Download the hand-out").click()
     file = tmp_path / "lesson.html"
     saved.value.save_as(file)
     assert file.stat().st_size <= 1_000_000

@@ -37,7 +37,7 @@ def on_paper(page: Page, lesson: Lesson) -> None:
         if not html:
             st.info(text("nothing"))
             return
-        handout(plain("common.handout"), html, f"{page.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
+        handout(word("save"), html, f"{page.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
 
 
 def title_of(lesson: Lesson) -> str:
