@@ -282,7 +282,7 @@ def test_the_report_has_totals_only_and_no_word_in_it_is_markup(classes: Store) 
     assert csv.reader(io.StringIO(report.exports.csv(table).decode("utf-8-sig")))
 
 
-def test_ending_deletes_the_class_and_all_that_was_answered(classes: Store) -> None:
+def test_ending_keeps_what_was_answered_until_the_class_is_deleted(classes: Store) -> None:
     app = click(click(begun(), "next"), "next")
     code = code_of(app)
     vote(app, classes, ["went"])
@@ -291,7 +291,10 @@ def test_ending_deletes_the_class_and_all_that_was_answered(classes: Store) -> N
     app.query_params["role"] = "notes"
     notes = open_page("class", lang="en", role="notes", **{"class": code})
     notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
-    click(notes.run(), "to_end")
+    left = catalogue("en")["class.minutes_left"].partition(":")[0]
+    assert left in texts(notes.run())
+    click(notes, "to_end")
+    assert left not in texts(notes) and classes.room(code) is not None
     click(app.run(), "delete")
     assert classes.room(code) is None and "class" not in app.query_params
     assert "class.start" in [button.key for button in app.button]

@@ -70,7 +70,9 @@ def _present(lecture: Lecture) -> None:
 
 
 def _time(lecture: Lecture) -> None:
-    """How long it has been, and what the rest takes."""
+    """How long it has been, and what the rest takes; nothing once the class has ended."""
+    if lecture.phase is Phase.ENDED:
+        return
     gone = (time.time() - lecture.desk.room.created) / 60
     left = round(lecture.desk.plan.minutes - gone)
     needed = sum(lecture.clear[place][0].minutes for place in lecture.coming)
