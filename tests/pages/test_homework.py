@@ -43,7 +43,8 @@ def test_each_page_says_the_task_and_whether_it_is_reached(name: str, lang: str)
     look = {"lang": lang, "depth": "numbers", "s": SENTENCE, "goal": FIRST}
     far = line(open_page(name, **look))
     assert "✓" not in far and "“在”" in far and "“去”" in far and "{" not in far
-    assert "✓" in line(open_page(name, **look, edits=EDITS.write(OFF)))
+    done, send = line(open_page(name, **look, edits=EDITS.write(OFF))), catalogue(lang)["goal.send"]
+    assert "✓" in done and done.endswith(send) and send not in far
 
 
 def test_the_line_follows_each_change_until_the_task_is_left() -> None:
@@ -151,6 +152,14 @@ def test_whatever_is_pasted_gets_a_row_and_a_sentence(lang: str) -> None:
 
 def test_nothing_pasted_gets_a_sentence() -> None:
     assert catalogue("en")["homework.no_links"] in texts(handed_over("no link", "at all"))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_who_handed_in_no_link_gets_a_row_too(lang: str) -> None:
+    pasted = "张伟：asdfgh 我没有做完", f"Bo: {link(edits=OFF)}", "Li Hua 10:32", "", "3. Eve:"
+    found = rows(handed_over(*pasted, lang=lang))
+    assert [(row["name"], row["reached"]) for row in found] == [("张伟", "✗"), ("Bo", "✓"), ("3. Eve", "✗")]
+    assert found[0]["far"] == found[2]["far"] == catalogue(lang)["goal.far_no_link"]
 
 
 def test_of_too_many_links_the_rest_is_not_computed() -> None:

@@ -26,7 +26,8 @@ def task_line() -> None:
     far = t(f"goal.far_{found.far}", **found.said)
     with st.container(horizontal=True, vertical_alignment="center", key="task"):
         said = f":gray[{t('goal.line', task=in_words(goal))}]"
-        st.markdown(f"{said} **✓** {far}" if found.reached else joined(f"{said} {far}"), width="stretch")
+        done = f"{said} **✓** {far} {t('goal.send')}"
+        st.markdown(joined(done if found.reached else f"{said} {far}"), width="stretch")
         look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "task.leave"}
         st.button("", on_click=select, kwargs={"goal": None}, **look)
 

@@ -38,6 +38,7 @@ MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 1_000_000, 20_000, 60, 80  # 
 MOST_VALUES = 200  # of one link
 AT_ONCE = 1.0  # seconds of computing before the page is drawn anew, and others have had their turn
 LINK = re.compile(r"https?://[^\s<>\"]+")
+NAMED = re.compile(r"([^:：\t]*[^\W\d_])[ ]*[:：\t]")  # a letter before the colon: no time of day
 ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
 #: What decides a task: of a link in which one of these cannot be had, nothing is computed.
 DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "token", "key", "neuron"}
@@ -206,6 +207,8 @@ class Checked:
     def _read(self, place: int) -> Run | Standing:
         if place >= MOST_LINKS:
             return Standing(False, "over", {"most": MOST_LINKS})
+        if not self.handed[place][1]:
+            return Standing(False, "no_link")
         choice = read_link(self.handed[place][1])
         if isinstance(choice, Standing):
             return choice
@@ -221,15 +224,24 @@ class Checked:
 
 
 def handed_in(pasted: str) -> list[tuple[str, str]]:
-    """The links in what was pasted, each with the name before it in its line, if there is one."""
+    """The links in what was pasted, each with the name before it in its line, if there is one; where a line has a name
+    and a colon, but no link, the name and "".
+    """
     found = []
     for line in pasted[:MOST_PASTED].splitlines():
         end = 0
         for hit in LINK.finditer(line):
-            name = line[end : hit.start()].strip(ROUND_NAME)
-            found.append((name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…", hit[0].rstrip(BEHIND_LINK)))
+            found.append((_name(line[end : hit.start()]), hit[0].rstrip(BEHIND_LINK)))
             end = hit.end()
+        if not end and (named := NAMED.match(line)):
+            found.append((_name(named[1]), ""))
     return found[:MOST_ROWS]
+
+
+def _name(written: str) -> str:
+    """Without what stands around it, and not too long for the table."""
+    name = written.strip(ROUND_NAME)
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
 
 
 def read_link(link: str) -> Choice | Standing:
