@@ -115,7 +115,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
         lesson.go(Phase.REVEALED)
         expect(page.locator("body")).to_contain_text(SECRET[language])
         says(page, "you", language)
-        says(page, "network", language)
+        says(page, "teacher" if example.truth.get("own") else "network", language)
         expect(page.locator("a.link")).to_have_attribute("href", f"./{example.truth['see']}&lang={language}")
         look(f"{gesture} revealed")
         assert [vote.confidence for vote in lesson.votes()[1]] == [3]

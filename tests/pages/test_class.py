@@ -14,7 +14,8 @@ from pages.ui.classroom import standing
 from pages.ui.classroom import store as kept
 from pages.ui.classroom.phases import Phase
 from pages.ui.classroom.store import SURE, Ballot, Store, UnavailableError
-from pages.ui.lessons.rows import ENCODER
+from pages.ui.lessons.rows import ENCODER, Own, Question
+from pages.ui.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.ui.teaching import desk, report
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
@@ -268,6 +269,37 @@ def test_what_is_not_clear_is_left_out_and_the_page_says_so() -> None:
     click(app, "start")
     click(app, "next")
     assert catalogue("en")["lesson.word.ask"][:20] not in texts(app)
+
+
+def own_lesson_link(**values: Any) -> str:
+    """A lesson of one question of a teacher's own."""
+    own = Own("Which one?", "Because.", ("one", "two"), **values)
+    return lesson_to_code(own_lesson([Question(OWN, None, "tap", 0, 2, own=own, place="attention?layer=3")]))
+
+
+def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alone_begins_no_class() -> None:
+    app = open_page("class", lang="en", depth="story", s=SENTENCE, lesson=own_lesson_link())
+    words = catalogue("en")
+    assert words["class.no_answer_marked"].partition("{")[0] in texts(app)
+    assert words["lesson.left_out"].partition("{")[0] not in texts(app) and words["lesson.end_none"] not in texts(app)
+    assert "class.start" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_teachers_own_answer_is_not_called_what_the_network_does(lang: str, classes: Store) -> None:
+    app, words = begun(lang, lesson=own_lesson_link(answer="two")), catalogue(lang)
+    click(click(app, "next"), "next")
+    assert "truth" not in classes.snapshot(code_of(app))
+    vote(app, classes, ["one", "two", "two"])
+    for _ in range(2):
+        click(app, "next")
+        for name in ("network_does", "phase_revealed", "the_answer"):
+            assert words[f"class.{name}"].partition("{")[0] not in texts(app)
+        assert app.button(key="class.next").label != words["class.to_revealed"]
+    assert words["class.teacher_says"] in texts(app) and classes.snapshot(code_of(app))["truth"]["own"] is True
+    asked = classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
+    page = report.as_html(asked, "about", {})
+    assert words["class.the_answer"].partition("{")[0] not in page
 
 
 def test_the_report_has_totals_only_and_no_word_in_it_is_markup(classes: Store) -> None:

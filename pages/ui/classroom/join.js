@@ -261,13 +261,14 @@
 
   function revealed() {
     var truth = says.truth, question = says.question, vote = mine(true), parts = []
+    var whose = truth.own ? 'teacher' : 'network'
     if (question.gesture === 'beans') {
       var rows = question.options.map(function (option, i) {
         return el('tr', {}, [el('th', { scope: 'row' }, called(i)), el('td', { 'class': 'bars', 'aria-hidden': true }, [
           vote ? bar('own', vote.guess[i]) : null, bar('true', truth.answer[i])]),
           el('td', { 'class': 'n own' }, vote ? String(vote.guess[i]) : '–'), el('td', { 'class': 'n true' }, String(Math.round(truth.answer[i])))])
       })
-      var titles = [word('token'), '', word('you'), word('network')]
+      var titles = [word('token'), '', word('you'), word(whose)]
       parts = [el('table', {}, [el('thead', {}, el('tr', {}, titles.map(function (title, i) {
         return el('th', { scope: 'col', 'class': ['', '', 'own', 'true'][i] || null }, title)
       }))), el('tbody', {}, rows)])]
@@ -275,12 +276,12 @@
       parts = [el('ul', {}, question.options.map(function (option, i) {
         var is = option === truth.answer, chosen = vote && vote.guess === option
         var marks = [chosen ? el('span', { 'class': 'own' }, word('you')) : null, chosen && is ? word('comma') : null,
-                     is ? el('span', { 'class': 'true' }, word('network')) : null]
+                     is ? el('span', { 'class': 'true' }, word(whose)) : null]
         return el('li', { 'class': is ? 'answer' : null }, [el('span', {}, called(i)), el('span', {}, marks)])
       }))]
     } else {
       if (question.gesture === 'slide') parts.push(track(question.span, vote && vote.guess, truth.answer))
-      parts.push(el('p', {}, [word('network') + word('colon'), el('span', { 'class': 'number true' }, named(truth.answer))]))
+      parts.push(el('p', {}, [word(whose) + word('colon'), el('span', { 'class': 'number true' }, named(truth.answer))]))
       if (vote) parts.push(el('p', {}, [word('you') + word('colon'), el('span', { 'class': 'number own' }, named(vote.guess))]))
     }
     if (!vote) parts.push(p(word('no_guess')))

@@ -33,7 +33,7 @@ class Told(TypedDict):
 
     answer: a word, an option, a number, or a number of beans for each option. near: how far a right number may be from
     it; factor: how many times as large or as small it may be. why: one sentence or two. see: where it can be tried, an
-    address below the app's ("attention?s=…").
+    address below the app's ("attention?s=…"). own: where it is what a teacher set down, not what the network does.
     """
 
     answer: Any
@@ -41,6 +41,7 @@ class Told(TypedDict):
     factor: NotRequired[float]
     why: NotRequired[Words]
     see: NotRequired[str]
+    own: NotRequired[bool]
 
 
 #: What a phone gets while a question may be read and not answered.

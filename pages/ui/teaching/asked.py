@@ -34,6 +34,8 @@ def for_phones(
         shown["span"] = [float(end) for end in truth.span]
     answer = [round(beans, 1) for beans in truth.answer] if question.gesture == "beans" else truth.answer
     true = Told(answer=answer, near=float(truth.near), factor=float(truth.factor), why=reason, see=see)
+    if question.measure is None:
+        true["own"] = True
     return cast(Shown, shown), true
 
 

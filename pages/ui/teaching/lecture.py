@@ -49,6 +49,11 @@ class Lecture:
         return self.lesson[self.now.shown["key"]] if self.now and self.now.shown["key"] in self.lesson.keys else None
 
     @property
+    def is_own(self) -> bool:
+        """Whether the answer to the present question is what a teacher set down, not what the network does."""
+        return self.now is not None and self.now.truth.get("own", False)
+
+    @property
     def truth(self) -> Truth | None:
         """What is true of it in the run on the screen; None where the class has since gone to another input."""
         if self.now is None or (there := self.clear.get(self.now.place)) is None:

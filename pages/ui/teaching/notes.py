@@ -10,9 +10,9 @@ from pages.ui.lessons.asking import asked, called, told
 from pages.ui.teaching import report
 from pages.ui.teaching.asked import why
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.pictures import answer_of
+from pages.ui.teaching.pictures import answer_is, answer_of
 from pages.ui.teaching.projector import WANTED, controls, count, other_input, said_of_sure
-from pages.ui.teaching.start import shorts_of
+from pages.ui.teaching.start import not_asked
 from pages.ui.text import language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
@@ -45,7 +45,7 @@ def _present(lecture: Lecture) -> None:
         return
     shown, truth = lecture.now.shown, lecture.now.truth
     st.markdown(f"##### {literal(shown['ask'][language()])}")
-    st.markdown(text("the_answer", answer=answer_of(shown, truth)))
+    st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
     for number, one in lecture.tallies.items():
         said = word("report_vote", vote=word(f"vote_{number}"), share=percent(one.right), all=one.answers)
         st.markdown(literal(said))
@@ -95,5 +95,4 @@ def _coming(lecture: Lecture) -> None:
         note = {WANTED: (wanted, version)}
         st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
     other_input(lecture)
-    if lecture.left_out:
-        st.caption(t("lesson.left_out", names=shorts_of(lecture.left_out)))
+    not_asked(lecture.left_out)

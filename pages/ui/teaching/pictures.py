@@ -42,6 +42,11 @@ def answer_of(shown: Shown, truth: Told) -> str:
     return name_of(shown, answer) if isinstance(answer, str) else number_in_words(answer)
 
 
+def answer_is(truth: Told) -> str:
+    """The text that says whose answer it is."""
+    return "the_teachers_answer" if truth.get("own") else "the_answer"
+
+
 def distribution(shown: Shown, bars: Sequence[Bar], rounds: Sequence[int], *, revealed: bool) -> Figure:
     """How many gave each answer, first and second vote side by side. revealed: the right ones get their mark."""
     drawn = bars[:MOST_WORDS] if shown["gesture"] == "word" else bars

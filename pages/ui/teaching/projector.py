@@ -22,7 +22,7 @@ from pages.ui.teaching import as_head, pictures, report
 from pages.ui.teaching.asked import why
 from pages.ui.teaching.desk import INPUT, Plan
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.start import shorts_of
+from pages.ui.teaching.start import not_asked, shorts_of
 from pages.ui.text import catalogue, joined, language, listed, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
@@ -78,7 +78,7 @@ def _where(lecture: Lecture) -> str:
     code = f"**{lecture.desk.code}**"
     if lecture.now is None:
         return code
-    now = text("number", number=lecture.desk.room.number, phase=word(f"phase_{lecture.phase}"))
+    now = text("number", number=lecture.desk.room.number, phase=word(_of(lecture, f"phase_{lecture.phase}")))
     return f"{now}  \n:gray[{literal(join_address(False))} · {code}]"
 
 
@@ -112,7 +112,12 @@ def _label(lecture: Lecture, name: str) -> str:
     if lecture.phase is Phase.LOBBY:
         return "to_first"
     to = lecture.next_phases[0]
-    return "to_open_again" if lecture.phase is Phase.DISCUSS else f"to_{to}"
+    return "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{to}")
+
+
+def _of(lecture: Lecture, name: str) -> str:
+    """A text about the answer, where there are two: of the network's, or a teacher's own."""
+    return f"{name}_own" if lecture.is_own and name.endswith(Phase.REVEALED) else name
 
 
 def _next(lecture: Lecture) -> Callable[[], None]:
@@ -182,8 +187,7 @@ def _lobby(lecture: Lecture) -> None:
 def _plan(lecture: Lecture) -> None:
     """What will be asked, and what will not."""
     st.caption(text("will_ask", names=shorts_of(question for question, _ in lecture.clear.values())))
-    if lecture.left_out:
-        st.caption(t("lesson.left_out", names=shorts_of(lecture.left_out)))
+    not_asked(lecture.left_out)
 
 
 def _ask(lecture: Lecture, *, small: bool = False) -> None:
@@ -333,10 +337,12 @@ def said_of_sure(lecture: Lecture, *, named: bool = True) -> list[str]:
 def _network(lecture: Lecture) -> None:
     """The network's own numbers, with the class's over them."""
     truth, question = lecture.truth, lecture.question
-    st.markdown(text("network_does"))
+    st.markdown(text("teacher_says" if lecture.is_own else "network_does"))
     if truth is None or question is None or not truth.bars:
         assert lecture.now is not None
-        st.markdown(text("the_answer", answer=pictures.answer_of(lecture.now.shown, lecture.now.truth)))
+        st.markdown(
+            text(pictures.answer_is(lecture.now.truth), answer=pictures.answer_of(lecture.now.shown, lecture.now.truth))
+        )
         return
     if question.gesture == "beans" and lecture.last is not None:
         _class_as_head(lecture)

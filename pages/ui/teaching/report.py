@@ -11,7 +11,7 @@ from pages.ui.classroom.store import Asked
 from pages.ui.classroom.tally import bars, sure_and_wrong, tallies
 from pages.ui.frame import exports
 from pages.ui.teaching.lecture import Lecture
-from pages.ui.teaching.pictures import answer_of, names_of
+from pages.ui.teaching.pictures import answer_is, answer_of, names_of
 from pages.ui.text import language, plain, texts_of
 from pages.ui.text.numbers import percent
 
@@ -121,7 +121,7 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
         (name,) = names_of(shown, [worst])
         parts.append(f"<p>{html.escape(word('most_sure_of', wrong=worst.sure_and_wrong, answer=name))}</p>")
     parts += ["<table>", *_rows(lines(asked), list(votes)), "</table>"]
-    parts.append(f"<p><b>{html.escape(word('the_answer', answer=answer_of(shown, truth)))}</b> ")
+    parts.append(f"<p><b>{html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))}</b> ")
     parts.append(f"{html.escape(truth.get('why', {}).get(language(), ''))}</p>")
     parts += [f'<p><img alt="" src="{html.escape(one)}"></p>' for one in pictures]
     return f"<section>{''.join(parts)}</section>"

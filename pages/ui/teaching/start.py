@@ -37,14 +37,26 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequen
     if page.kind == "words":
         st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(page.tokens[1:-1])}**")
     minutes = st.number_input(word("minutes"), 5, 180, MINUTES, 5, key="class.minutes", width=220)
-    st.markdown(text("will_ask", names=shorts_of(clear)) if clear else t("lesson.end_none"))
-    if left_out:
-        st.caption(t("lesson.left_out", names=shorts_of(left_out)))
-    plan = Plan.of(int(minutes), page.choice)
-    look = {"type": "primary", "icon": ":material/groups:", "key": "class.start", "disabled": not clear}
-    st.button(word("start"), on_click=desk.begin, args=(plan,), **look)
+    if clear:
+        st.markdown(text("will_ask", names=shorts_of(clear)))
+    elif any(question.measure for question in left_out):  # another input may do
+        st.markdown(t("lesson.end_none"))
+    not_asked(left_out)
+    if clear:
+        plan = Plan.of(int(minutes), page.choice)
+        look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
+        st.button(word("start"), on_click=desk.begin, args=(plan,), **look)
     on_paper(page, lesson)
     _way_back()
+
+
+def not_asked(left_out: Sequence[Question]) -> None:
+    """Which questions the class is not asked, and why."""
+    measured, unmarked = ([one for one in left_out if bool(one.measure) is ours] for ours in (True, False))
+    if measured:
+        st.caption(t("lesson.left_out", names=shorts_of(measured)))
+    if unmarked:  # a teacher's own without an answer: nobody can be told right
+        st.caption(text("no_answer_marked", names=shorts_of(unmarked)))
 
 
 def shorts_of(questions: Iterable[Question]) -> str:
