@@ -29,9 +29,12 @@ MIDDLE = """(chart, [row, column]) => {
 
 
 def settle(page: Page) -> None:
-    """Wait until the server has answered: the script has run, and nothing on the page is of an earlier run."""
+    """Wait until the server has answered: the script has run, nothing on the page is of an earlier run, and in the
+    place of each chart there is one.
+    """
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[data-stale=true]")).to_have_count(0)
+    expect(page.locator(".chart:not([role])")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
 
