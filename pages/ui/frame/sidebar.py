@@ -106,6 +106,7 @@ def places(page: str) -> None:
     config = pipelines.config(st.session_state["choice"].pipeline)
     heeded = ROWS[page].heeds(st.session_state["depth"])
     with st.session_state[PLACES]:
+        st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
         for name in LAYER_AND_HEAD:
             most, in_decoder = getattr(config, f"{name}s"), getattr(DECODER, f"{name}s")
             _fit(name, max(most, in_decoder) if _writes(page) else most)
