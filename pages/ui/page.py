@@ -21,7 +21,7 @@ from pages.ui.frame import exports
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.glossary import open_glossary
-from pages.ui.frame.navigation import go_to, open_with, page_link
+from pages.ui.frame.navigation import BACK, go_to, open_with, page_link
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
@@ -352,13 +352,18 @@ class Page(View):
         return [row.name for row in PAGES if row.alone and row.reads(self.trace)]
 
     def _turn_by_key(self) -> None:
-        """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back."""
+        """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back.
+
+        Where a class waits, going on is going back to it.
+        """
         way = self._way()
         if self.name in way:
             before, after = way[: way.index(self.name)], way[way.index(self.name) + 1 :]
             for key, nearest in (("PageUp", before[-1:]), ("PageDown", after[:1])):
                 for there in nearest:
                     self.on_key(key, partial(open_with, there))
+        if waiting := st.session_state.get(BACK):
+            self.on_key("PageDown", partial(open_with, waiting))
 
     def _question(self, page: str) -> str:
         """What a page asks in the story, of the reader's words or of his picture."""
@@ -389,7 +394,7 @@ class Page(View):
         In a presentation the row holds all that stands above the picture beyond the story: the page's name and
         equation, and the way on, since a picture that fills the screen leaves no room for them elsewhere.
         """
-        big, own = self.choice.big, ROWS[self.name]
+        big, own, back = self.choice.big, ROWS[self.name], st.session_state.get(BACK)
         under = stage_shapes(self.trace) if run and not big else {}
         stops = [
             Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""), row.icon, row.group)
@@ -404,7 +409,11 @@ class Page(View):
                     st.subheader(plain(f"{self.name}.short"), anchor=False)
                     if self._equation and self.choice.at_least("formula"):
                         st.markdown(f"${self.in_words(in_one_line(self._equation))}$", width="content")
-                    self._way_on(lambda page: plain(f"{page}.short"), brief=True)
+                    if not back:
+                        self._way_on(lambda page: plain(f"{page}.short"), brief=True)
+                if back:
+                    look = {"icon": ":material/keyboard_return:", "type": "primary", "key": "to_class"}
+                    st.button(plain("frame.to_class"), on_click=open_with, args=(back,), **look)
                 self._head_line = st.empty()
                 self.head_line()
                 tune = {"icon": ":material/tune:", "help": plain("frame.controls_big")}

@@ -18,6 +18,7 @@ from pages.ui.lessons.rows import ENCODER, Own, Question
 from pages.ui.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.ui.teaching import desk, report
 from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.view import View
 from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
 
 SENTENCE = "we [MASK] to the park ."
@@ -347,6 +348,25 @@ def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch:
     app.run()
     assert_fine(app)
     assert catalogue("en")["class.unavailable"] in texts(app)
+
+
+def test_from_another_page_of_a_presentation_there_is_a_way_back_for_her_alone(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_key: dict[str, Any] = {}
+    monkeypatch.setattr(
+        View, "on_key", lambda page, key, act: (by_key.update({key: act}), page._keys.update({key: act}))
+    )
+    app = begun()
+    for name in ("heads", "lesson", "answer"):
+        turn_to(app, name).run()
+        assert app.button(key="to_class").label == catalogue("en")["frame.to_class"] and "PageDown" in keys_of(app)
+        assert by_key["PageDown"].args == ("class",)
+    app.button(key="to_class").click().run()
+    assert_fine(app)
+    assert "class.next" in [button.key for button in app.button]
+    member = open_page("heads", lang="en", big="true", **{"class": code_of(app)})
+    assert "to_class" not in [button.key for button in member.button]
 
 
 def test_the_class_goes_where_its_teacher_leads(classes: Store) -> None:

@@ -8,7 +8,7 @@ from pages.ui.classroom.store import Store, UnavailableError, UnknownClassError,
 from pages.ui.components.kept import kept
 from pages.ui.components.live import LATER, live
 from pages.ui.frame.contents import PAGES
-from pages.ui.frame.navigation import OPEN
+from pages.ui.frame.navigation import BACK, OPEN
 from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link import select
 from pages.ui.teaching import desk
@@ -25,10 +25,12 @@ def beside(page: str) -> None:
     """What a class adds to each page: the teacher's switch, or a member's. page: its name."""
     choice: Choice = st.session_state["choice"]
     code = choice.of_class
+    st.session_state[BACK] = None
     if code is None:
         return
     if page != "class":  # which draws it itself
         kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
+        st.session_state[BACK] = "class" if code in desk.own() else None
     try:
         if key := desk.own().get(code):
             _lead(store(), code, key, page, choice)
