@@ -133,6 +133,8 @@ def test_who_was_sure_and_wrong_is_said_to_the_class_only_with_the_answer(classe
     vote(app, classes, [answer] * 5 + ["park"] * 6, SURE)
     click(click(app, "next"), "words")
     assert said not in texts(app) and said in texts(notes.run())
+    kept_elsewhere = catalogue("en")["class.pictures_there"]  # what she keeps stays in the window where she keeps it
+    assert kept_elsewhere in texts(notes) and kept_elsewhere not in texts(app)
     click(app, "to_discuss")
     assert said not in texts(app)
     for _ in range(3):

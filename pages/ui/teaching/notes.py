@@ -30,6 +30,7 @@ def draw(lecture: Lecture) -> None:
         count(lecture, "answered" if lecture.phase is Phase.OPEN else "there")
         _coming(lecture)
         report.offer(lecture)
+        st.caption(text("pictures_there"))
         with st.expander(word("your_key"), icon=":material/key:"):
             st.markdown(text("key_help"))
             st.code(lecture.desk.pass_, language=None, wrap_lines=True)
