@@ -43,6 +43,8 @@ class Home(Page):
     def live_result(self, *told: str) -> None:
         """What the encoder makes of it, with what is `told` of that, and a head to switch off."""
         if "logits" not in self.trace:
+            if told:
+                st.markdown("\n\n".join(told))
             return
         most = MOST_WORDS if self.says_words else 10
         left, right = st.columns([1, 1], gap="medium")

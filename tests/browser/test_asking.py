@@ -77,6 +77,7 @@ def test_on_a_phone_home_asks_for_a_word_and_shows_it_among_those_of_the_network
     sentence = {"en": SENTENCE, "zh": "我们[MASK]公园玩吧。"}[lang]
     phone.goto(f"{app_url}/?lang={lang}&s={sentence.replace(' ', '+')}")
     expect(phone.get_by_text(words["lesson.word.ask"])).to_be_visible()
+    settle(phone)
     box = phone.locator("[class*='st-key-home-word'] input")
     box.tap()
     phone.keyboard.type(mine)
