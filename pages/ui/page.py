@@ -399,7 +399,7 @@ class Page(View):
         stops = [
             Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""), row.icon, row.group)
             for row in PAGES
-            if not run or row.reads(self.trace)
+            if not run or row is own or row.reads(self.trace)
         ]
         with st.container(horizontal=True, vertical_alignment="center", key="top_big") if big else nullcontext():
             about = (self._bracket(own), self._passing(own)) if run else (None, None)

@@ -501,3 +501,9 @@ def test_a_story_lets_choose_the_layer_and_the_head_if_they_change_it(row: PageR
             before != shown(layer="3", head="1")[1],
             before != shown(layer="2", head="2")[1],
         )
+
+
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
+def test_the_map_has_the_page_that_is_open_also_where_that_has_nothing_to_say_of_a_drawing(row: PageRow) -> None:
+    strip = stops(open_page(row.name, depth="story", input="digit"))
+    assert strip["here"] in [stop["path"] for stop in strip["stops"]]
