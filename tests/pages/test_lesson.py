@@ -13,7 +13,7 @@ from pages.ui.lessons.written import OWN, lesson_from_code, lesson_to_code, own_
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to, with_network
 from tests.ui.test_lessons import (
     SENTENCE,
     _no_answer,
@@ -229,12 +229,13 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     assert made.keys == ["fit", "favourites"] and made["favourites"].place == "heads?layer=2&head=3&stage=scores"
     assert made["favourites"].minutes == 7
     app.selectbox(key="lesson.new.which").set_value("mine").run()
-    assert app.button(key="lesson.new.add").disabled  # as long as there is no question
+    click(app, "new.add")
+    assert catalogue("en")["lesson.error_empty"] in texts(app)
     app.text_area(key="lesson.new.ask").set_value("Which?").run()
     app.text_area(key="lesson.new.options").set_value("one").run()
     click(app, "new.add")
     assert "wrong with question 3" in texts(app)
-    app.text_area(key="lesson.new.ask").set_value("Which?").run()
+    assert app.text_area(key="lesson.new.ask").value == "Which?"  # it can be mended
     app.text_area(key="lesson.new.options").set_value("one\n two\n\none").run()
     app.selectbox(key="lesson.new.answer").set_value("two").run()
     click(app, "new.add")
@@ -247,6 +248,45 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     assert lesson_from_code(app.query_params["lesson"]).keys == ["favourites"]
     click(app, "remove.0")
     assert "lesson" not in app.query_params
+
+
+def open_maker(lesson: str | None = None) -> AppTest:
+    app = open_page("lesson", depth="story", s=SENTENCE, **({"lesson": lesson} if lesson else {}))
+    app.session_state["lasting"] = {"lesson.maker": True}
+    del app.session_state["lesson.maker"]  # as it was before it was drawn
+    return app.run()
+
+
+def test_what_is_typed_just_before_a_click_goes_into_the_lesson_with_it() -> None:
+    """What a field hands over when a click takes the focus away comes with the click, in one run."""
+    app = open_maker(lesson_to_code(own_lesson([QUESTIONS["fit"]])))
+    app.text_input(key="lesson.title").set_value("Mine")
+    app.text_area(key="lesson.new.ask").set_value("Which?")
+    app.text_area(key="lesson.new.options").set_value("one\ntwo")
+    app.text_area(key="lesson.new.why").set_value("Because.")
+    click(app, "new.add")
+    made = lesson_from_code(app.query_params["lesson"])
+    assert (made.title, made.keys) == ("Mine", ["fit", "own"])
+    assert made["own"].own == Own("Which?", "Because.", ("one", "two"))
+    assert not any(app.text_area(key=f"lesson.new.{name}").value for name in ("ask", "options", "why"))
+    app.text_input(key="lesson.title").set_value("Mine, again")
+    click(app, "remove.0")
+    made = lesson_from_code(app.query_params["lesson"])
+    assert (made.title, made.keys) == ("Mine, again", ["own"])
+
+
+def test_a_question_that_is_begun_waits_while_its_teacher_looks_for_its_place() -> None:
+    app = open_maker()
+    app.text_area(key="lesson.new.ask").set_value("How many?").run()
+    app.segmented_control(key="lesson.new.gesture").set_value("number").run()
+    app.number_input(key="lesson.new.number.to").set_value(7)
+    app.text_area(key="lesson.new.why").set_value("Because.")
+    turn_to(app, "heads").run()
+    turn_to(app, "lesson").run()
+    assert_fine(app)
+    assert app.text_area(key="lesson.new.ask").value == "How many?"  # the box is open again
+    click(app, "new.add")
+    assert lesson_from_code(app.query_params["lesson"])["own"].own == Own("How many?", "Because.", span=(0, 7))
 
 
 def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_first_one_is_taught() -> None:

@@ -10,6 +10,8 @@ from pages.ui.state.link import select
 from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import literal, t
 
+#: In the session: what was set in widgets that keep it while they are not drawn, by their key.
+LASTING = "lasting"
 Option = TypeVar("Option", bound=Hashable)
 
 
@@ -46,6 +48,28 @@ def bound(
             choose(wanted)
 
     return {"key": widget, "on_change": changed}
+
+
+def lasting(widget: str, value: object, *, among: Container | None = None) -> dict[str, Any]:
+    """The key and the callback of a widget that shows `value` at first, and then keeps for the visit what is set in it,
+    also while it is not drawn: on another page, or in a box that is closed. among: its options, where they change.
+    """
+    kept = st.session_state.setdefault(LASTING, {})
+    if widget not in st.session_state or not (among is None or st.session_state[widget] in among):
+        held = kept.get(widget, value)
+        st.session_state[widget] = held if among is None or held in among else value
+
+    def changed() -> None:
+        if widget in st.session_state:
+            st.session_state[LASTING][widget] = st.session_state[widget]
+
+    return {"key": widget, "on_change": changed}
+
+
+def set_lasting(values: dict[str, Any]) -> None:
+    """Set such widgets, from a callback."""
+    st.session_state.update(values)
+    st.session_state[LASTING].update(values)
 
 
 def sentence_box(label: str, widget: str, choose: Callable[[str], object], **look: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.frame.pickers import lasting, set_lasting
 from pages.ui.lessons.asking import called
 from pages.ui.lessons.rows import QUESTIONS, Lesson, Own, Question
 from pages.ui.lessons.written import (
@@ -16,6 +17,7 @@ from pages.ui.lessons.written import (
     OWN_GESTURES,
     VIEWS,
     LessonError,
+    lesson_from_code,
     lesson_from_text,
     lesson_to_code,
     lesson_to_text,
@@ -29,13 +31,14 @@ from pages.ui.text import literal, plain, texts_of
 REFUSED = "lesson.refused"
 MINE = "mine"  # in the list of questions: one in her own words
 USUAL_MINUTES = 3
+NEW = "lesson.new."  # so the boxes of one more question are called
+WRITTEN = ("ask", "options", "why")  # those of them in which she writes
 text, word = texts_of("lesson")
 
 
 def make_a_lesson(lesson: Lesson) -> None:
     """Draw, closed at first, what a lesson is made with. A change of it is chosen, and so stands in the link."""
-    look = {"icon": ":material/edit_note:", "key": "lesson.maker", "on_change": "rerun"}
-    with st.expander(word("make"), **look) as box:
+    with st.expander(word("make"), icon=":material/edit_note:", **lasting("lesson.maker", False)) as box:
         if not box.open:
             return
         st.markdown(text("make_how"))
@@ -43,65 +46,56 @@ def make_a_lesson(lesson: Lesson) -> None:
             st.warning(text(f"error_{refused.reason}", **refused.values), icon=":material/error:")
         if lesson.name == OWN:
             _held(lesson)
-        _add(lesson)
+        _add()
         _files(lesson)
 
 
 def _held(lesson: Lesson) -> None:
     """The title, and each question with its place and a button that takes it out."""
-    st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle, args=(lesson,))
+    st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
             place = f" · {literal(question.place)}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             st.markdown(f"{number + 1}. {literal(called(question))} · {minutes}{place}", width="stretch")
             look: dict[str, Any] = {"icon": ":material/close:", "type": "tertiary"}
-            st.button(
-                word("make_remove"), key=f"lesson.remove.{number}", on_click=_remove, args=(lesson, number), **look
-            )
+            st.button(word("make_remove"), key=f"lesson.remove.{number}", on_click=_remove, args=(number,), **look)
 
 
-def _add(lesson: Lesson) -> None:
+def _add() -> None:
     """What a question needs: where the class looks, what is asked, and how it is answered."""
     st.markdown(f"**{word('make_add')}**")
     now, titles = chosen(), {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
     here = {"layer": now.layer + 1, "head": now.head + 1}
     look: dict[str, Any] = {"format_func": titles.__getitem__, "help": text("make_place_help", **here)}
-    page = st.selectbox(word("make_place"), list(titles), key="lesson.new.place", **look)
+    st.selectbox(word("make_place"), list(titles), **look, **lasting(NEW + "place", ""))
     names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
-    which = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, key="lesson.new.which")
-    own = _own() if which == MINE else None
-    minutes = st.number_input(word("make_minutes"), 1, MOST_MINUTES, USUAL_MINUTES, key="lesson.new.minutes", width=160)
-    question = own or QUESTIONS.get(which)
-    look = {"type": "primary", "key": "lesson.new.add", "disabled": question is None}
-    st.button(word("make_put"), on_click=_append, args=(lesson, question, page, int(minutes)), **look)
+    which = lasting(NEW + "which", MINE)
+    if st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which) == MINE:
+        _own()
+    minutes = lasting(NEW + "minutes", USUAL_MINUTES)
+    st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
+    st.button(word("make_put"), on_click=_append, type="primary", key=NEW + "add")
 
 
-def _own() -> Question | None:
-    """A question in her own words; None as long as something is missing."""
-    ask = st.text_area(word("make_ask"), max_chars=MOST_WORDS, height=68, key="lesson.new.ask").strip()
+def _own() -> None:
+    """The boxes of a question in her own words."""
+    st.text_area(word("make_ask"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "ask", ""))
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
-    look: dict[str, Any] = {"default": "tap", "required": True, "key": "lesson.new.gesture"}
-    gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, **look)
-    own = Own(ask)
+    by = lasting(NEW + "gesture", "tap")
+    gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, required=True, **by)
     if gesture == "tap":
-        lines = st.text_area(word("make_options"), height=110, key="lesson.new.options").splitlines()
-        options = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
-        answer = st.selectbox(word("make_answer"), options, None, key="lesson.new.answer") if options else None
-        own = replace(own, options=options, answer=answer)
+        st.text_area(word("make_options"), height=110, **lasting(NEW + "options", ""))
+        if options := _options():
+            st.selectbox(word("make_answer"), options, **lasting(NEW + "answer", None, among=options))
     else:
+        whole = gesture == "number"
         with st.container(horizontal=True):
-            step = 1 if gesture == "number" else 0.1
-
-            def box(name: str, value: float | None) -> Any:
-                look: dict[str, Any] = {"step": step, "key": f"lesson.new.{gesture}.{name}", "width": 150}
-                return st.number_input(word(f"make_{name}"), value=value, **look)
-
-            low, high = box("from", 0 * step), box("to", 10 * step)
-            answer, near = box("answer", None), box("near", 0 * step)
-        own = replace(own, span=(low, high), answer=answer, near=near)
-    why = st.text_area(word("make_why"), max_chars=MOST_WORDS, height=68, key="lesson.new.why").strip()
-    return Question(OWN, None, str(gesture), 0.0, USUAL_MINUTES, own=replace(own, why=why)) if ask else None
+            for name, usual in (("from", 0), ("to", 10), ("answer", None), ("near", 0)):
+                value = usual if whole or usual is None else float(usual)
+                box = lasting(f"{NEW}{gesture}.{name}", value)
+                st.number_input(word(f"make_{name}"), step=1 if whole else 0.1, width=150, **box)
+    st.text_area(word("make_why"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "why", ""))
 
 
 def _files(lesson: Lesson) -> None:
@@ -122,35 +116,71 @@ def _files(lesson: Lesson) -> None:
 # -- what a click does ---------------------------------------------------------------------------------------------
 
 
-def _keep(lesson: Lesson) -> None:
-    """Choose this lesson; or say why not."""
+def _keep(lesson: Lesson) -> bool:
+    """Choose this lesson; or say why not. Returns whether it is chosen."""
     try:
         code = lesson_to_code(lesson_from_text(lesson_to_text(lesson)))
     except LessonError as error:
         st.session_state[REFUSED] = error
-    else:
-        select(lesson=code, question=None)
+        return False
+    select(lesson=code, question=None)
+    return True
 
 
-def _entitle(lesson: Lesson) -> None:
-    _keep(replace(lesson, title=st.session_state["lesson.title"].strip()))
+def _mine() -> Lesson:
+    """Her lesson as it is by now: a title that was typed just before a click reaches us together with it."""
+    try:
+        return lesson_from_code(chosen().lesson or "")
+    except LessonError:
+        return own_lesson([])
 
 
-def _remove(lesson: Lesson, number: int) -> None:
-    left = [question for place, question in enumerate(lesson.questions) if place != number]
+def _entitle() -> None:
+    _keep(replace(_mine(), title=st.session_state["lesson.title"].strip()))
+
+
+def _remove(number: int) -> None:
+    mine = _mine()
+    left = [question for place, question in enumerate(mine.questions) if place != number]
     if left:
-        _keep(own_lesson(left, lesson.title))
+        _keep(own_lesson(left, mine.title))
     else:
         select(lesson=None, question=None)
 
 
-def _append(lesson: Lesson, question: Question, page: str, minutes: int) -> None:
-    """A question more; the first one begins a lesson."""
-    held = list(lesson.questions) if lesson.name == OWN else []
-    place = place_of(page, chosen()) if page else ""
-    if question.own:  # there is room for the next
-        st.session_state.update(dict.fromkeys(("lesson.new.ask", "lesson.new.options", "lesson.new.why"), ""))
-    _keep(own_lesson([*held, replace(question, place=place, minutes=minutes)], lesson.title))
+def _append() -> None:
+    """A question more; the first one begins a lesson. What she wrote stands there until it is kept."""
+    page, which, minutes = (st.session_state[NEW + name] for name in ("place", "which", "minutes"))
+    question = _written() if which == MINE else QUESTIONS[which]
+    if question is None:
+        st.session_state[REFUSED] = LessonError("empty")
+        return
+    mine, place = _mine(), place_of(page, chosen()) if page else ""
+    if _keep(own_lesson([*mine.questions, replace(question, place=place, minutes=int(minutes))], mine.title)):
+        set_lasting({NEW + name: "" for name in WRITTEN} if question.own else {})  # there is room for the next
+
+
+def _options() -> list[str]:
+    """The answers to choose from, as they stand in their box."""
+    lines = [line.strip() for line in st.session_state[NEW + "options"].splitlines()]
+    return list(dict.fromkeys(filter(None, lines)))
+
+
+def _written() -> Question | None:
+    """The question in her own words as it stands in the boxes by now; None where it asks nothing."""
+
+    def box(name: str) -> Any:
+        return st.session_state.get(NEW + name)
+
+    gesture = box("gesture")
+    own = Own(box("ask").strip(), box("why").strip())
+    if gesture == "tap":
+        options, answer = _options(), box("answer")
+        own = replace(own, options=tuple(options), answer=answer if answer in options else None)
+    else:
+        low, high, answer, near = (box(f"{gesture}.{name}") for name in ("from", "to", "answer", "near"))
+        own = replace(own, span=(low, high), answer=answer, near=near)
+    return Question(OWN, None, gesture, 0.0, USUAL_MINUTES, own=own) if own.ask else None
 
 
 def _opened() -> None:

@@ -37,8 +37,8 @@ VIEWS = tuple(row.name for row in PAGES if row.name not in ("lesson", "class"))
 
 
 class LessonError(ReasonedError):
-    """A lesson that cannot be read. `reason`: "file"; "long" or "questions" (`values`: `most` of them); "question" or
-    "place" (`number`, from 1).
+    """A lesson that cannot be read, or made. `reason`: "file"; "long" or "questions" (`values`: `most` of them);
+    "question" or "place" (`number`, from 1); "empty", where a question was to be added, and none was written.
     """
 
 
