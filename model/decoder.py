@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from model.config import EncoderConfig
 from model.embedding import TokenEmbedding
-from model.encoder import Encoder, FeedForward, MultiHeadAttention, causal_mask
+from model.encoder import Encoder, causal_mask
+from model.sublayers import FeedForward, MultiHeadAttention
 from model.tap import Tap
 
 #: The first target token says which language to write; they stand behind the vocabulary, in this order.

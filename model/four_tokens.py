@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from model.encoder import ScaledDotProductAttention
+from model.sublayers import ScaledDotProductAttention
 
 TOKENS = ("A", "B", "C", "D")
 VALUES = (2.0, 8.0, -4.0, 12.0)

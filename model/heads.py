@@ -6,7 +6,8 @@ Each one is an Encoder, so its paths (`layers.0.attention.scores`, …, `logits`
 from torch import Tensor, nn
 
 from model.config import EncoderConfig
-from model.encoder import Encoder, activation_for
+from model.encoder import Encoder
+from model.sublayers import activation_for
 from model.tap import Tap
 
 

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from model.embedding import TokenEmbedding
-from model.encoder import Encoder, EncoderLayer, activation_for
+from model.encoder import Encoder, EncoderLayer
+from model.sublayers import activation_for
 
 
 @dataclass(frozen=True)

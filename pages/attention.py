@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from model.encoder import MultiHeadAttention, ScaledDotProductAttention
+from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
 from pages.ui.frame.pickers import either
 from pages.ui.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.page import Page

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace, encoder
+from model import Trace, sublayers
 from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures
@@ -94,7 +94,7 @@ class FeedForward(Page):
         return part
 
     def code(self) -> Sequence[object]:
-        return (encoder.FeedForward,)
+        return (sublayers.FeedForward,)
 
     def curve_and_shares(self) -> None:
         columns = st.columns([1, 1])

@@ -8,9 +8,9 @@ import streamlit as st
 
 from model.cost import shape_walk
 from model.embedding import FlatEmbedding
-from model.encoder import ScaledDotProductAttention
 from model.graph import Quantity
 from model.heads import ClassifierNetwork
+from model.sublayers import ScaledDotProductAttention
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.figures import Axis, Thumbnail, bars, drawing, over_drawing, role_colours, thumbnails
 from pages.ui.figures.equations import in_words, plain_math

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.analysis import HeadPattern, head_pattern
-from model.encoder import MultiHeadAttention
+from model.sublayers import MultiHeadAttention
 from model.tables import HeadRoles, head_roles
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, block_of, covered, frame, heatmap, on_screen, scatter, tiles

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import head_slice, placed
-from model.encoder import MultiHeadAttention
+from model.sublayers import MultiHeadAttention
 from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
 from pages.ui.figures.theme import mode
 from pages.ui.frame.pickers import pick

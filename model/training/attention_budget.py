@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from model.encoder import ScaledDotProductAttention
+from model.sublayers import ScaledDotProductAttention
 
 #: How many times its even share a token may get, on average over the words that look.
 SPECIAL, PUNCTUATION, WORD = 0.5, 1.0, 4.0

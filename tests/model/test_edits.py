@@ -13,8 +13,8 @@ from torch.nn.functional import layer_norm, linear, softmax
 
 from model import Edit, EditError, examples, load
 from model.edits import MOST_EDITS, OPERATIONS, Operation, operations_at
-from model.encoder import activation_for
 from model.pipeline import Pipeline
+from model.sublayers import activation_for
 from model.trace import recorded
 from model.translator import Translator
 from tests.networks import ALL, example, pipeline, trace_of

@@ -8,7 +8,8 @@ from torch import nn
 
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.embedding import patchify
-from model.encoder import Encoder, activation_for, causal_mask, padding_mask
+from model.encoder import Encoder, causal_mask, padding_mask
+from model.sublayers import activation_for
 from tests.networks import CONFIGS, example, pipeline
 
 ALL = [*CONFIGS, "trained text", "trained digits", "trained flat"]
