@@ -19,6 +19,7 @@ from tokenizers.models import WordPiece
 from torch import Tensor
 
 from model import examples
+from model.batches import alike, for_all, part, together
 from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
@@ -265,7 +266,37 @@ class Pipeline:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
         edits = tuple(edits)
         reading = self.reader.read(x)
-        output, values, idle = self._run(bind(edits, self.around(reading)), *reading.inputs)
+        return self._of(x, reading, edits, *self._run(bind(edits, self.around(reading)), *reading.inputs))
+
+    def batch(self, inputs: Iterable[object], edits: Sequence[Edit] = ()) -> list[Trace]:
+        """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
+
+        Raises what an input alone raises, with a note of which it was.
+        """
+        if isinstance(inputs, str | bytes):
+            raise TypeError(f"a batch is a list of inputs; this is one {type(inputs).__name__}")
+        inputs, edits, readings = list(inputs), tuple(edits), []
+        for number, x in enumerate(inputs):
+            try:
+                readings.append(self.reader.read(x))
+            except (ValueError, TypeError) as error:
+                error.add_note(f"It is about inputs[{number}].")
+                raise
+        found: dict[int, Trace] = {}
+        for places in alike([len(reading.tokens) for reading in readings]):
+            runs = self._run_together([readings[i] for i in places], edits)
+            found |= {i: self._of(inputs[i], readings[i], edits, *run) for i, run in zip(places, runs, strict=True)}
+        return [found[i] for i in range(len(inputs))]
+
+    def _of(
+        self,
+        x: object,
+        reading: Reading,
+        edits: tuple[Edit, ...],
+        output: Tensor,
+        values: Recording,
+        idle: dict[Edit, str],
+    ) -> Trace:
         guesses = () if self.config.head == "none" else self.reader.guesses(output, reading)
         subject = x if self.config.input == "words" else reading.tensor[0].numpy()
         return Trace(
@@ -330,6 +361,27 @@ class Pipeline:
             self.network, *inputs, edits=edits, most=MOST_INSIDE, check=check_finite if changes else None
         )
         return output, values, idle(changes, unmoved, self.graph, values)
+
+    def _run_together(
+        self, readings: Sequence[Reading], edits: tuple[Edit, ...]
+    ) -> Iterator[tuple[Tensor, Recording, dict[Edit, str]]]:
+        """What `_run` has of each input, all of them computed at once."""
+        lengths = [len(reading.tokens) for reading in readings]
+        changes = [bind(edits, self.around(reading)) for reading in readings]
+        unmoved: list[dict[Change, str]] = [{} for _ in readings]
+        each = [watched(own, self.graph, those) for own, those in zip(changes, unmoved, strict=True)]
+        output, values = record(
+            self.network,
+            *together([reading.inputs for reading in readings]),
+            edits=for_all(each, self.graph, lengths),
+            most=MOST_INSIDE * len(readings),
+            check=check_finite if edits else None,
+        )
+        for row, n in enumerate(lengths):
+            own = values.alone(row, n, each[row])
+            *_, last = values
+            answer = part(output, self.graph[last].axes, row, n)
+            yield answer, own, idle(changes[row], unmoved[row], self.graph, own)
 
     @torch.inference_mode()
     def read_layers(self, trace: Trace, token: int = 0) -> np.ndarray:

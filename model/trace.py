@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from model import deadline
 from model.analysis import token_places
+from model.batches import part
 from model.edits import Apply, Edit, EditError
 from model.embedding import patchify
 from model.graph import Graph, Quantity, graph
@@ -122,9 +123,19 @@ class Recording(Mapping[str, Tensor]):
         """What the edits at this key make of a value, where {key: value} was computed before it."""
         for change in self.changes.get(key, ()):
             shape, value = value.shape, change(value.clone(), so_far)
-            if value.shape != shape:
+            if value.shape[1:] != shape[1:]:
                 raise EditError("result", key=key, before=tuple(shape), after=tuple(value.shape))
         return value
+
+    def alone(self, row: int, n: int, edits: Iterable[tuple[str, Apply]]) -> "Recording":
+        """What the `row`-th input of this batch, n tokens long and with these edits, recorded; a copy of it."""
+        one = Recording(self.network, _by_key(edits), None, self._most, self._check)
+        for key, value in self._values.items():
+            kept = None if value is None else part(value, self.graph[key].axes, row, n).clone()
+            one._values[key] = kept
+        rows = max(len(value) for value in self._values.values() if value is not None)
+        one._inside, one._most = self._inside // rows, self._most / rows
+        return one
 
     def _let_go(self, layer: int) -> None:
         stay = (*self.graph.stream(layer), f"layers.{layer}.attention.weights")
@@ -202,14 +213,19 @@ def record(
     `most` bytes inside the layers of an encoder, see Recording; its weights must stay as they are from then on.
     Raises EditError for a key that nothing answers to.
     """
-    changes: dict[str, list[Apply]] = defaultdict(list)
-    for key, change in edits:
-        if key not in recorded(network):
-            raise EditError("key", key=key)
-        changes[key].append(change)
+    changes = _by_key(edits)
+    if beyond := changes.keys() - recorded(network).keys():
+        raise EditError("key", key=min(beyond))
     recording = Recording(network, changes, inputs[1] if len(inputs) > 1 else None, most, check)
     with hooked(network, {key: partial(recording.keep, key) for key in recorded(network)}):
         return (run or network)(*inputs), recording
+
+
+def _by_key(edits: Iterable[tuple[str, Apply]]) -> dict[str, list[Apply]]:
+    changes: dict[str, list[Apply]] = defaultdict(list)
+    for key, change in edits:
+        changes[key].append(change)
+    return changes
 
 
 @dataclass(frozen=True)

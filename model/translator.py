@@ -107,6 +107,12 @@ class Translator(Pipeline):
         trace.search = search
         return trace
 
+    def batch(  # type: ignore[override]
+        self, inputs: Iterable[object], edits: Sequence[Edit] = ()
+    ) -> list[TranslationTrace]:
+        """The Trace of each sentence or Task, in their order; what each becomes is searched one after the other."""
+        return [self(x, edits) for x in inputs]
+
     def _trace(
         self,
         x: object,

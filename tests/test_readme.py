@@ -42,3 +42,8 @@ def test_the_table_of_changes_names_files_that_are_there() -> None:
     named = {name for line in table for name in FILE.findall(line) if "NAME" not in name}
     assert len(table) > 8 and named
     assert not [name for name in named if not any(ROOT.rglob(name.rstrip("/")))]
+
+
+def test_the_example_for_a_notebook_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})

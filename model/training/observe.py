@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from model.batches import alike
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import Encoder, padding_mask
 from model.pipeline import Pipeline
 from model.trace import record
 
-BATCH = 2000  # pieces, padding counted
 PADDED = -1  # stands for no piece; what a vocabulary calls [PAD] may be any of its ids
 SPECIAL = {"[PAD]", "[CLS]", "[SEP]", *TARGET_LANGUAGES.values()}
 
@@ -102,10 +101,7 @@ def _runs(
 ) -> Iterator[tuple[int, list[np.ndarray]]]:
     """For each input, shortest first: its place in the list, and its values at the keys, padding still on."""
     lengths = [max(map(len, rows)) for rows in zip(*sides, strict=True)]
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    taken = np.cumsum([lengths[i] for i in order])
-    for _, numbered in groupby(enumerate(order), key=lambda one: taken[one[0]] // BATCH):
-        group = [i for _, i in numbered]
+    for group in alike(lengths):
         batch = [pad_sequence([torch.tensor(side[i]) for i in group], True, PADDED) for side in sides]
         _, values = record(network, *batch, run=run)
         for row, i in enumerate(group):

@@ -1,0 +1,124 @@
+"""In a batch each input is as if it were alone: whatever stands beside it, fills it up, or is changed."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from model import Edit, InputError, Pipeline, Trace, load
+from model.batches import alike
+from tests.model.test_checkpoints import families, inputs_of, ours
+from tests.networks import ALL, example, pipeline
+
+#: Changes that look at the others in the row, at its length, at its own places, or draw by chance for each token.
+EDITS = (
+    Edit("embedding.positions", "shift", 2),
+    Edit("layers.0.attention.weights", "even", head=1),
+    Edit("layers.0.attention.masked", "causal"),
+    Edit("layers.0.attention.V", "noise", 0.5, seed=3),
+    Edit("layers.0.add_2", "swap", token=0, from_token=2),
+)
+
+
+def exact(of: Pipeline) -> Pipeline:
+    """The same with float64, where a sum's order makes no difference that could be seen."""
+    if of.config.input != "words":
+        return of
+    return Pipeline(of.name, deepcopy(of.network).double(), of.reader)
+
+
+def differ(one: Trace, other: Trace) -> float:
+    """By how much of the largest number of a quantity two traces differ, at most; what is hidden in one is in both."""
+    assert (one.tokens, one.keys(), one.idle) == (other.tokens, other.keys(), other.idle)
+    found = 0.0
+    for key in one:
+        assert one[key].shape == other[key].shape, key
+        np.testing.assert_array_equal(np.isinf(one[key]), np.isinf(other[key]))
+        a, b = (np.where(np.isinf(run[key]), 0, run[key]) for run in (one, other))
+        found = max(found, float(np.abs(a - b).max() / max(1, np.abs(b).max())))
+    return found
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_input_of_a_batch_is_as_if_it_were_alone(name: str) -> None:
+    run = exact(pipeline(name))
+    inputs = [example(name, which) for which in (1, 0, 2, 3, 0)]
+    traces = run.batch(inputs)
+    assert len(traces) == len(inputs)
+    for x, trace in zip(inputs, traces, strict=True):
+        alone = run(x)
+        assert differ(trace, alone) < 1e-6
+        for guess, expected in zip(trace.answer, alone.answer, strict=True):
+            assert (guess.token, guess.best) == (expected.token, expected.best)
+            np.testing.assert_allclose(guess.probabilities, expected.probabilities, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["trained text", "000", "pre-norm words", "two sentences"])
+def test_edits_hold_for_each_input_as_if_it_were_alone(name: str) -> None:
+    run = exact(pipeline(name))
+    edits = [edit for edit in EDITS if edit.operation != "shift" or run.config.positions == "learned"]
+    inputs = [example(name, which) for which in (2, 1, 0)]
+    for x, trace in zip(inputs, run.batch(inputs, edits), strict=True):
+        alone = run(x, edits)
+        assert differ(trace, alone) < 1e-6
+        assert (trace.edits, trace.edited) == (alone.edits, alone.edited)
+        assert np.abs(trace.Z - run(x).Z).max() > 1e-3
+
+
+def test_a_patch_reaches_each_input() -> None:
+    text, patch = load("text"), Edit("layers.1.norm_2", "patch", token=1, source="you love me .")
+    for trace in text.batch(["i love you .", "a", "the cat sat ."], [patch]):
+        np.testing.assert_array_equal(trace[patch.key][1], text("you love me .")[patch.key][1])
+
+
+@families
+def test_a_checkpoints_positions_and_segments_are_those_of_the_input_alone(name: str) -> None:
+    run = exact(ours(name))
+    inputs = [*inputs_of(name)] * 2
+    if run.config.input == "words":
+        pad = run.reader.typed["[PAD]"]
+        inputs += ["the cat", f"the cat {pad} sat", "dog [SEP] it rained on a mat"]
+    for x, trace in zip(inputs, run.batch(inputs), strict=True):
+        alone = run(x)
+        assert differ(trace, alone) < 1e-6
+        assert (trace.segments, trace.rows) == (alone.segments, alone.rows)
+
+
+def test_of_a_large_batch_the_inside_of_each_layer_is_computed_when_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, inputs = exact(load("text")), [example("trained text", which) for which in range(4)]
+    alone = [run(x, EDITS[1:]) for x in inputs]
+    monkeypatch.setattr("model.pipeline.MOST_INSIDE", 0)
+    for whole, large in zip(alone, run.batch(inputs, EDITS[1:]), strict=True):
+        assert large.large and large.nbytes < whole.nbytes
+        assert differ(large, whole) < 1e-6
+
+
+def test_a_trace_of_a_batch_keeps_nothing_of_the_others() -> None:
+    text = load("text")
+    (short, _), alone = text.batch(["a", "the cat sat on the mat and looked at the dog ."]), text("a")
+    assert not short.large and short.nbytes == alone.nbytes
+    assert max(value.untyped_storage().nbytes() for value in short._values.values()) == alone["logits"].nbytes
+
+
+def test_many_inputs_are_several_batches_of_about_as_long_ones() -> None:
+    lengths = [*range(1, 100)] * 2
+    chunks = alike(lengths)
+    assert sorted(i for chunk in chunks for i in chunk) == list(range(len(lengths)))
+    assert len(chunks) > 1 and all(len(chunk) * max(lengths[i] for i in chunk) < 2 * 2100 for chunk in chunks)
+    assert alike([]) == [] and load("text").batch([]) == []
+
+
+def test_a_batch_says_which_input_cannot_be_read() -> None:
+    with pytest.raises(InputError) as error:
+        load("text").batch(["i love you .", " "])
+    assert error.value.reason == "empty" and "inputs[1]" in error.value.__notes__[0]
+    with pytest.raises(TypeError, match="list of inputs"):
+        load("text").batch("i love you .")
+
+
+def test_sentences_to_translate_are_translated_each_by_itself() -> None:
+    translator, sentences = load("translation"), ["我爱你。", "the cat sleeps ."]
+    found = [trace.translation for trace in translator.batch(sentences)]
+    assert found == [translator(sentence).translation for sentence in sentences]
