@@ -452,11 +452,20 @@ class _Desk:
 
     _mean = _scale = _add
 
+    def _times(self, quantity: Quantity, cell: Cell) -> Working:
+        """Two numbers, multiplied."""
+        symbols = _terms(quantity, cell)
+        shown, exact = zip(*(self._read(read, cell, through=False) for read in quantity.reads), strict=True)
+        expression = rf"{number(shown[0])} \cdot {operand(shown[1])}"
+        right = rf"{symbols[0]} \cdot {symbols[1]}"
+        return self._found(quantity, cell, right, expression, rounded(shown[0] * shown[1]), exact[0] * exact[1])
+
     def _norm(self, quantity: Quantity, cell: Cell) -> Working:
         read, module = self.graph[quantity.reads[0]], self.network.get_submodule(quantity.module)
         place, column = cell[:-1], cell[-1]
         x, n = self._values(read.key, (*place, EVERY)), module.weight.numel()
-        gamma, beta = float(module.weight[column]), float(module.bias[column])
+        gamma = float(module.weight[column])
+        beta = 0.0 if module.bias is None else float(module.bias[column])
         variance = float(x.var())
         value = gamma * (x[column] - float(x.mean())) / math.sqrt(variance + module.eps) + beta
 
@@ -479,8 +488,10 @@ class _Desk:
         self._line(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean)
         self._line(r"\sigma^2", rf"\frac{{{number(squares)}}}{{{n}}}", variance)
         self._line(hat, rf"\frac{{{number(own)} - {operand(mean)}}}{{{root}}}", standard)
-        expression = rf"{number(shown_gamma)} \cdot {operand(standard)} + {operand(shown_beta)}"
-        right = rf"\gamma_{{{index}}}\, {hat} + \beta_{{{index}}}"
+        expression = rf"{number(shown_gamma)} \cdot {operand(standard)}"
+        right = rf"\gamma_{{{index}}}\, {hat}"
+        if module.bias is not None:
+            expression, right = rf"{expression} + {operand(shown_beta)}", rf"{right} + \beta_{{{index}}}"
         where = rf"{hat} = \frac{{{_written(read, cell)} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
         shown = rounded(shown_gamma * standard + shown_beta)
         return self._found(quantity, cell, right, expression, shown, value, where=where)

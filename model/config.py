@@ -9,6 +9,10 @@ from model.errors import ReasonedError
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
 
 
+#: What may do without a bias: the Linears of a sub-layer or of the head, the last matrix E of a guess, all LayerNorms.
+Biased = Literal["attention", "ffn", "norm", "head", "logits"]
+
+
 class ConfigError(ReasonedError):
     """A configuration that no encoder can have. `reason` names the rule that it breaks."""
 
@@ -27,6 +31,9 @@ class EncoderConfig:
     activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "relu"
     norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
     final_norm: bool = False
+    first_norm: bool = True  # norm_first: False where the first attention has none, since the embedding ends with one
+    ffn: Literal["plain", "gated"] = "plain"  # act(x W₁) W₂, the paper; gated: (act(x W₁) ⊙ x W₃) W₂
+    unbiased: tuple[Biased, ...] = ()  # what adds no bias to its products, or no β
     norm_eps: float = 1e-5
     dropout: float = 0.1
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from model.config import EncoderConfig
+from model.sublayers import norm_for
 from model.tap import Tap
 
 
@@ -58,7 +59,7 @@ class Embedding(nn.Module):
         self.tokens = Tap()
         self.positions = positions(config.embedded, config.max_tokens)
         self.sum = Tap()
-        self.norm = nn.LayerNorm(config.embedded, config.norm_eps) if config.embedding_norm else nn.Identity()
+        self.norm = norm_for(config, config.embedded) if config.embedding_norm else nn.Identity()
 
     def look(self, x: Tensor) -> Tensor:
         """The input as (batch, token, d_model or d_E), before it knows its places."""

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from model.config import EncoderConfig
 from model.embedding import embedding_for
-from model.sublayers import FeedForward, MultiHeadAttention
+from model.gated import GatedFeedForward
+from model.sublayers import FeedForward, MultiHeadAttention, norm_for
 from model.tap import Tap
 
 
@@ -18,13 +19,14 @@ class EncoderLayer(nn.Module):
     With `norm_first`, the variant of most later models: x + Attention(LayerNorm(x)), and so on.
     """
 
-    def __init__(self, config: EncoderConfig) -> None:
+    def __init__(self, config: EncoderConfig, first: bool = False) -> None:
         super().__init__()
         self.norm_first = config.norm_first
         self.attention = attention_for(config)
-        self.add_1, self.norm_1 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        bare = first and config.norm_first and not config.first_norm
+        self.add_1, self.norm_1 = Tap(), nn.Identity() if bare else norm_for(config)
         self.ffn = ffn_for(config)
-        self.add_2, self.norm_2 = Tap(), nn.LayerNorm(config.d_model, config.norm_eps)
+        self.add_2, self.norm_2 = Tap(), norm_for(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -45,8 +47,8 @@ class Encoder(nn.Module):
         self.config = config
         self.embedding = embedding_for(config)
         self.dropout = nn.Dropout(config.dropout)
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
-        self.norm = nn.LayerNorm(config.d_model, config.norm_eps) if config.final_norm else nn.Identity()
+        self.layers = nn.ModuleList(EncoderLayer(config, layer == 0) for layer in range(config.layers))
+        self.norm = norm_for(config) if config.final_norm else nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """From the input to Z (batch, token, d_model).
@@ -72,9 +74,10 @@ def causal_mask(n: int) -> Tensor:
 
 def attention_for(config: EncoderConfig) -> MultiHeadAttention:
     """The attention that fits the configuration."""
-    return MultiHeadAttention(config.d_model, config.heads)
+    return MultiHeadAttention(config.d_model, config.heads, "attention" not in config.unbiased)
 
 
 def ffn_for(config: EncoderConfig) -> FeedForward:
     """The feed-forward network that fits the configuration."""
-    return FeedForward(config.d_model, config.d_ff, config.activation, config.dropout)
+    kind = GatedFeedForward if config.ffn == "gated" else FeedForward
+    return kind(config.d_model, config.d_ff, config.activation, config.dropout, "ffn" not in config.unbiased)

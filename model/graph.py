@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any, Literal
 
-from model.config import EncoderConfig
+from model.config import Biased, EncoderConfig
 from model.rule import Index, cells, sides, summed
 
 Scale = Literal["signed", "share", "positive"]
@@ -30,6 +30,7 @@ RULES = {
     "put_in_front": "im,fm->jm",  # [CLS] before the patches
     "positions": "pm->im",  # the first n rows of a table
     "add": "im,im->im",  # the sum of what it reads
+    "times": "im,im->im",  # ⊙: the product of the two that it reads, number by number
     "norm": "...m,o,o->...o",  # LayerNorm, of a row
     "split": "i(hc)->hic",  # d_model into h heads of d_k
     "scores": "hic,hjc->hij",  # Q Kᵀ
@@ -93,7 +94,10 @@ class Quantity:
                 root = rf"\sqrt{{{others[0]}}}"
                 return rf"{one} \cdot {root}" if self.factor > 1 else rf"\frac{{{one}}}{{{root}}}"
             case "norm":
-                return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta"
+                shift = r" + \beta" * (len(sides(self.rule)[0]) > 2)
+                return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}"
+            case "times":
+                return rf"{one} \odot {others[0]}"
             case "activation":
                 return f"{_FUNCTIONS[self.function]}({one})"
         if not (letter := summed(self.rule)):
@@ -134,7 +138,7 @@ class Sublayer:
     memory: str | None
     output: str
     sum: str
-    norm: str
+    norm: str | None  # None: it has none of its own
     norm_reads: str
     after: str
 
@@ -190,7 +194,8 @@ class Graph:
     @property
     def norms(self) -> list[str]:
         """The keys of the LayerNorms inside the encoder's layers."""
-        return [sublayer.norm for layer in range(self.config.layers) for sublayer in self.sublayers(layer)]
+        sublayers = (sublayer for layer in range(self.config.layers) for sublayer in self.sublayers(layer))
+        return [sublayer.norm for sublayer in sublayers if sublayer.norm]
 
     def stream(self, layer: int, side: str = "") -> tuple[str, ...]:
         """The residual stream of one layer: into it, after each sub-layer; the last is what the layer hands on."""
@@ -201,7 +206,7 @@ class Graph:
 @lru_cache(maxsize=64)  # a reader of Shapes and cost may ask for any number of them
 def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     """The graph of one encoder with its head; with `decoder`, of a translator: encoder, decoder and the next word."""
-    rows = _Rows()
+    rows = _Rows(config)
     x = _embedding(rows, config)
     Z = _layers(rows, config, x, "", ("X",))
     if config.final_norm:
@@ -226,7 +231,8 @@ _FUNCTIONS = {
 class _Rows:
     """The quantities so far; each call adds one and returns its key, for later ones to read."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: EncoderConfig) -> None:
+        self.unbiased = config.unbiased
         self.quantities: dict[str, Quantity] = {}
         self.sublayers: dict[tuple[str, int], tuple[Sublayer, ...]] = {}
 
@@ -244,6 +250,8 @@ class _Rows:
         """What follows the key: the other fields of Quantity, in their order or by their names."""
         terms = (terms,) if isinstance(terms, str) else terms
         rule = RULES[operation].replace("...", "hi"[3 - len(axes) :])
+        if (operation == "linear" and len(terms) == 2) or (operation == "norm" and "norm" in self.unbiased):
+            rule = rule.replace(",o->", "->")  # it has no bias
         self.quantities[key] = Quantity(key, operation, reads, symbol, terms, axes, *row, **{"rule": rule} | more)
         return key
 
@@ -253,7 +261,7 @@ class _Rows:
         """LayerNorm of what is written `of`."""
         return self.add(key, "norm", (read,), symbol, of, (token, width), traced=traced, module=key)
 
-    def product(self, key: str, read: str, terms: tuple[str, str, str], axes: tuple[str, ...], left: str = "") -> str:
+    def product(self, key: str, read: str, terms: tuple[str, ...], axes: tuple[str, ...], left: str = "") -> str:
         """A Linear on the way to something else: it has no letter of its own."""
         symbol = " ".join(terms[:2])
         return self.add(key, "linear", (read,), symbol, terms, axes, traced=False, module=key, left=left)
@@ -368,9 +376,10 @@ def _layers(
             last = number == len(names)
             written = letter + "'" * (number - 1)  # X, X', Y''
             result = rf"{letter}^{{(l+1)}}" if last else letter + "'" * number
-            norm = f"{here}norm_{number}"
+            bare = config.norm_first and not config.first_norm and layer == 0 and number == 1
+            norm = None if bare else f"{here}norm_{number}"
             before, reads, read_as = x, x, written
-            if config.norm_first:
+            if config.norm_first and norm:
                 read_as = rf"\bar {written}" if number == 1 else rf"\bar {{{written}}}"
                 reads = rows.norm(norm, x, read_as, written, token)
             looked_at, seen_as = (memory, letters[1]) if name == "cross" else (None, read_as)
@@ -382,7 +391,7 @@ def _layers(
             added = result if config.norm_first else rf"{written}_{{\text{{res}}}}"
             terms = written, found
             total = rows.add(f"{here}add_{number}", "add", (before, output), added, terms, (token, "d_model"))
-            x = total if config.norm_first else rows.norm(norm, total, result, added, token)
+            x = total if config.norm_first or not norm else rows.norm(norm, total, result, added, token)
             norm_reads = before if config.norm_first else total
             sublayers.append(
                 Sublayer(name, f"{here}{name}.", before, reads, looked_at, output, total, norm, norm_reads, x)
@@ -401,9 +410,9 @@ def _attention(
     """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: how what Q comes from is written, and K and V."""
     side = "token" if here.endswith("cross.") else token  # whose tokens are looked at
     for role, read, source, of in (("Q", x, asks, token), ("K", memory, answers, side), ("V", memory, answers, side)):
-        terms = source, f"W_{role}", f"b_{role}"
+        terms = _with_bias(config, "attention", source, f"W_{role}", f"b_{role}")
         whole = rows.product(f"{here}W_{role}", read, terms, (of, "d_model"), left=role)
-        rows.add(f"{here}{role}", "split", (whole,), role, "{} {} + {}".format(*terms), ("head", of, "d_k"))
+        rows.add(f"{here}{role}", "split", (whole,), role, _summed_up(terms), ("head", of, "d_k"))
     pairs = ("head", "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
     rows.add(S, "scores", (f"{here}Q", f"{here}K"), "S", ("Q", "K"), pairs)
@@ -427,16 +436,30 @@ def _attention(
     )
     concat = r"[\text{head}_1; \ldots; \text{head}_h]"
     rows.add(f"{here}concat", "concat", (heads,), r"\text{Concat}", concat, axes)
-    terms = r"\text{Concat}", "W_O", "b_O"
+    terms = _with_bias(config, "attention", r"\text{Concat}", "W_O", "b_O")
     return rows.add(f"{here}output", "linear", (f"{here}concat",), "O", terms, axes, module=W_O)
 
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:
-    wide, U, H = (token, "d_ff"), f"{here}hidden", f"{here}activation"
-    rows.add(U, "linear", (x,), "U", (reads, "W_1", "b_1"), wide, module=f"{here}W_1")
+    wide, U, H, found = (token, "d_ff"), f"{here}hidden", f"{here}activation", "H"
+    rows.add(U, "linear", (x,), "U", _with_bias(config, "ffn", reads, "W_1", "b_1"), wide, module=f"{here}W_1")
     rows.add(H, "activation", (U,), "H", "U", wide, function=config.activation)
-    axes = token, "d_model"
-    return rows.add(f"{here}output", "linear", (H,), "F", ("H", "W_2", "b_2"), axes, module=f"{here}W_2")
+    if config.ffn == "gated":
+        L, found = f"{here}up", r"\tilde H"
+        rows.add(L, "linear", (x,), "L", _with_bias(config, "ffn", reads, "W_3", "b_3"), wide, module=f"{here}W_3")
+        H = rows.add(f"{here}product", "times", (H, L), found, ("H", "L"), wide)
+    terms, axes = _with_bias(config, "ffn", found, "W_2", "b_2"), (token, "d_model")
+    return rows.add(f"{here}output", "linear", (H,), "F", terms, axes, module=f"{here}W_2")
+
+
+def _with_bias(config: EncoderConfig, part: Biased, *terms: str) -> tuple[str, ...]:
+    """The terms of a Linear, the last of which is its bias: without that, where this part of the network has none."""
+    return terms[:-1] if part in config.unbiased else terms
+
+
+def _summed_up(terms: tuple[str, ...]) -> str:
+    """x W + b."""
+    return " + ".join((" ".join(terms[:2]), *terms[2:]))
 
 
 # -- the answer --------------------------------------------------------------------------------------------------
@@ -449,10 +472,11 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             return
         case "masked-word":
             wide, axes = ("token", _width(config)), ("token", "word")
-            x = rows.product("transform.0", Z, ("Z", "W", "b"), wide)
-            x = rows.add("transform.1", "activation", (x,), "G", "Z W + b", wide, traced=False, function="gelu")
+            terms = _with_bias(config, "head", "Z", "W", "b")
+            x = rows.product("transform.0", Z, terms, wide)
+            x = rows.add("transform.1", "activation", (x,), "G", _summed_up(terms), wide, traced=False, function="gelu")
             x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False, width=wide[1])
-            terms = r"\hat G", r"E^{\top}", "c"
+            terms = _with_bias(config, "logits", r"\hat G", r"E^{\top}", "c")
             rows.add("logits", "linear", (x,), "y", terms, axes, module="logits", tied=True)
         case "tags":
             rows.add("tags", "linear", (Z,), "y", ("Z", "W", "b"), ("token", "class"), module="tags")

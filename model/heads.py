@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from model.config import EncoderConfig
 from model.encoder import Encoder
-from model.sublayers import activation_for
+from model.sublayers import activation_for, norm_for
 from model.tap import Tap
 
 
@@ -20,9 +20,11 @@ class MaskedWordNetwork(Encoder):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.transform = nn.Sequential(
-            nn.Linear(config.d_model, config.embedded), nn.GELU(), nn.LayerNorm(config.embedded, config.norm_eps)
+            nn.Linear(config.d_model, config.embedded, "head" not in config.unbiased),
+            nn.GELU(),
+            norm_for(config, config.embedded),
         )
-        self.logits = nn.Linear(config.embedded, config.vocab_size)
+        self.logits = nn.Linear(config.embedded, config.vocab_size, "logits" not in config.unbiased)
         self.logits.weight = self.embedding.E.weight  # one matrix, read in both directions
 
     def read_out(self, Z: Tensor) -> Tensor:

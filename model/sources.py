@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from model.analysis import softmax
 from model.graph import Graph, Quantity, Sublayer
@@ -210,7 +211,7 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
         linear, heads = trace.network.get_submodule(trace.graph[key].module or ""), _value(trace, f"{prefix}heads")
         slopes = np.split(slope @ linear.weight.double().numpy(), len(heads), axis=-1)
         found = [Part(f"{prefix}heads[{i}]", token, one @ heads[i, token], one) for i, one in enumerate(slopes)]
-        found.append(Part(BIAS, None, slope @ linear.bias.double().numpy()))
+        found += _bias_part(linear, slope)
     elif key.endswith("attention.heads"):
         weights, V = (_value(trace, f"{prefix}{name}")[int(head)] for name in ("weights", "V"))
         found = [
@@ -224,12 +225,14 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
         found = _through(trace, module, trace.graph.sublayer(prefix).reads, token, slope, rows)
     elif key.endswith("ffn.output"):
         linear = trace.network.get_submodule(trace.graph[key].module or "")
-        hidden, active = (_value(trace, f"{prefix}{name}")[token] for name in ("hidden", "activation"))
-        passes = np.divide(active, hidden, out=np.zeros_like(hidden), where=hidden != 0)
-        module = trace.graph[f"{prefix}hidden"].module or ""
+        hidden, passes = (_value(trace, f"{prefix}{name}")[token] for name in ("hidden", "activation"))
+        opened = f"{prefix}up"  # behind a gate, which is held as it was
+        if opened not in trace.graph:
+            opened, passes = f"{prefix}hidden", np.divide(passes, hidden, out=np.zeros_like(hidden), where=hidden != 0)
+        module = trace.graph[opened].module or ""
         inside = slope @ linear.weight.double().numpy() * passes
         found = _through(trace, module, trace.graph.sublayer(prefix).reads, token, inside)
-        found.append(Part(BIAS, None, slope @ linear.bias.double().numpy()))
+        found += _bias_part(linear, slope)
     elif key.endswith(SOURCES):
         return []
     else:
@@ -272,10 +275,10 @@ def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Par
             return [part for one in quantity.reads for part in _followed(trace, one, token, share)]
         case "norm":
             norm, x = trace.network.get_submodule(quantity.module or ""), _value(trace, read)[token]
-            bias = slope @ norm.bias.double().numpy()
+            bias = _bias_part(norm, slope)
             slope = slope * norm.weight.double().numpy() / np.sqrt(x.var() + norm.eps)
             slope = slope - slope.mean(-1, keepdims=True)
-            return [*_followed(trace, read, token, slope), Part(BIAS, None, bias)]
+            return [*_followed(trace, read, token, slope), *bias]
         case "linear":
             return _through(trace, quantity.module or "", read, token, slope)
     return _followed(trace, read, int(quantity.operation == "second"), slope)
@@ -284,8 +287,13 @@ def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Par
 def _through(trace: Trace, module: str, read: str, token: int, slope: np.ndarray, outputs: slice = EVERY) -> list[Part]:
     """x W + b from behind: what was read, by its sources, and the bias."""
     linear = trace.network.get_submodule(module)
-    W, b = linear.weight[outputs].double().numpy(), linear.bias[outputs].double().numpy()
-    return [*_followed(trace, read, token, slope @ W), Part(BIAS, None, slope @ b)]
+    W = linear.weight[outputs].double().numpy()
+    return [*_followed(trace, read, token, slope @ W), *_bias_part(linear, slope, outputs)]
+
+
+def _bias_part(module: nn.Module, slope: np.ndarray, outputs: slice = EVERY) -> list[Part]:
+    """What a bias brings, where there is one."""
+    return [] if module.bias is None else [Part(BIAS, None, slope @ module.bias[outputs].double().numpy())]
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
@@ -372,16 +380,20 @@ def _normed(trace: Trace, quantity: Quantity, parts: Sum, tokens: slice) -> Sum:
     norm, whole = trace.network.get_submodule(quantity.module or ""), _value(trace, quantity.reads[0])[tokens]
     factor = norm.weight.double().numpy() / np.sqrt(whole.var(-1, keepdims=True) + norm.eps)
     normed = {name: factor * (x - x.mean(-1, keepdims=True)) for name, x in parts.items()}
-    return _added([normed, {BIAS: np.broadcast_to(norm.bias.double().numpy(), whole.shape)}])
+    return _added([normed, _bias(norm, whole.shape)])
 
 
 def _linear(trace: Trace, module: str, parts: Sum, outputs: slice = slice(None)) -> Sum:
     """x W + b."""
     linear = trace.network.get_submodule(module)
-    W, b = linear.weight[outputs].double().numpy().T, linear.bias[outputs].double().numpy()
+    W = linear.weight[outputs].double().numpy().T
     products = {name: x @ W for name, x in parts.items()}
-    shape = next(iter(products.values())).shape
-    return _added([products, {BIAS: np.broadcast_to(b, shape)}])
+    return _added([products, _bias(linear, next(iter(products.values())).shape, outputs)])
+
+
+def _bias(module: nn.Module, shape: tuple[int, ...], outputs: slice = EVERY) -> Sum:
+    """The bias at each token, where there is one."""
+    return {} if module.bias is None else {BIAS: np.broadcast_to(module.bias[outputs].double().numpy(), shape)}
 
 
 def _projected(trace: Trace, key: str, parts: Sum, head: int) -> Sum:
@@ -397,8 +409,7 @@ def _each_head(trace: Trace, quantity: Quantity) -> Sum:
     linear, count = trace.network.get_submodule(quantity.module or ""), len(trace[f"{prefix}heads"])
     pairs = zip(np.split(concat, count, axis=-1), np.split(linear.weight.double().numpy().T, count), strict=True)
     parts = {f"{prefix}heads[{head}]": x @ W_O for head, (x, W_O) in enumerate(pairs)}
-    parts[BIAS] = np.broadcast_to(linear.bias.double().numpy(), concat.shape)
-    return _edited(trace, quantity.key, parts, {})
+    return _edited(trace, quantity.key, parts | _bias(linear, concat.shape), {})
 
 
 def _edited(

@@ -10,6 +10,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from model.config import EncoderConfig
 from model.tap import Tap
 
 
@@ -38,13 +39,13 @@ class MultiHeadAttention(ScaledDotProductAttention):
     W_Q, W_K and W_V hold the h small matrices side by side, so one product makes all heads.
     """
 
-    def __init__(self, d_model: int, heads: int) -> None:
+    def __init__(self, d_model: int, heads: int, bias: bool = True) -> None:
         super().__init__()
         self.h = heads
-        self.W_Q = nn.Linear(d_model, d_model)
-        self.W_K = nn.Linear(d_model, d_model)
-        self.W_V = nn.Linear(d_model, d_model)
-        self.W_O = nn.Linear(d_model, d_model)
+        self.W_Q = nn.Linear(d_model, d_model, bias)
+        self.W_K = nn.Linear(d_model, d_model, bias)
+        self.W_V = nn.Linear(d_model, d_model, bias)
+        self.W_O = nn.Linear(d_model, d_model, bias)
         self.concat, self.output = Tap(), Tap()
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -73,13 +74,13 @@ class MultiHeadAttention(ScaledDotProductAttention):
 class FeedForward(nn.Module):
     """act(x W₁ + b₁) W₂ + b₂, the same for each position  (equation 2)."""
 
-    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float) -> None:
+    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float, bias: bool = True) -> None:
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_1 = nn.Linear(d_model, d_ff, bias)
         self.hidden = Tap()
         self.activation = activation_for(activation)
         self.dropout = nn.Dropout(dropout)
-        self.W_2 = nn.Linear(d_ff, d_model)
+        self.W_2 = nn.Linear(d_ff, d_model, bias)
         self.output = Tap()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -92,3 +93,8 @@ def activation_for(name: str) -> nn.Module:
     if name == "gelu-tanh":
         return nn.GELU(approximate="tanh")
     return {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}[name]()
+
+
+def norm_for(config: EncoderConfig, width: int = 0) -> nn.LayerNorm:
+    """A LayerNorm of d_model numbers, or of so many, as the configuration has it."""
+    return nn.LayerNorm(width or config.d_model, config.norm_eps, bias="norm" not in config.unbiased)

@@ -23,7 +23,7 @@ def without(graph: Graph, part: str) -> tuple[Edit, ...]:
     """The changes that take a part away: the residual paths, LayerNorm, or the feed-forward networks."""
     found = {
         "residual": [(each.sum, "without") for each in graph.sublayers(0)],
-        "norm": [(each.norm, "bypass") for each in graph.sublayers(0)],
+        "norm": [(row, "bypass") for row in dict.fromkeys(graph[norm].row for norm in graph.norms)],
         "ffn": [(each.output, "zero") for each in graph.sublayers(0) if each.name == "ffn"],
     }
     return tuple(Edit(key.replace("layers.0.", "layers.{l}."), operation) for key, operation in found[part])

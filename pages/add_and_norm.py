@@ -25,6 +25,7 @@ from pages.ui.text.numbers import written
 
 AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)\bigr)"
+JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
 text, word = texts_of("add_and_norm")
 
 
@@ -38,21 +39,32 @@ class AddAndNorm(Page):
         return sublayers[min(self.choice.sublayer, len(sublayers)) - 1]
 
     @property
+    def norm(self) -> str:
+        """Its LayerNorm, or that of the embedding where it has none of its own: that is what it reads then."""
+        return self.sub.norm or self.sub.before
+
+    @property
     def epsilon(self) -> float:
-        return self.pipeline.network.get_submodule(self.sub.norm).eps
+        return self.pipeline.network.get_submodule(self.norm).eps
+
+    @property
+    def normed(self) -> str:
+        """What that LayerNorm reads."""
+        return self.sub.norm_reads if self.sub.norm else self.trace.graph[self.norm].reads[0]
 
     @property
     def through(self) -> dict[str, Callable[[Trace], np.ndarray]]:
         """The values on their way through LayerNorm, of a run: (token, d_model) each."""
-        sub = self.sub
         return {
-            "before": lambda run: run[sub.norm_reads],
+            "before": lambda run: run[self.normed],
             "normalised": self.standardised,
-            "after": lambda run: run[sub.norm],
+            "after": lambda run: run[self.norm],
         }
 
     @property
     def title_equation(self) -> str:
+        if self.sub.norm is None:
+            return JUST_THE_SUM
         return BEFORE_SUBLAYER if self.sub.norm_first else AFTER_SUM
 
     def above(self) -> None:
@@ -88,7 +100,9 @@ class AddAndNorm(Page):
 
     def tell(self) -> Sequence[str]:
         self.lengths_picture()
-        return t("change.no_law") if self.touched(self.sub.sum) else text("story_add"), text("story_norm")
+        return t("change.no_law") if self.touched(self.sub.sum) else text("story_add"), text(
+            "story_norm" if self.sub.norm else "story_norm_before"
+        )
 
     def below_story(self) -> None:
         if self.kind != "single":
@@ -126,7 +140,8 @@ class AddAndNorm(Page):
         """Every quantity on the way, one below the other, and the arithmetic of the chosen cell."""
         # In order of computation, wherever LayerNorm stands.
         sub, norm_first = self.sub, self.sub.norm_first
-        steps = [sub.before, *[sub.norm] * norm_first, sub.output, sub.sum, *[sub.norm] * (not norm_first)]
+        own = [sub.norm] if sub.norm else []
+        steps = [sub.before, *own * norm_first, sub.output, sub.sum, *own * (not norm_first)]
         # One range of colours for all maps, so that they can be compared; the few largest values saturate.
         limit = float(np.quantile(np.abs([self.measure(key).less_nothing().values for key in steps]), 0.995))
         before, found, total = (self.trace[key] for key in (sub.before, sub.output, sub.sum))
@@ -136,15 +151,15 @@ class AddAndNorm(Page):
         cell = self.token, component
         x, o = (round(float(values[cell]), 4) for values in (before, found))
         added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
-        spread, push = self.trace[sub.norm_reads].std(axis=1), self.pushes()
+        spread, push = self.trace[self.normed].std(axis=1), self.pushes()
         typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
         said = {
-            sub.before: text("read_input", limit=f"{limit:.2f}"),
+            self.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}", unit=self.unit()),
+            sub.before: text("read_input" if sub.norm else "read_input_normed", limit=f"{limit:.2f}"),
             sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}"),
             sub.sum: text("read_add", token=self.tokens[self.token], component=cell[1] + 1, **added),
-            sub.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}", unit=self.unit()),
         }
-        titles = {sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum", sub.norm: "normed"}
+        titles = {self.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
         low = scaled(min(230, 60 + 10 * len(self.tokens)))
         looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
         cell_maps(self, steps, [said[key] for key in steps], looks, stacked=True)
@@ -218,10 +233,10 @@ class AddAndNorm(Page):
 
     def values_pictures(self) -> None:
         """LayerNorm: the values that go in and come out, of every token and of the selected one."""
-        sub, token, d_model = self.sub, self.token, self.config.d_model
-        entered, normed = self.trace[sub.norm_reads], self.trace[sub.norm]
+        token, d_model = self.token, self.config.d_model
+        entered, normed = self.trace[self.normed], self.trace[self.norm]
         mean, deviation = entered.mean(axis=1), entered.std(axis=1)
-        drawn = self.measure(lambda run: np.stack([run[sub.norm_reads], run[sub.norm]]), ("", "token", "d_model"))
+        drawn = self.measure(lambda run: np.stack([run[self.normed], run[self.norm]]), ("", "token", "d_model"))
         drawn = drawn.less_nothing()
         both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
         columns = st.columns([1, 1])
@@ -245,8 +260,8 @@ class AddAndNorm(Page):
                 ),
             )
         with columns[1]:
-            learned = self.pipeline.network.get_submodule(sub.norm)
-            same = bool((learned.weight == 1).all() and (learned.bias == 0).all())
+            learned = self.pipeline.network.get_submodule(self.norm)
+            same = bool((learned.weight == 1).all() and (learned.bias is None or (learned.bias == 0).all()))
             names = [word(name) for name in self.through]
             through = self.both(
                 lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
@@ -280,7 +295,7 @@ class AddAndNorm(Page):
                 ),
                 still=True,
                 shows=through,
-                law_of=[sub.norm],
+                law_of=[self.norm],
             )
         with self.more():
             why_not_batch_norm(self, entered, self.standardised(self.trace), self.epsilon)
@@ -292,7 +307,7 @@ class AddAndNorm(Page):
 
     def standardised(self, run: Trace) -> np.ndarray:
         """What LayerNorm reads with mean 0 and variance 1, before γ and β: (token, d_model)."""
-        values = run[self.sub.norm_reads]
+        values = run[self.normed]
         return (values - values.mean(axis=1, keepdims=True)) / np.sqrt(values.var(axis=1, keepdims=True) + self.epsilon)
 
     def unit(self) -> str:

@@ -39,6 +39,12 @@ CONFIGS: dict[str, EncoderConfig] = {
         embedding_norm=True, vocab_size=500, head="masked-word",
     ),
     "narrow words, added only": EncoderConfig(64, 4, 1, 128, d_embedding=24, vocab_size=200),
+    "gated words": EncoderConfig(
+        48, 4, 3, 80, activation="gelu", norm_first=True, final_norm=True, first_norm=False, ffn="gated",
+        unbiased=("attention", "ffn", "norm", "head"), positions="learned", scale_embedding=False, embedding_norm=True,
+        vocab_size=300, head="masked-word",
+    ),
+    "gated words with biases": EncoderConfig(32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100),
     "distilled patches": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
@@ -94,7 +100,8 @@ def draw_norms(network: Encoder) -> None:
     """As they begin, γ = 1 and β = 0 would hide a mistake."""
     for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
         torch.nn.init.normal_(norm.weight, 1.0, 0.2)
-        torch.nn.init.normal_(norm.bias, 0.0, 0.2)
+        if norm.bias is not None:
+            torch.nn.init.normal_(norm.bias, 0.0, 0.2)
 
 
 @cache

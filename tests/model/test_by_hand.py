@@ -391,8 +391,8 @@ def test_every_linear_has_its_terms_in_its_equation_and_every_line_can_be_set(na
     _, trace = run_of(name)
     for quantity in trace.graph:
         if quantity.operation == "linear":
-            x, matrix, bias = quantity.terms
-            assert x and f"{x} {matrix} + {bias}" in quantity.equation.replace(r"\,", "")
+            x, matrix, *bias = quantity.terms
+            assert x and " + ".join((f"{x} {matrix}", *bias)) in quantity.equation.replace(r"\,", "")
             two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}")
             assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
     for working in workings(name):

@@ -44,20 +44,25 @@ def plain(
     config = network.config
 
     def normed(x: Tensor, module: torch.nn.LayerNorm) -> Tensor:
+        if isinstance(module, torch.nn.Identity):
+            return x
         return layer_norm(x, x.shape[-1:], module.weight, module.bias, module.eps) if norm else x
 
     def attention(x: Tensor, part: torch.nn.Module) -> Tensor:
         heads = []
         for h in range(config.heads):
             rows = slice(h * config.d_k, (h + 1) * config.d_k)
-            Q, K, V = (linear(x, W.weight[rows], W.bias[rows]) for W in (part.W_Q, part.W_K, part.W_V))
+            Q, K, V = (linear(x, W.weight, W.bias)[:, rows] for W in (part.W_Q, part.W_K, part.W_V))
             scores = Q @ K.T / (math.sqrt(config.d_k) if root else 1) / temperature
             heads.append(spread(scores if may_look is None else scores.where(may_look, -math.inf)) @ V)
         return linear(torch.cat(heads, -1), part.W_O.weight, part.W_O.bias)
 
     def ffn(x: Tensor, part: torch.nn.Module) -> Tensor:
         act = activation_for(config.activation)
-        return linear(act(linear(x, part.W_1.weight, part.W_1.bias)), part.W_2.weight, part.W_2.bias)
+        H = act(linear(x, part.W_1.weight, part.W_1.bias))
+        if config.ffn == "gated":
+            H = H * linear(x, part.W_3.weight, part.W_3.bias)
+        return linear(H, part.W_2.weight, part.W_2.bias)
 
     for layer in network.layers:
         parts = ((attention, layer.attention, layer.norm_1), (ffn, layer.ffn, layer.norm_2))

@@ -41,6 +41,11 @@ class Run:
         """A parameter of the module whose weights the quantity uses."""
         return self.network.get_submodule(self.quantity.module).get_parameter(name).numpy()
 
+    @property
+    def bias(self) -> np.ndarray | float:
+        """That of the module, where it has one."""
+        return 0.0 if self.network.get_submodule(self.quantity.module).bias is None else self.numbers("bias")
+
 
 def input_(of: Run) -> np.ndarray:
     if of.trace.picture is not None:
@@ -71,7 +76,7 @@ def flatten(of: Run, image: np.ndarray) -> np.ndarray:
 
 
 def linear(of: Run, x: np.ndarray) -> np.ndarray:
-    return x @ of.numbers("weight").T + of.numbers("bias")
+    return x @ of.numbers("weight").T + of.bias
 
 
 def put_in_front(of: Run, x: np.ndarray) -> np.ndarray:
@@ -91,10 +96,14 @@ def add(of: Run, *terms: np.ndarray) -> np.ndarray:
     return sum(terms)
 
 
+def times(of: Run, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return one * other
+
+
 def norm(of: Run, x: np.ndarray) -> np.ndarray:
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
     epsilon = of.network.get_submodule(of.quantity.module).eps
-    return of.numbers("weight") * (x - mean) / np.sqrt(variance + epsilon) + of.numbers("bias")
+    return of.numbers("weight") * (x - mean) / np.sqrt(variance + epsilon) + of.bias
 
 
 def split(of: Run, x: np.ndarray) -> np.ndarray:
@@ -164,7 +173,7 @@ def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
-        look_up, scale, cut, flatten, linear, put_in_front, positions, add, norm, split, scores, mask, softmax,
+        look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, scores, mask, softmax,
         weighted_sum, concat, activation, first, second, turn, mean, contribution,
     )
 }  # fmt: skip
@@ -204,8 +213,8 @@ def test_what_the_heads_contribute_adds_up_with_the_bias_to_the_output(name: str
     assert len(keys) == sum(1 for key in trace if key.endswith(("attention.output", "cross.output")))
     for key in keys:
         attention = key.removesuffix(".contributions")
-        bias = network.get_submodule(f"{attention}.W_O").bias.numpy()
-        close(trace[key].sum(axis=0) + bias, trace[f"{attention}.output"])
+        bias = network.get_submodule(f"{attention}.W_O").bias
+        close(trace[key].sum(axis=0) + (0 if bias is None else bias.numpy()), trace[f"{attention}.output"])
 
 
 # The rules: from which cells each is computed. What is more than products and sums is said above.
@@ -226,7 +235,8 @@ def own_terms(of: Run) -> list[np.ndarray]:
     """The matrix and the bias whose letters a rule has behind those of what it reads."""
     if of.quantity.operation == "put_in_front":
         return [np.stack([of.numbers(name) for name in ("cls", "distillation")[: of.network.config.tokens_in_front]])]
-    own = [of.numbers(name) for name in MATRICES.get(of.quantity.operation, ())]
+    module = of.network.get_submodule(of.quantity.module or "")
+    own = [of.numbers(name) for name in MATRICES.get(of.quantity.operation, ()) if getattr(module, name) is not None]
     return [own[0].T, *own[1:]] if of.quantity.operation in ("linear", "contribution") else own
 
 
@@ -283,7 +293,7 @@ def test_layer_norm_gives_mean_0_and_variance_1_before_its_scale_and_shift(name:
     for key in trace:
         if trace.quantity(key).operation == "norm":
             module = network.get_submodule(key)
-            core = (trace[key] - module.bias.numpy()) / module.weight.numpy()
+            core = (trace[key] - (0 if module.bias is None else module.bias.numpy())) / module.weight.numpy()
             close(core.mean(-1), np.zeros(len(core)), 1e-3)
             close(core.var(-1), np.ones(len(core)), 1e-2)
 

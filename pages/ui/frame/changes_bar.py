@@ -9,6 +9,7 @@ from model import Edit, Trace
 from model.analysis import placed
 from model.comparison import align
 from model.config import DECODER, PRESETS
+from model.edits import quantities_at
 from model.graph import Graph
 from model.graph import graph as graph_of
 from pages.ui.frame.pickers import bound, sentence_box
@@ -187,8 +188,8 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
     """What is changed, as a reader calls it. A change of the decoder waits on pages whose network has none."""
     if edit.key.startswith("decoder.") and graph.decoder is None:
         graph = graph_of(PRESETS["text"], DECODER)
-    quantity = graph.get(edit.key.replace("{l}", "0"))
-    if quantity is None or not quantity.traced or quantity.key == "answer":  # nothing that can be changed
+    quantity = next(iter(quantities_at(graph, edit.key)), None)
+    if quantity is None or quantity.key == "answer":  # nothing that can be changed
         return edit.key
     if quantity.operation in ("add", "norm") and quantity.layer is not None:
         return plain(f"change.quantity_{quantity.operation}")

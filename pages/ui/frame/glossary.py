@@ -32,6 +32,8 @@ class Entry:
     name: str
     value: str
     module: str = ""
+    part: str = ""  # whose bias it names, or is; `alone` are symbol and value where there is none
+    alone: tuple[str, str] | None = None
 
 
 #: Sizes first, then the pages as the strip has them.
@@ -65,15 +67,45 @@ OWN: tuple[Entry, ...] = (
     Entry("W_Q", "queries_keys_values", "W_Q", "{d_model} × {d_model}"),
     Entry("W_K", "queries_keys_values", "W_K", "{d_model} × {d_model}"),
     Entry("W_V", "queries_keys_values", "W_V", "{d_model} × {d_model}"),
-    Entry("b_Q,\\; b_K,\\; b_V", "queries_keys_values", "b", "{d_model}"),
+    Entry("b_Q,\\; b_K,\\; b_V", "queries_keys_values", "b", "{d_model}", part="attention"),
     Entry(r"\sqrt{d_k}", "attention", "root", "√{d_k} = {root}"),
     Entry("W_O", "heads", "W_O", "{d_model} × {d_model}"),
     Entry(r"\mu,\; \sigma^2", "add_and_norm", "moments", "{n} + {n}"),
-    Entry(r"\gamma,\; \beta", "add_and_norm", "gamma_beta", "{d_model} + {d_model}"),
+    Entry(
+        r"\gamma,\; \beta",
+        "add_and_norm",
+        "gamma_beta",
+        "{d_model} + {d_model}",
+        part="norm",
+        alone=(r"\gamma", "{d_model}"),
+    ),
     Entry(r"\epsilon", "add_and_norm", "epsilon", "{epsilon}"),
-    Entry("W_1,\\; b_1", "feed_forward", "W_1", "{d_model} × {d_ff}, {d_ff}"),
+    Entry(
+        "W_1,\\; b_1",
+        "feed_forward",
+        "W_1",
+        "{d_model} × {d_ff}, {d_ff}",
+        part="ffn",
+        alone=("W_1", "{d_model} × {d_ff}"),
+    ),
+    Entry(
+        "W_3,\\; b_3",
+        "feed_forward",
+        "W_3",
+        "{d_model} × {d_ff}, {d_ff}",
+        "layers.0.ffn.W_3",
+        part="ffn",
+        alone=("W_3", "{d_model} × {d_ff}"),
+    ),
     Entry(r"\operatorname{act}", "feed_forward", "act", "{activation}"),
-    Entry("W_2,\\; b_2", "feed_forward", "W_2", "{d_ff} × {d_model}, {d_model}"),
+    Entry(
+        "W_2,\\; b_2",
+        "feed_forward",
+        "W_2",
+        "{d_ff} × {d_model}, {d_model}",
+        part="ffn",
+        alone=("W_2", "{d_ff} × {d_model}"),
+    ),
     Entry("Z", "layers", "Z", "{n} × {d_model}"),
     Entry("`[EN]`", "translation", "EN", "{EN}", TARGET),
     Entry("`[ZH]`", "translation", "ZH", "{ZH}", TARGET),
@@ -130,13 +162,19 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
     for entry in OWN:
         if entry.name == "CLS" and not numbers["CLS"]:  # a picture that is one token
             continue
-        if not entry.module or entry.module in modules:
-            yield entry.symbol, entry.page, entry.name, entry.value.format_map(numbers)
+        if entry.module and entry.module not in modules:
+            continue
+        symbol, value, name = entry.symbol, entry.value, entry.name
+        if entry.part in trace.config.unbiased:
+            if entry.alone is None:
+                continue
+            (symbol, value), name = entry.alone, f"{name}_alone"
+        yield symbol, entry.page, name, value.format_map(numbers)
     listed = {("Z", page_of(graph[graph.Z]))}
     for quantity in graph:
         place = quantity.symbol, page_of(quantity)
         product = not quantity.traced and quantity.operation in ("linear", "look_up")  # has no letter of its own
-        if quantity.layer not in (None, 0) or place in listed or product:
+        if place in listed or product:
             continue
         shape = trace[quantity.key].shape if quantity.traced else [numbers[axis] for axis in quantity.axes]
         shape = shape[1:] if quantity.operation == "weighted_sum" else shape  # the symbol is of one head
@@ -147,7 +185,7 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
 def name_of(graph: Graph, quantity: Quantity) -> str:
     """The name of a quantity's text: that of its part of the key, or what it is to the residual stream."""
     for side in SIDES:
-        for sublayer in graph.sublayers(0, side) if graph.layers(side) else ():
+        for sublayer in graph.sublayers_of.get((side, quantity.layer or 0), ()):
             if quantity.key == sublayer.sum:
                 return f"sum_{sublayer.name}"
             if quantity.key == sublayer.norm:

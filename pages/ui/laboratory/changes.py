@@ -188,6 +188,8 @@ def residuals(lab: Experiment) -> None:
             ("without", sublayer.sum, "without"),
             ("bypass", sublayer.norm, "bypass"),
         ):
+            if key is None:
+                continue
             names.append(word(f"do_{kind}_{sublayer.name}", value=f"{value:g}"))
             row = key.replace("layers.0.", "layers.{}.")
             much = value if kind == "scale" else 0.0

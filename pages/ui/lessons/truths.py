@@ -195,8 +195,8 @@ def spread_after_norm(case: Case) -> Truth | None:
     """The deviation of the token's numbers after LayerNorm, in the layer where it is furthest from 1. margin: how far,
     and how far from 0.
     """
-    found = [(layer, one) for layer in case.layers for one in case.trace.graph.sublayers(layer)]
-    spread = [float(case.trace[one.norm][case.token].std()) for _, one in found]
+    found = [(layer, one) for layer in case.layers for one in case.trace.graph.sublayers(layer) if one.norm]
+    spread = [float(case.trace[one.norm][case.token].std()) for _, one in found if one.norm]
     furthest = int(np.abs(np.array(spread) - 1).argmax())
     (layer, norm), after = found[furthest], spread[furthest]
     before = float(case.trace[norm.norm_reads][case.token].std())

@@ -1,0 +1,24 @@
+"""A feed-forward network with a gate: each neuron is multiplied by a second number that the same vector gives it."""
+
+from torch import Tensor, nn
+
+from model.sublayers import FeedForward
+from model.tap import Tap
+
+
+class GatedFeedForward(FeedForward):
+    """(act(x W₁ + b₁) ⊙ (x W₃ + b₃)) W₂ + b₂: what act lets through is the gate, x W₃ what passes it.
+
+    Source: Shazeer 2020, "GLU Variants Improve Transformer": GEGLU with GELU, SwiGLU with SiLU. The names of the
+    matrices are those of LLaMA's code.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float, bias: bool = True) -> None:
+        super().__init__(d_model, d_ff, activation, dropout, bias)
+        self.W_3 = nn.Linear(d_model, d_ff, bias)
+        self.up, self.product = Tap(), Tap()
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate = self.activation(self.hidden(self.W_1(x)))  # (batch, token, d_ff)
+        product = self.product(gate * self.up(self.W_3(x)))
+        return self.output(self.W_2(self.dropout(product)))
