@@ -3,7 +3,7 @@
 No module is built here, so the largest model costs as little to describe as the smallest. One layer, for n tokens:
 
     attention    4·d_model² + 4·d_model  parameters    4·n·d_model² + 2·n²·d_model  multiply–adds
-    FFN          2·d_model·d_ff + d_ff + d_model       2·n·d_model·d_ff
+    FFN          2·d_model·d_ff + d_ff + d_model       2·n·d_model·d_ff; with a gate 3 for 2
     two norms    4·d_model                             none that are products
 
 What is computed, and in which order, is the graph's to say; what each step costs follows from its rule, and all sums
@@ -190,12 +190,14 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
     if config.input != "words" and n != config.max_tokens:
         raise ConfigError("image_sets_length", n=n, tokens=config.max_tokens)
 
-    whole, values = graph(config), letters(config, n, batch)
+    whole, values = graph(replace(config, first_norm=True)), letters(config, n, batch)
     steps: dict[str, Step] = {}
     for quantity in whole:
         if quantity.layer in (None, 0):
             reads = tuple(whole[read].row.replace("{l}", "0") for read in quantity.reads)
-            steps[quantity.key] = _step(replace(quantity, reads=reads), [steps[read].output for read in reads], values)
+            step = _step(replace(quantity, reads=reads), [steps[read].output for read in reads], values)
+            bare = config.norm_first and not config.first_norm and step.key == "layers.0.norm_1"
+            steps[step.key] = replace(step, times=step.times - 1) if bare else step
     return list(steps.values())
 
 
@@ -245,14 +247,17 @@ def _summed(
     config: EncoderConfig, terms_of: Callable[[Step], Iterable[tuple[str, Count]]], one_layer: bool = False
 ) -> dict[str, str]:
     """The terms that `terms_of` names in each step, summed up part by part: of one layer, or of the whole network."""
-    parts: dict[tuple[str, bool], list[Count]] = defaultdict(list)
+    parts: dict[tuple[str, str | int], list[Count]] = defaultdict(list)
     for step in shape_walk(config, config.max_tokens):  # in letters, the same for every length
         if step.layer is not None or not one_layer:
-            repeats = step.layer is not None and not one_layer
+            repeats = 1 if step.layer is None or one_layer else "N" if step.times == config.layers else "(N − 1)"
             for part, term in terms_of(step):
                 if term.number:
                     parts[part, repeats].append(term)
-    return {part: _times("N" if repeats else 1, _sum(terms).formula) for (part, repeats), terms in parts.items()}
+    found: dict[str, list[str]] = defaultdict(list)
+    for (part, repeats), terms in parts.items():
+        found[part].append(_times(repeats, _sum(terms).formula))
+    return {part: " + ".join(formulas) for part, formulas in found.items()}
 
 
 def _part(step: Step) -> str:
@@ -322,7 +327,7 @@ def recurrent_cost(config: EncoderConfig, n: int) -> Count:
 
 
 def crossings(config: EncoderConfig) -> dict[str, Count]:
-    """The n at which attention's n²-part, QKᵀ and AV (2·n²·d_model), costs as much as something else.
+    """The n at which attention's n²-part, QKᵀ and AV (2·n²·d_model), costs as much as something else; of no gated FFN.
 
     projections: W_Q, W_K, W_V, W_O (4·n·d_model²).    ffn: the feed-forward network (2·n·d_model·d_ff).
     projections_and_ffn: both, that is all else in the layer. From there on the layer is mostly n².

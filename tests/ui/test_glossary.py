@@ -25,7 +25,7 @@ def test_every_recorded_quantity_is_explained_under_its_page_with_the_shape_of_t
     for key in trace:
         quantity = trace.quantity(key)
         page = "layers" if key == trace.graph.Z and quantity.symbol == "Z" else page_of(quantity)
-        first = quantity.row.replace("{l}", "0")
+        first = next(one.key for one in trace.graph if one.row == quantity.row)
         shape = trace[first].shape[1:] if quantity.symbol == r"\text{head}_i" else trace[first].shape
         if "cross." not in key and not key.startswith("decoder."):  # there the letters are those of the encoder
             assert listed[quantity.symbol, page] == " × ".join(map(str, shape)), key
