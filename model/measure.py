@@ -15,7 +15,7 @@ from model.config import EncoderConfig
 from model.cost import attention_cost, ffn_cost, layer_parameters, total
 from model.encoder import EncoderLayer
 from model.heads import network_for
-from model.trace import Trace, graph_of, record
+from model.trace import Trace
 
 #: A measurement stays small: one layer of at most 80 MB, 32 MB for each n × n quantity, some seconds in all.
 MOST_PARAMETERS = 20_000_000
@@ -120,19 +120,3 @@ def layer_properties(trace: Trace, layer: int) -> LayerProperties:
         largest_sum=float(sums.max()),
         gap_at=(head, i, j),
     )
-
-
-def batch_run(config: EncoderConfig, batch: int, n: int) -> list[tuple[str, tuple[int, ...], float, float]]:
-    """A batch of random ids (batch, n) through a real network with random weights, recorded.
-
-    Returns for the embedding, the first layer and what follows the last: symbol (LaTeX), shape with the batch in front,
-    and the smallest and the largest value. Source: lecture note 002, which runs (2, 10) ids to (2, 10, 512).
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        network = network_for(config).eval()
-        ids = torch.randint(0, config.vocab_size, (batch, n))
-    _, values = record(network, ids)
-    shown = [quantity for quantity in graph_of(network) if quantity.traced and quantity.layer in (None, 0)]
-    recorded = [(quantity.symbol, values[quantity.key]) for quantity in shown]
-    return [(symbol, tuple(value.shape), float(value.min()), float(value.max())) for symbol, value in recorded]

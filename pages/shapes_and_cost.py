@@ -22,8 +22,10 @@ from model.cost import (
     shape_walk,
     total,
 )
+from model.encoder import Encoder
 from model.measure import LayerTimes, layer_properties, measurable_lengths, real_parameters
 from model.note_claims import NOTE_CLAIMS
+from model.notes import note_002
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
@@ -32,6 +34,7 @@ from pages.ui.cost.tables import in_bytes, table, text, word, works
 from pages.ui.figures import heatmap
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import font_size, letters
+from pages.ui.frame.note_code import source, told_gap
 from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
 from pages.ui.state.link import select
@@ -376,13 +379,18 @@ def examine_statement(config: EncoderConfig, n: int) -> None:
 
 
 def run_note() -> None:
-    """The encoder of lecture note 002 as the note runs it: a batch of ids through the real modules, step by step."""
-    note = PRESETS["002"]
+    """The encoder of lecture note 002 as the note runs it, and ours with the same weights, step by step."""
+    run = cost_tables.note_run()
     st.markdown(text("note_intro", batch=2, n=10))
-    st.code("encoder = Encoder(vocab_size=1000, d_model=512, N=6, h=8)\nencoder(torch.randint(0, 1000, (2, 10)))")
+    theirs, ours = st.columns(2)
+    theirs.code(source(note_002.Encoder, note_002.test), wrap_lines=True)
+    theirs.code("\n".join(run.printed), language=None)
+    ours.code(source(Encoder), wrap_lines=True)
     rows = [
         (plain_math(symbol), " × ".join(map(str, shape_out)), " … ".join(written(f"{end:.2f}") for end in ends))
-        for symbol, shape_out, *ends in cost_tables.note_run()
+        for symbol, shape_out, *ends in run.rows
     ]
+    numbers, learned = math.prod(run.rows[-1][1]), total(parameters(PRESETS["002"])).number
+    gap = told_gap(run.gap, numbers)
+    st.markdown(f"{gap} {text('read_note', shape=rows[-1][1], parameters=f'{learned:,}')}")
     show_table("note", table(rows, "symbol out values"), height=420)
-    st.markdown(text("read_note", shape=rows[-1][1], parameters=f"{total(parameters(note)).number:,}"))

@@ -1,10 +1,9 @@
 """A page: opened with strip, selected token and title, filled by its class, closed with code and downloads."""
 
-import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 
 import streamlit as st
 
@@ -22,6 +21,7 @@ from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, 
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.navigation import BACK, go_to, open_with, page_link
+from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
@@ -314,7 +314,7 @@ class Page(View):
                 modules = {"key": f"{self.name}.code.{open_first}", "expanded": open_first, "on_change": "rerun"}
                 with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
                     for thing in code if box.open else ():
-                        st.code(source(thing), language="python")
+                        beside_notes(thing, self.trace, self.layer, self.token, ours=not self.choice.checkpoint)
         # Where a story still asks, there is nothing to take along, and on a projector nobody does.
         if not self.story or (self._pictures and not self.choice.big):
             downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
@@ -520,9 +520,3 @@ class Page(View):
         named = plain(f"{self.name}.title"), self._question(self.name), self._equation
         html = exports.handout(*named, about, whole, pictures, words)
         handout(plain("common.handout"), html, f"{self.file_name(self.name, plain('common.handout'))}.html")
-
-
-@cache
-def source(thing: object) -> str:
-    """The source of a class or function, read from its file once."""
-    return inspect.getsource(thing)

@@ -400,8 +400,9 @@ def test_settings_come_back_after_another_page_and_in_another_browser() -> None:
 
 
 def test_note_002_runs_to_the_shape_that_it_promises() -> None:
-    rows = table(open_part("note"), "symbol", "out", "values")
-    shapes = rows["Out"].tolist()
+    app = open_part("note")
+    shapes = table(app, "symbol", "out", "values")["Out"].tolist()
+    assert "输入形状: torch.Size([2, 10])\n输出形状: torch.Size([2, 10, 512])" in [shown.value for shown in app.code]
     assert shapes[-1] == "2 × 10 × 512"
     assert "2 × 8 × 10 × 64" in shapes and "2 × 8 × 10 × 10" in shapes and "2 × 10 × 2048" in shapes
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.config import PRESETS, EncoderConfig
+from model.config import EncoderConfig
 from model.cost import (
     BYTES,
     Step,
@@ -20,8 +20,9 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.measure import LayerTimes, batch_run, layer_times, real_parameters
+from model.measure import LayerTimes, layer_times, real_parameters
 from model.note_claims import NOTE_CLAIMS, Claim, Value
+from model.notes import WholeRun, whole_run
 from pages.ui.cost import figures as cost_figures
 from pages.ui.cost.figures import shape_text, short, with_prefix
 from pages.ui.figures import AFTER, Axis, Figure, bars
@@ -272,6 +273,6 @@ def value_text(value: Value) -> str:
 
 
 @st.cache_resource(show_spinner=False)
-def note_run() -> list[tuple[str, tuple[int, ...], float, float]]:
-    """Lecture note 002's encoder on a batch of two sentences of ten ids: symbol, shape and range of each quantity."""
-    return batch_run(PRESETS["002"], batch=2, n=10)
+def note_run() -> WholeRun:
+    """Lecture note 002's encoder and ours on a batch of two sentences of ten ids."""
+    return whole_run()

@@ -1,0 +1,50 @@
+"""At depth Code the lecture notes' code stands beside ours, with what both put out for the input on the screen."""
+
+import numpy as np
+import pytest
+
+from model import load
+from model.notes import BLOCKS
+from pages.ui.frame.note_code import source
+from pages.ui.state import sketch
+from pages.ui.state.choice import LANGUAGES
+from pages.ui.state.offered import offered
+from pages.ui.text import catalogue
+from tests.model.test_checkpoints import MINILM
+from tests.pages.opening import open_page
+
+SENTENCE = "the dog chased the cat ."
+#: Where which notes are shown, of a sentence.
+PLACES = {
+    "tokens": ["TokenEmbedding_002", "SinusoidalPositions_002"],
+    "attention": ["MultiHeadAttention_000", "MultiHeadAttention_002", "MultiHeadAttention_003"],
+    "feed_forward": ["FeedForward_000", "FeedForward_002", "FeedForward_003"],
+    "add_and_norm": ["EncoderLayer_001", "EncoderLayer_002", "EncoderLayer_004"],
+    "flat": ["ClassifierNetwork_003"],
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_notes_code_stands_beside_ours_with_the_numbers_of_this_run(name: str) -> None:
+    flat = name == "flat"
+    trace = load("flat")(sketch.ink(sketch.example())) if flat else load("text")(SENTENCE)
+    row, layer = (0, 0) if flat else (1, 2)
+    for language in LANGUAGES:
+        app, words = open_page(name, s=SENTENCE, depth="code", layer="3", token="2", lang=language), catalogue(language)
+        texts, codes = ([shown.value for shown in elements] for elements in (app.markdown, app.code))
+        found = [block for block in BLOCKS if words[f"note_code.differs_{block.key}"] in texts]
+        assert [block.key for block in found] == PLACES[name]
+        tables = [text for text in texts if f"| {words['note_code.ours']} |" in text]
+        for block, table in zip(found, tables, strict=True):
+            cells = [line.strip("| ").replace("−", "-").split(" | ")[1:] for line in table.splitlines()[2:]]
+            for shown, values in zip(np.array(cells, float).T, block.run(trace, layer), strict=True):
+                assert shown == pytest.approx(np.atleast_2d(values)[row, : len(shown)], abs=1e-4)
+            assert any(all(source(code).strip() in shown for code in block.code) for shown in codes)
+
+
+def test_of_a_network_of_others_the_notes_code_is_shown_and_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELS", str(MINILM))
+    app = open_page("attention", s=SENTENCE, depth="code", model=next(iter(offered())))
+    texts = [shown.value for shown in app.markdown]
+    assert catalogue("en")["note_code.differs_MultiHeadAttention_000"] in texts
+    assert not any("| here |" in text for text in texts)
