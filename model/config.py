@@ -35,6 +35,7 @@ class EncoderConfig:
     ffn: Literal["plain", "gated"] = "plain"  # act(x W₁) W₂, the paper; gated: (act(x W₁) ⊙ x W₃) W₂
     unbiased: tuple[Biased, ...] = ()  # what adds no bias to its products, or no β
     norm_eps: float = 1e-5
+    groups: int = 0  # of layers in a row that share their weights; 0: each has its own  (ALBERT: 1)
     dropout: float = 0.1
 
     input: Literal["words", "patches", "flat"] = "words"
@@ -57,6 +58,7 @@ class EncoderConfig:
     classes: int = 0
     #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
+    head_activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "gelu"  # masked-word: the act before E
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
 
     def __post_init__(self) -> None:
@@ -66,6 +68,10 @@ class EncoderConfig:
                 raise ConfigError("not_positive", name=name, value=getattr(self, name))
         if self.d_model % self.heads:
             raise ConfigError("heads_do_not_divide", d_model=self.d_model, heads=self.heads)
+        if self.groups < 0 or (self.groups and self.layers % self.groups):
+            raise ConfigError("groups_do_not_divide", layers=self.layers, groups=self.groups)
+        if self.groups and not self.first_norm:
+            raise ConfigError("groups_share_all", groups=self.groups)
         if self.positions == "sinusoidal" and self.embedded % 2:
             raise ConfigError("odd_d_model", d_model=self.embedded)
         if self.image_size % self.patch_size:
@@ -95,6 +101,11 @@ class EncoderConfig:
         return self.d_model // self.heads
 
     @property
+    def sets(self) -> int:
+        """How many layers have weights of their own."""
+        return self.groups or self.layers
+
+    @property
     def embedded(self) -> int:
         """Width of the vectors to which positions are added: d_E where it is given, else d_model."""
         return self.d_embedding or self.d_model
@@ -120,7 +131,7 @@ class EncoderConfig:
         return {"words": self.max_len, "patches": patches, "flat": 1}[self.input]
 
 
-#: The five lecture notes that this project shows (000 to 004), our trained models, and two well-known giants.
+#: The five lecture notes that this project shows (000 to 004), our trained models, and three that are well known.
 PRESETS: dict[str, EncoderConfig] = {
     "000": EncoderConfig(
         d_model=64, heads=4, layers=4, d_ff=256, activation="gelu",
@@ -148,6 +159,11 @@ PRESETS: dict[str, EncoderConfig] = {
     "bert-base": EncoderConfig(
         d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu", norm_eps=1e-12,
         vocab_size=30_522, max_len=512, positions="learned", scale_embedding=False, segments=2, embedding_norm=True,
+    ),
+    "albert-base": EncoderConfig(
+        d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu-tanh", norm_eps=1e-12, groups=1,
+        vocab_size=30_000, max_len=512, positions="learned", scale_embedding=False, d_embedding=128, segments=2,
+        embedding_norm=True,
     ),
     "vit-b-16": EncoderConfig(
         d_model=768, heads=12, layers=12, d_ff=3072, activation="gelu", norm_eps=1e-6, norm_first=True,

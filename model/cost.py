@@ -11,7 +11,7 @@ are sums over the graph. Every count is written as a formula in the paper's lett
 and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
 
     n tokens    N layers    h heads    d_k = d_v = d_model / h    |V| vocabulary    B batch    n_max longest input
-    n_seg sentences told apart
+    n_seg sentences told apart    G groups of layers, each with one set of weights
     images: `side` pixels a side, C channels, patches of P × P
 """
 
@@ -48,7 +48,7 @@ class Count:
 def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]:
     """What each letter of a formula stands for."""
     return {
-        "B": batch, "n": n, "N": config.layers, "h": config.heads,
+        "B": batch, "n": n, "N": config.layers, "G": config.groups, "h": config.heads,
         "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff, "d_E": config.d_embedding,
         "|V|": config.vocab_size, "n_max": config.max_tokens, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
@@ -126,7 +126,8 @@ class Shape:
 class Step(Quantity):
     """One quantity of the graph with its shape, the shapes of what it reads, and what it costs.
 
-    Counts are those of one layer; a step happens `times` times. Weights are all parameters but biases. Bytes are those
+    Counts are those of one layer; a step happens `times` times, with `sets` sets of weights, which are fewer where
+    layers share them. Weights are all parameters but biases. Bytes are those
     of the memory that the output adds: none for a view of an earlier tensor, and none for the mask, which without
     padding passes on what it gets.
     """
@@ -139,6 +140,7 @@ class Step(Quantity):
     multiply_adds: Count
     bytes: Count
     times: int
+    sets: int = 1
 
     @property
     def parameters(self) -> Count:
@@ -197,7 +199,9 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
             reads = tuple(whole[read].row.replace("{l}", "0") for read in quantity.reads)
             step = _step(replace(quantity, reads=reads), [steps[read].output for read in reads], values)
             bare = config.norm_first and not config.first_norm and step.key == "layers.0.norm_1"
-            steps[step.key] = replace(step, times=step.times - 1) if bare else step
+            times = step.times - bare
+            sets = config.groups or times if quantity.layer is not None else 1
+            steps[step.key] = replace(step, times=times, sets=sets)
     return list(steps.values())
 
 
@@ -244,16 +248,23 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
 
 @lru_cache(maxsize=256)
 def _summed(
-    config: EncoderConfig, terms_of: Callable[[Step], Iterable[tuple[str, Count]]], one_layer: bool = False
+    config: EncoderConfig,
+    terms_of: Callable[[Step], Iterable[tuple[str, Count]]],
+    one_layer: bool = False,
+    sets: bool = False,
 ) -> dict[str, str]:
-    """The terms that `terms_of` names in each step, summed up part by part: of one layer, or of the whole network."""
+    """The terms that `terms_of` names in each step, summed up part by part: of one layer, or of the whole network.
+
+    sets: as often as there are sets of weights, not as often as it happens.
+    """
     parts: dict[tuple[str, str | int], list[Count]] = defaultdict(list)
+    shared: str | int = "G" if config.groups > 1 else config.groups
     for step in shape_walk(config, config.max_tokens):  # in letters, the same for every length
         if step.layer is not None or not one_layer:
-            repeats = 1 if step.layer is None or one_layer else "N" if step.times == config.layers else "(N − 1)"
+            each = (sets and shared) or ("N" if step.times == config.layers else "(N − 1)")
             for part, term in terms_of(step):
                 if term.number:
-                    parts[part, repeats].append(term)
+                    parts[part, 1 if step.layer is None or one_layer else each].append(term)
     found: dict[str, list[str]] = defaultdict(list)
     for (part, repeats), terms in parts.items():
         found[part].append(_times(repeats, _sum(terms).formula))
@@ -293,8 +304,11 @@ def _products_of(step: Step) -> Iterable[tuple[str, Count]]:
 
 
 def parameters(config: EncoderConfig) -> dict[str, Count]:
-    """Parameters of the whole network, part by part; `total` of it equals sum(p.numel()) of `network_for(config)`."""
-    return _counts(_summed(config, _parameters_of), letters(config))
+    """Parameters of the whole network, part by part; `total` of it equals sum(p.numel()) of `network_for(config)`.
+
+    Those that layers share are counted once.
+    """
+    return _counts(_summed(config, _parameters_of, sets=True), letters(config))
 
 
 def layer_parameters(config: EncoderConfig) -> dict[str, Count]:

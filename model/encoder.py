@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from model.config import EncoderConfig
 from model.embedding import embedding_for
 from model.gated import GatedFeedForward
+from model.shared import share
 from model.sublayers import FeedForward, MultiHeadAttention, norm_for
 from model.tap import Tap
 
@@ -48,6 +49,7 @@ class Encoder(nn.Module):
         self.embedding = embedding_for(config)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(EncoderLayer(config, layer == 0) for layer in range(config.layers))
+        share(self.layers, config.groups)
         self.norm = norm_for(config) if config.final_norm else nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:

@@ -7,13 +7,14 @@ paper; layers are counted from 0 in keys.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 from typing import Any, Literal
 
 from model.config import Biased, EncoderConfig
 from model.rule import Index, cells, sides, summed
+from model.shared import set_of
 
 Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]
@@ -53,11 +54,11 @@ class Quantity:
     """One quantity: its key, how the notes write it, and where it comes from.
 
     `key` is the path of the module that puts it out; where `traced`, a run records it. `reads` are the keys that it is
-    computed from, `module` the path of the module whose weights it uses (None: it has none); they are `tied` where its
-    matrix is the one that looks words up in the encoder. `rule` has the letters of what it reads, then of its matrix
-    and its bias, and of itself (see model/rule.py). `terms` are how its equation writes them; where `of` has no formula
-    for its operation, the one term is all that is right of the equals sign. An `aside` is read by none: it is computed
-    when somebody asks for it, by the method that its key ends with.
+    computed from, `module` the path of the module whose weights it uses (None: it has none); they are `tied` where an
+    earlier quantity has the same matrix: E, which looks words up, or that of a layer which shares it. `rule` has the
+    letters of what it reads, then of its matrix and its bias, and of itself (see model/rule.py). `terms` are how its
+    equation writes them; where `of` has no formula for its operation, the one term is all that is right of the equals
+    sign. An `aside` is read by none: it is computed when somebody asks for it, by the method that its key ends with.
     """
 
     key: str
@@ -223,7 +224,7 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
 
 
 _FUNCTIONS = {
-    "relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "gelu-tanh": r"\operatorname{GELU}_{\tanh}",
+    "relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "gelu-tanh": r"\operatorname{GELU}_{\text{tanh}}",
     "silu": r"\operatorname{SiLU}", "tanh": r"\tanh", "sigmoid": r"\sigma",
 }  # fmt: skip
 
@@ -265,6 +266,12 @@ class _Rows:
         """A Linear on the way to something else: it has no letter of its own."""
         symbol = " ".join(terms[:2])
         return self.add(key, "linear", (read,), symbol, terms, axes, traced=False, module=key, left=left)
+
+    def tie(self, here: str) -> None:
+        """Say of all with weights below a path that an earlier quantity has the same."""
+        for key, quantity in self.quantities.items():
+            if key.startswith(here) and quantity.module:
+                self.quantities[key] = replace(quantity, tied=True)
 
     def answer(self, axes: tuple[str, ...], of: str = "logits") -> None:
         right = r"\operatorname{softmax}(y)"
@@ -397,6 +404,8 @@ def _layers(
                 Sublayer(name, f"{here}{name}.", before, reads, looked_at, output, total, norm, norm_reads, x)
             )
         rows.sublayers[side, layer] = tuple(sublayers)
+        if layer and set_of(layer, config.layers, config.groups) == set_of(layer - 1, config.layers, config.groups):
+            rows.tie(here)
     return x
 
 
@@ -474,7 +483,8 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             wide, axes = ("token", _width(config)), ("token", "word")
             terms = _with_bias(config, "head", "Z", "W", "b")
             x = rows.product("transform.0", Z, terms, wide)
-            x = rows.add("transform.1", "activation", (x,), "G", _summed_up(terms), wide, traced=False, function="gelu")
+            bent: dict[str, Any] = {"traced": False, "function": config.head_activation}
+            x = rows.add("transform.1", "activation", (x,), "G", _summed_up(terms), wide, **bent)
             x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False, width=wide[1])
             terms = _with_bias(config, "logits", r"\hat G", r"E^{\top}", "c")
             rows.add("logits", "linear", (x,), "y", terms, axes, module="logits", tied=True)

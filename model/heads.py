@@ -14,14 +14,14 @@ from model.tap import Tap
 class MaskedWordNetwork(Encoder):
     """Guess the hidden word at each position  (Devlin et al. 2019, section 3.1, task 1).
 
-    logits = LayerNorm(GELU(Z W + b)) Eᵀ + c: the guess, as wide as they, is compared with the rows of the matrix E.
+    logits = LayerNorm(act(Z W + b)) Eᵀ + c: the guess, as wide as they, is compared with the rows of the matrix E.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.transform = nn.Sequential(
             nn.Linear(config.d_model, config.embedded, "head" not in config.unbiased),
-            nn.GELU(),
+            activation_for(config.head_activation),
             norm_for(config, config.embedded),
         )
         self.logits = nn.Linear(config.embedded, config.vocab_size, "logits" not in config.unbiased)

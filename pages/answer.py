@@ -17,6 +17,7 @@ from pages.ui.sections.answers import all_probabilities, guesses, more_and_less,
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
 from pages.ui.sections.sentence_vector import instead_of_an_answer
+from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read
 from pages.ui.sections.temperature import at_temperature
 from pages.ui.sections.who_wrote import who_wrote
@@ -214,7 +215,8 @@ class Answer(Page):
         size = f"{sum(weight.numel() for weight in self.pipeline.network.parameters()):,}"
         name = "checkpoint" if self.choice.checkpoint else self.pipeline.name
         rule = how_sure() if name == "digits" else ""
-        st.info(f"{text(f'trained_{name}', size=size)}\n\n{rule}", icon=":material/school:")
+        said = " ".join([text(f"trained_{name}", size=size), *shared_weights(self.config, "counted")])
+        st.info(f"{said}\n\n{rule}", icon=":material/school:")
 
     def challenge(self) -> None:
         """A question to be guessed first: does the answer turn without the head that Home watches? What if shows it."""

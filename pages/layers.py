@@ -23,6 +23,7 @@ from pages.ui.runs.measure import of_both
 from pages.ui.runs.worked_out import BEST, best_words, plane
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.sentence_vector import of_input
+from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.sections.working import FEW, MOST, terms
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
@@ -57,7 +58,13 @@ class Layers(Page):
     def numbered(self) -> Axis:
         return Axis(word("axis_number"), [str(number) for number in range(len(self.states))])
 
+    @property
+    def purpose(self) -> str:
+        return "layers.purpose_shared" if shared_weights(self.config) else super().purpose
+
     def above(self) -> None:
+        for said in shared_weights(self.config, "differs"):
+            st.caption(said)
         if len(self.tokens) == 1:
             st.info(text("one_token"), icon=":material/info:")
 

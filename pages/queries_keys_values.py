@@ -16,6 +16,7 @@ from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.text import texts_of
 
 PREFIX = "layers.{l}.attention."
@@ -88,7 +89,8 @@ class QueriesKeysValues(Page):
     def matrices(self) -> None:
         """The slices of W_Q, W_K and W_V that belong to the chosen head."""
         d_model, d_k = self.config.d_model, self.config.d_k
-        st.markdown(text("about_weights", head=self.head + 1, heads=self.config.heads, d_model=d_model, d_k=d_k))
+        about = text("about_weights", head=self.head + 1, heads=self.config.heads, d_model=d_model, d_k=d_k)
+        st.markdown(" ".join([about, *shared_weights(self.config)]))
         attention = self.pipeline.network.layers[self.choice.layer].attention
         for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
             weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), self.config.heads, self.head)

@@ -37,6 +37,7 @@ from pages.ui.figures.theme import font_size, letters
 from pages.ui.frame.note_code import source, told_gap
 from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
+from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.link import select
 from pages.ui.text import literal
 from pages.ui.text.numbers import written
@@ -116,16 +117,15 @@ class ShapesAndCost(Page):
         with columns[1]:
             shown = [word(f"column_{name}") for name in WALK[about]]
             show_table("steps", rows, hide_index=False, height=420, column_order=shown)
-            st.markdown(
-                text(
-                    "read_steps",
-                    steps=len(steps),
-                    N=config.layers,
-                    parameters=f"{sum(step.times * step.parameters.number for step in steps):,}",
-                    work=f"{sum(step.times * step.multiply_adds.number for step in steps):,}",
-                    bytes=in_bytes(sum(step.times * step.bytes.number for step in steps)),
-                )
+            read = text(
+                "read_steps",
+                steps=len(steps),
+                N=config.layers,
+                parameters=f"{sum(step.sets * step.parameters.number for step in steps):,}",
+                work=f"{sum(step.times * step.multiply_adds.number for step in steps):,}",
+                bytes=in_bytes(sum(step.times * step.bytes.number for step in steps)),
             )
+            st.markdown(" ".join([read, *shared_weights(config, "counted")]))
             with st.container(border=True, key="working.cost"):
                 st.markdown(f"**{word('hand_step')}**")
                 self.step_by_hand(steps, config)
@@ -154,7 +154,7 @@ class ShapesAndCost(Page):
         else:
             st.markdown(text(f"hand_{'no_product' if step.bytes.number else 'view'}"))
         if step.key.startswith("layers."):
-            st.markdown(text("hand_times", N=config.layers))
+            st.markdown(" ".join([text("hand_times", N=config.layers), *shared_weights(config, "counted")]))
 
     def show_parameters(self) -> None:
         config = encoder_settings(self).config
@@ -173,6 +173,8 @@ class ShapesAndCost(Page):
             self.picture("parameters", figure, sentence, still=True)
             verdict = "equal" if real == whole else "differs"
             st.markdown(text(f"check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
+            for said in shared_weights(config, "counted"):
+                st.caption(said)
         with columns[1]:
             layer = layer_parameters(config)
             sums = [text("pair", name=word(f"layer_{name}"), text=part) for name, part in layer.items()]

@@ -18,6 +18,7 @@ from pages.ui.page import Page
 from pages.ui.sections.answers import guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
+from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.choice import MEASURES
 from pages.ui.state.link import select
 from pages.ui.text.numbers import decimal, signed
@@ -43,6 +44,8 @@ class WhatIf(Page):
             head_laboratory(self)
 
     def above(self) -> None:
+        for said in shared_weights(self.config, "changed"):
+            st.caption(said)
         place, hidden = clickable_words(self)
         self.lab, self.truth = Experiment.on(self, place), hidden.get(place)
         if not self.story:

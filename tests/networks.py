@@ -45,6 +45,10 @@ CONFIGS: dict[str, EncoderConfig] = {
         vocab_size=300, head="masked-word",
     ),
     "gated words with biases": EncoderConfig(32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100),
+    "shared layers": EncoderConfig(
+        64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
+        segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",
+    ),
     "distilled patches": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",

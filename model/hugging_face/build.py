@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from model.config import ConfigError, EncoderConfig
+from model.encoder import Encoder
 from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
@@ -18,15 +19,20 @@ from model.hugging_face.images import CheckpointImageReader
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
+from model.shared import set_of, share
 
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.
 MOST = {
-    "d_model": 8192, "heads": 256, "layers": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
+    "d_model": 8192, "heads": 256, "layers": 128, "groups": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
     "vocab_size": 1_000_000, "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
 }  # fmt: skip
 MAY_BE_0 = ("segments", "d_embedding")
 #: By the reason of a ConfigError: what must be divided, and by what.
-DIVIDE = {"heads_do_not_divide": ("d_model", "heads"), "patches_do_not_fit": ("image_size", "patch_size")}
+DIVIDE = {
+    "heads_do_not_divide": ("d_model", "heads"),
+    "patches_do_not_fit": ("image_size", "patch_size"),
+    "groups_do_not_divide": ("layers", "groups"),
+}
 #: For these reasons a checkpoint's answer cannot be computed; its stages can.
 OF_THE_ANSWER = ("architecture", "answer_setting", "tensor_untied")
 NO_ANSWER = Head("none")
@@ -87,6 +93,7 @@ def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: H
         network = network_for(config)
     weights = _renamed(folder, network, family, head, _positions_in_front(folder, family, theirs))
     network.load_state_dict(weights, strict=False, assign=True)
+    share(network.layers, config.groups)
     if config.head == "masked-word":
         network.logits.weight = network.embedding.E.weight
     return Pipeline(folder.name, network, _reader(folder, config, _labels(theirs, config)))
@@ -149,7 +156,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
-    if settings.get("d_embedding") == settings["d_model"]:  # then nothing widens it
+    if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
         settings["d_embedding"] = 0
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
@@ -162,6 +169,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
     try:
         settings |= {"head": kind, "pooler": head.pooler, "distillation_head": head.distillation}
+        if head.own_activation:
+            settings["head_activation"] = settings["activation"]
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
         if error.reason not in DIVIDE:
@@ -219,13 +228,13 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 # -- the weights ---------------------------------------------------------------------------------------------------
 
 
-def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
+def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
     found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     weights: dict[str, Tensor] = {}
     for key, wanted in network.named_parameters():  # one that is used twice is named once
-        theirs = _their_name(key, family, head, prefix)
+        theirs = _their_name(key, family, head, prefix, network.config)
         stored = found.pop(theirs, None) or found.pop(theirs.removeprefix(prefix), None)  # some stand without it
         if stored is None:
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=theirs)
@@ -249,7 +258,7 @@ def _renamed(folder: Folder, network: nn.Module, family: Family, head: Head, in_
     for name, stored in found.items():
         if key := head.copies.get(name):
             if stored.shape != weights[key].shape or not torch.equal(stored.read().float(), weights[key]):
-                other = _their_name(key, family, head, prefix)
+                other = _their_name(key, family, head, prefix, network.config)
                 raise CheckpointError("tensor_untied", folder=folder.name, tensor=name, other=other)
         elif head is NO_ANSWER and prefix and not name.startswith(prefix):
             continue  # of an answer that is not computed
@@ -282,19 +291,20 @@ def _modern(name: str) -> str:
     return name
 
 
-def _their_name(key: str, family: Family, head: Head, prefix: str) -> str:
+def _their_name(key: str, family: Family, head: Head, prefix: str, config: EncoderConfig) -> str:
     """What a parameter of ours is called in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
     parts = key.split(".")
     layer = parts[1] if parts[0] == "layers" else ""
+    group = str(set_of(int(layer), config.layers, config.groups)) if layer else ""
     row = key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key
     module, _, last = row.rpartition(".")
     if module == "labels":  # what says of each whether it is true stands where the classes do
         module, row = "logits", f"logits.{last}"
     for names, before in ((head.names, ""), (family.names, prefix)):
         if row in names:
-            return (before + names[row]).replace("{l}", layer)
+            return (before + names[row]).replace("{l}", layer).replace("{g}", group)
         if module in names:
-            return (before + names[module]).replace("{l}", layer) + f".{last}"
+            return (before + names[module]).replace("{l}", layer).replace("{g}", group) + f".{last}"
     raise KeyError(key)
 
 

@@ -1,6 +1,7 @@
 """How each family of Hugging Face checkpoints writes down what we call an Encoder: one table for each.
 
-Left stand our names, right theirs; {l} is the number of a layer. A name of a module stands for its weight and its bias.
+Left stand our names, right theirs; {l} is the number of a layer, {g} that of its group. A name of a module stands for
+its weight and its bias.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ class Head:
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
+    own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
     copies: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
@@ -52,6 +54,7 @@ class Family:
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     laid_out: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
+    always_widened: bool = False  # there is a W_E even where d_E = d_model
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
@@ -71,7 +74,7 @@ BERT_GUESSES = Head(
         "cls.predictions.decoder.weight": "embedding.E.weight",
         "cls.predictions.decoder.bias": "logits.bias",
     },
-    only={"hidden_act": ("gelu", "gelu_python")},
+    own_activation=True,
 )
 
 
@@ -197,6 +200,53 @@ ELECTRA = replace(
     unread=("*position_ids", "discriminator_predictions.*"),
 )
 
+ALBERT_GUESSES = Head(
+    "masked-word",
+    names={
+        "transform.0": "predictions.dense",
+        "transform.2": "predictions.LayerNorm",
+        "logits.bias": "predictions.bias",
+    },
+    copies={"predictions.decoder.weight": "embedding.E.weight", "predictions.decoder.bias": "logits.bias"},
+    own_activation=True,
+)
+
+#: One set of weights for all layers, and a narrow embedding  (Lan et al. 2020, section 3.1).
+ALBERT = replace(
+    BERT,
+    prefix="albert",
+    settings={**BERT.settings, "d_embedding": "embedding_size", "groups": "num_hidden_groups"},
+    only={**BERT.only, "inner_group_num": (1,)},
+    names={
+        **{ours: theirs for ours, theirs in BERT.names.items() if not ours.startswith("layers.")},
+        "embedding.W_E": "encoder.embedding_hidden_mapping_in",
+        **{
+            f"layers.{{l}}.{ours}": f"encoder.albert_layer_groups.{{g}}.albert_layers.0.{theirs}"
+            for ours, theirs in {
+                "attention.W_Q": "attention.query",
+                "attention.W_K": "attention.key",
+                "attention.W_V": "attention.value",
+                "attention.W_O": "attention.dense",
+                "norm_1": "attention.LayerNorm",
+                "ffn.W_1": "ffn",
+                "ffn.W_2": "ffn_output",
+                "norm_2": "full_layer_layer_norm",
+            }.items()
+        },
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": ALBERT_GUESSES,
+        "ForPreTraining": ALBERT_GUESSES,
+        "ForSequenceClassification": Head(
+            "classifier", names={"pooler.0": "albert.pooler", "logits": "classifier"}, pooler="tanh"
+        ),
+        **OF_TOKENS,
+    },
+    unread=("*position_ids", "*pooler.*", "sop_classifier.*"),
+    always_widened=True,
+)
+
 DISTILBERT = Family(
     prefix="distilbert",
     settings={
@@ -233,7 +283,7 @@ DISTILBERT = Family(
                 "logits.bias": "vocab_projector.bias",
             },
             copies={"vocab_projector.weight": "embedding.E.weight"},
-            only={"activation": ("gelu", "gelu_python")},
+            own_activation=True,
         ),
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "pre_classifier", "logits": "classifier"}, pooler="relu"
@@ -307,6 +357,7 @@ FAMILIES: dict[str, Family] = {
     "camembert": ROBERTA,
     "distilbert": DISTILBERT,
     "electra": ELECTRA,
+    "albert": ALBERT,
     "vit": VIT,
     "deit": DEIT,
     "ernie": ERNIE,

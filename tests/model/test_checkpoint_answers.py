@@ -10,30 +10,34 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers.pre_tokenizers import ByteLevel
 
+from model.cost import parameters, total
+from model.edits import head_off
 from model.hugging_face import CheckpointError, load_folder
 from model.hugging_face.span import best_span
 from model.pipeline import Pooled
 from tests.model.test_checkpoints import ROUND as ROUND_NAMES
 from tests.model.test_checkpoints import answer_of, rewritten, write_tokenizer
 
-WORDS = ("Bert", "Ernie", "MegatronBert", "Electra", "DistilBert", "Roberta", "RobertaPreLayerNorm", "Data2VecText")
+WORDS = (
+    "Bert", "Ernie", "MegatronBert", "Electra", "DistilBert", "Roberta", "RobertaPreLayerNorm", "Data2VecText",
+    "Albert",
+)  # fmt: skip
 ROUND = ("Roberta", "RobertaPreLayerNorm", "Data2VecText")
 HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 BENDS = ("gelu", "relu", "silu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "swish", "gelu_python")
 SENTENCES = ("the cat sat on a mat and it", "the dog slept [SEP] it rained by the door")
 #: What the suite runs: each family and each head at least once. With another range of seeds, as many as are wanted.
-FEW = [(family, HEADS[(i + 2 * j) % 5], i + 8 * j) for j in (0, 1, 2) for i, family in enumerate(WORDS)]
+FEW = [(family, HEADS[(i + 2 * j) % 5], i + 9 * j) for j in (0, 1, 2) for i, family in enumerate(WORDS)]
 
 
 def odd_settings(family: str, head: str, seed: int) -> dict:
     """Sizes that nobody uses, and an activation, each by its seed."""
     dice = np.random.default_rng(seed)
     heads, d_k = int(dice.integers(1, 6)), int(dice.integers(1, 9))
-    bend = "gelu" if head == "ForMaskedLM" and family not in ROUND else BENDS[seed % len(BENDS)]
     sizes = {
         "hidden_size": heads * d_k, "num_attention_heads": heads, "num_hidden_layers": int(dice.integers(1, 5)),
         "intermediate_size": int(dice.integers(1, 60)), "max_position_embeddings": int(dice.integers(24, 50)),
-        "hidden_act": bend,
+        "hidden_act": BENDS[seed % len(BENDS)],
     }  # fmt: skip
     if family == "DistilBert":
         theirs = ("dim", "n_heads", "n_layers", "hidden_dim", "max_position_embeddings", "activation")
@@ -41,8 +45,10 @@ def odd_settings(family: str, head: str, seed: int) -> dict:
     else:
         sizes |= {"layer_norm_eps": float(10.0 ** -dice.integers(3, 13))}
         sizes |= {"type_vocab_size": 1 if family in ROUND else int(dice.integers(2, 4))}
-    if family == "Electra":
+    if family in ("Electra", "Albert"):
         sizes["embedding_size"] = int(dice.integers(1, 40))
+    if family == "Albert":  # as many groups as divide the layers
+        sizes["num_hidden_groups"] = int(dice.choice([g for g in range(1, 5) if sizes["num_hidden_layers"] % g == 0]))
     if head in ("ForSequenceClassification", "ForTokenClassification"):
         sizes["num_labels"] = int(dice.integers(1, 7))
         sizes["problem_type"] = (None, "multi_label_classification", "regression")[seed % 3]
@@ -104,6 +110,47 @@ def pictures(seed: int) -> tuple[dict, np.ndarray]:
 def test_a_family_of_pictures_that_needs_no_more_is_theirs(head: str, seed: int, tmp_path: Path) -> None:
     settings, x = pictures(seed)
     assert differs(tmp_path, "ViTMSN", head, settings, x) < 1e-4
+
+
+# Layers that share their weights.
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_change_of_a_weight_reaches_all_layers_that_share_it_and_an_edit_of_a_run_only_one(
+    groups: int, tmp_path: Path
+) -> None:
+    settings = odd_settings("Albert", "ForMaskedLM", 0) | {
+        "num_hidden_layers": 4, "num_hidden_groups": groups, "hidden_size": 24, "num_attention_heads": 3,
+        "embedding_size": 16,
+    }  # fmt: skip
+    theirs = network_in(tmp_path, "Albert", "ForMaskedLM", settings)
+    pipeline = load_folder(tmp_path)
+    of = pipeline.network
+    assert sum(weight.numel() for weight in of.parameters()) == sum(weight.numel() for weight in theirs.parameters())
+    assert total(parameters(of.config)).number == sum(weight.numel() for weight in of.parameters())
+    of_group = range(4 // groups)
+    off = [pipeline(SENTENCES[0], [head_off(layer, 1) for layer in layers])["logits"] for layers in (of_group, [0])]
+    with torch.no_grad():
+        of.layers[0].attention.W_O.weight[:, 8:16] = 0
+    found = pipeline(SENTENCES[0])["logits"]
+    np.testing.assert_allclose(found, off[0], atol=1e-4)
+    assert not np.allclose(found, off[1], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"inner_group_num": 2}, "setting"),
+        ({"num_hidden_layers": 3, "num_hidden_groups": 2}, "not_divided"),
+        ({"num_hidden_groups": 0}, "size"),
+    ],
+)
+def test_layers_that_share_otherwise_are_refused_by_name(settings: dict, reason: str, tmp_path: Path) -> None:
+    network_in(tmp_path, "Albert", "Model", odd_settings("Albert", "Model", 0))
+    rewritten(tmp_path, **settings)
+    with pytest.raises(CheckpointError) as raised:
+        load_folder(tmp_path)
+    assert raised.value.reason == reason and list(settings)[-1] in str(raised.value)
 
 
 # Folders as they are found: written long ago, by other libraries, or with half of what ours would write.

@@ -49,7 +49,8 @@ def configs(draw: st.DrawFn) -> EncoderConfig:
     return EncoderConfig(
         d_model=d_model,
         heads=heads,
-        layers=draw(st.integers(1, 4)),
+        layers=(each := draw(st.integers(1, 4))) * (groups := draw(st.integers(0, 3))) or each,
+        groups=groups,
         d_ff=draw(st.integers(1, 300)),
         activation=draw(st.sampled_from(["relu", "gelu"])),
         norm_first=draw(st.booleans()),
@@ -65,7 +66,7 @@ def configs(draw: st.DrawFn) -> EncoderConfig:
         head=head,
         classes=draw(st.integers(1, 20)),
         ffn=draw(st.sampled_from(["plain", "gated"])),
-        first_norm=draw(st.booleans()),
+        first_norm=groups > 0 or draw(st.booleans()),
         unbiased=tuple(draw(st.sets(st.sampled_from(["attention", "ffn", "norm", "head", "logits"])))),
     )
 
@@ -80,6 +81,11 @@ SMALL = {
     )
     for kind, head in INPUTS_AND_HEADS
     for norm_first in (False, True)
+} | {
+    f"{groups} sets of weights": EncoderConfig(
+        d_model=12, heads=3, layers=4, d_ff=20, groups=groups, max_len=9, vocab_size=31, head="masked-word"
+    )
+    for groups in (1, 2)
 }  # fmt: skip
 SMALL["words, unscaled"] = replace(SMALL["words, none, post-norm"], scale_embedding=False)
 SMALL["patches, one channel"] = replace(SMALL["patches, classifier, pre-norm"], channels=1)
@@ -349,13 +355,13 @@ def test_letters_and_numbers_of_a_shape_agree(config: EncoderConfig) -> None:
 def test_the_walk_goes_through_every_recorded_quantity_in_order(config: EncoderConfig) -> None:
     n = length(config)
     _, values = record(small_network(config), an_input(config, n))
-    recorded = [key for key in values if not key.startswith("layers.1.")]
+    recorded = [key for key in values if not key.startswith("layers.") or key.startswith("layers.0.")]
     assert [step.key for step in shape_walk(config, n) if step.traced] == recorded
 
 
 @small
 def test_each_step_reads_what_it_says(config: EncoderConfig) -> None:
-    config = replace(config, layers=1)  # so that the layer which stands for all is also the last
+    config = replace(config, layers=1, groups=0)  # so that the layer which stands for all is also the last
     network, outputs = small_network(config), observed(config, 2)
     steps = {step.key: step for step in shape_walk(config, length(config), batch=2)}
     for step in steps.values():
@@ -385,7 +391,7 @@ def test_each_step_reads_what_it_says(config: EncoderConfig) -> None:
 def test_steps_add_up_to_the_whole(config: EncoderConfig) -> None:
     n, batch = length(config), 3
     steps = shape_walk(config, n, batch)
-    assert sum(step.times * step.parameters.number for step in steps) == total(parameters(config)).number
+    assert sum(step.sets * step.parameters.number for step in steps) == total(parameters(config)).number
     assert (
         sum(step.times * step.multiply_adds.number for step in steps) == batch * total(multiply_adds(config, n)).number
     )
@@ -420,7 +426,7 @@ def test_a_step_is_the_graphs_quantity(config: EncoderConfig) -> None:
 @small
 def test_what_stands_for_all_layers_costs_what_each_of_them_does(config: EncoderConfig) -> None:
     n = length(config)
-    one, three = (shape_walk(replace(config, layers=layers), n) for layers in (1, 3))
+    one, three = (shape_walk(replace(config, layers=layers, groups=0), n) for layers in (1, 3))
     for a, b in zip(one, three, strict=True):
         assert (a.key, a.reads, a.output, a.parameters) == (b.key, b.reads, b.output, b.parameters)
         assert b.times == (3 if b.key.startswith("layers.") else 1)

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import layer_norm, linear, softmax
 
 from model import Edit, EditError, examples, load
-from model.edits import MOST_EDITS, OPERATIONS, Operation, operations_at
+from model.edits import MOST_EDITS, OPERATIONS, Operation, head_off, operations_at
 from model.pipeline import Pipeline
 from model.sublayers import activation_for
 from model.trace import recorded
@@ -142,7 +142,9 @@ def test_a_head_off_is_the_network_with_its_rows_of_W_O_zero(name: str) -> None:
         without.layers[layer].attention.W_O.weight[:, head * d_k : (head + 1) * d_k] = 0
         expected = without(*whole.reader.read(example(name)).inputs)[0].numpy()
     last = trace_of(name).keys()[-1]  # the logits, or Z where there is no head
-    after = run(name, Edit(f"layers.{layer}.attention.heads", "zero", head=head))[last]
+    attention = whole.network.layers[layer].attention
+    alike = [i for i, one in enumerate(whole.network.layers) if one.attention.W_O.weight is attention.W_O.weight]
+    after = run(name, *(head_off(i, head) for i in alike))[last]
     np.testing.assert_allclose(after, expected, atol=1e-5 * max(1, np.abs(expected).max()))
     assert not np.allclose(after, trace_of(name)[last], atol=1e-5)
 

@@ -99,7 +99,8 @@ def test_all_layers_are_alike_but_for_the_first_norm_of_some(of: Graph) -> None:
     for quantity in of:
         assert quantity.row.replace("{l}", str(quantity.layer)) == quantity.key
         if quantity.layer:
-            alike = replace(first[quantity.row], key=quantity.key, reads=quantity.reads, module=quantity.module)
+            own = {name: getattr(quantity, name) for name in ("key", "reads", "module", "tied")}
+            alike = replace(first[quantity.row], **own)
             assert quantity == alike
 
 

@@ -17,6 +17,7 @@ from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import hedge
 from pages.ui.runs.measure import Measure, widest
 from pages.ui.sections.answers import probabilities
+from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state import sketch
 from pages.ui.state.link import select
 from pages.ui.text import class_label, literal, plain, t
@@ -50,7 +51,7 @@ def whole(view: View, place: int) -> None:
         if box.page == "translation":
             select(panel="inside", block=block_of(box))
         go_to(box.page)
-    st.caption(t("home.diagram_help", **words))
+    st.caption(" ".join([t("home.diagram_help", **words), *shared_weights(trace.config)]))
     if isinstance(trace, TranslationTrace):
         right = {"m": len(trace.target_tokens), "M": trace.graph.layers("decoder."), "layer": layer + 1}
         st.caption(t("home.decoder_help", **right))
