@@ -498,10 +498,42 @@ class _Desk:
 
     # Attention.
 
+    def _rotate(self, quantity: Quantity, cell: Cell) -> Working:
+        """Two numbers of a row as a point, turned: one times the cosine, less or plus the other times the sine."""
+        (head, place, column), read = cell, self.graph[quantity.reads[0]]
+        speeds, base = self._attention_of(quantity).speeds, self.trace.config.base_of(quantity.layer or 0)
+        half = len(speeds)
+        pair, minus = column % half, column < half
+        points = [(head, place, one) for one in (column, column + half if minus else column - half)]
+        x, y = (float(self._values(read.key, at)) for at in points)
+        turn = place * float(speeds[pair])
+        value = x * math.cos(turn) + (-y if minus else y) * math.sin(turn)
+
+        divisor = f"{base ** (pair / half):.9g}"
+        below = rf"{base:.9g}^{{{2 * pair}/{2 * half}}}"
+        fractions = " = ".join(rf"\frac{{{place}}}{{{of}}}" for of in (below, divisor))
+        angle = self._line(r"\varphi", fractions, rounded(place / float(divisor)))
+        cos, sin = (
+            self._line(rf"\{name}\varphi", rf"\{name}({number(angle)})", rounded(getattr(math, name)(angle)))
+            for name in ("cos", "sin")
+        )
+        one, other = (self._read(read.key, at, through=False)[0] for at in points)
+        sign = "-" if minus else "+"
+        right = rf"{_written(read, points[0])} \cos\varphi {sign} {_written(read, points[1])} \sin\varphi"
+        expression = rf"{number(one)} \cdot {operand(cos)} {sign} {operand(other)} \cdot {operand(sin)}"
+        shown = rounded(one * cos + (-other if minus else other) * sin)
+        return self._found(quantity, cell, right, expression, shown, value, tuple((read.key, at) for at in points))
+
+    def _attention_of(self, quantity: Quantity) -> nn.Module:
+        return self.network.get_submodule(quantity.key.rpartition(".")[0])
+
     def _mask(self, quantity: Quantity, cell: Cell) -> Working:
         _, i, j = cell
-        read = quantity.reads[0]
-        # The only mask of these networks: while it writes, a decoder sees nothing of its own that comes later.
+        read, window = quantity.reads[0], quantity.window
+        if window is not None and abs(i - j) > window:
+            right = rf"-\infty \quad (\lvert {i + 1} - {j + 1} \rvert > {window})"
+            return self._found(quantity, cell, right, "", -math.inf, -math.inf, lit=())
+        # While it writes, a decoder sees nothing of its own that comes later.
         if quantity.key.startswith("decoder.") and ".attention." in quantity.key and j > i:
             right = rf"-\infty \quad ({j + 1} > {i + 1})"
             return self._found(quantity, cell, right, "", -math.inf, -math.inf, lit=())

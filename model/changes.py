@@ -31,6 +31,8 @@ from model.edits import (
 from model.graph import Graph, Quantity
 
 MOST_SEEDS = 2**31
+#: What decides where a token looks, and nothing else.
+BEFORE_WEIGHTS = ("Q", "K", "Q_rotated", "K_rotated", "scores", "scaled", "masked")
 _DEFAULTS = {field.name: field.default for field in fields(Edit) if field.name not in ("key", "operation")}
 
 
@@ -80,7 +82,7 @@ def _bind(edit: Edit, run: Surroundings) -> list[Change]:
 
 def _hide_everywhere(edit: Edit, run: Surroundings) -> list[Change]:
     """Hide a removed token from all that could look at it."""
-    side = edit.key.removesuffix("embedding.sum")
+    side = "decoder." if edit.key.startswith("decoder.") else ""
     masks = [quantity for quantity in run.graph if quantity.operation == "mask" and side_looked_at(quantity) == side]
     return [_change(Edit(quantity.key, "hide", looked_at=edit.token), quantity, run, edit) for quantity in masks]
 
@@ -186,12 +188,12 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
     if change.key == graph.Z and (read := graph.config.tokens_read):
         return None if tokens & {None, *range(read)} else "unread"
     prefix, _, name = change.key.rpartition(".")
-    if name not in ("Q", "K", "scores", "scaled", "masked") or OPERATIONS[edit.operation].hides:
+    if name not in BEFORE_WEIGHTS or OPERATIONS[edit.operation].hides:
         return None
     touched = [slice(None) if place is None else [place] for place in (edit.head, edit.token, edit.looked_at)]
     if edit.operation == "swap":
         touched[1] = sorted(token for token in tokens if token is not None)
-    if name == "K":  # its tokens are those that are looked at
+    if name.startswith("K"):  # its tokens are those that are looked at
         touched = [touched[0], slice(None), touched[1]]
     may_look = values[f"{prefix}.masked"][0] != HIDDEN
     chooses = may_look & (may_look.sum(-1, keepdim=True) > 1)

@@ -39,7 +39,11 @@ class EncoderConfig:
     dropout: float = 0.1
 
     input: Literal["words", "patches", "flat"] = "words"
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    positions: Literal["sinusoidal", "learned", "rotary"] = "sinusoidal"  # rotary: none is added, queries and keys turn
+    rotary_base: float = 10_000.0  # the numbers c and c + d_k/2 of a query or a key turn by place / base^(2c/d_k)
+    local: tuple[int, ...] = ()  # rotary: the layers, from 0, in which a token looks no further than `window` places
+    window: int = 0
+    local_base: float = 10_000.0  # as `rotary_base`, in those layers
     max_len: int = 64  # words: the longest sentence, [CLS] and [SEP] included
     vocab_size: int = 1000
     scale_embedding: bool = True  # words: E[x] · √d_model
@@ -74,6 +78,12 @@ class EncoderConfig:
             raise ConfigError("groups_share_all", groups=self.groups)
         if self.positions == "sinusoidal" and self.embedded % 2:
             raise ConfigError("odd_d_model", d_model=self.embedded)
+        if self.positions == "rotary" and (self.d_k % 2 or self.input != "words"):
+            raise ConfigError("rotary_needs_pairs_of_words", d_k=self.d_k, input=self.input)
+        if self.local and (
+            self.positions != "rotary" or self.window < 0 or not set(self.local) <= {*range(self.layers)}
+        ):
+            raise ConfigError("no_such_window", local=self.local, window=self.window)
         if self.image_size % self.patch_size:
             raise ConfigError("patches_do_not_fit", image=self.image_size, patch=self.patch_size)
         if self.input == "flat" and self.channels > 1:
@@ -99,6 +109,14 @@ class EncoderConfig:
     def d_k(self) -> int:
         """Width of one head: d_model / h."""
         return self.d_model // self.heads
+
+    def window_of(self, layer: int) -> int | None:
+        """How many places away a token may look in a layer, from 0; None: everywhere."""
+        return self.window if layer in self.local else None
+
+    def base_of(self, layer: int) -> float:
+        """What sets how fast queries and keys turn in a layer, from 0."""
+        return self.local_base if layer in self.local else self.rotary_base
 
     @property
     def sets(self) -> int:

@@ -266,8 +266,8 @@ def _has_tokens(quantity: Quantity, graph: Graph) -> bool:
     return any(PARTS.get(axis) == "token" for axis in quantity.axes) and is_written_before(quantity, graph)
 
 
-def _is_embedded(quantity: Quantity, _graph: Graph) -> bool:
-    return quantity.key.endswith("embedding.sum")
+def _is_embedded(quantity: Quantity, graph: Graph) -> bool:
+    return quantity.key in (graph.embedded, "decoder.embedding.sum")
 
 
 def _is_fixed_positions(quantity: Quantity, graph: Graph) -> bool:
@@ -290,8 +290,9 @@ def _is(*operations: str) -> Callable[[Quantity, Graph], bool]:
     return lambda quantity, _graph: quantity.operation in operations
 
 
-def _is_causal_mask(quantity: Quantity, _graph: Graph) -> bool:
-    return quantity.operation == "mask" and side_looked_at(quantity) == "decoder."
+def _hides_something(quantity: Quantity, graph: Graph) -> bool:
+    """Whether it is a mask that hides something, in this layer or in others like it."""
+    return quantity.operation == "mask" and (side_looked_at(quantity) == "decoder." or bool(graph.config.local))
 
 
 def _is_own_mask(quantity: Quantity, _graph: Graph) -> bool:
@@ -348,8 +349,8 @@ OPERATIONS: dict[str, Operation] = {
         lambda value, here: _masked(value, torch.ones(value.shape[-2:], dtype=torch.bool), here), _is("mask"),
         hides=True, lawful=True,
     ),
-    # a decoder without its mask: a word may look at those that are written later
-    "unmasked": Operation(lambda value, here: here.read, _is_causal_mask, narrowed_by=("head",), reads=0, lawful=True),
+    # without the mask of a decoder, or of layers that look no further than a window
+    "unmasked": Operation(lambda value, here: here.read, _hides_something, narrowed_by=("head",), reads=0, lawful=True),
     # positions in another order, or each token at the place so many further on (round the table)
     "shuffle": Operation(_shuffle, _is_fixed_positions, takes=("seed",), lawful=False),
     "shift": Operation(
@@ -360,8 +361,8 @@ OPERATIONS: dict[str, Operation] = {
     "sinusoidal": Operation(_sinusoidal, _is_even, lawful=False),
     # the sum without what stood there before: the sub-layer's output alone
     "without": Operation(lambda value, here: here.read, _is_sum, reads=1, lawful=False),
-    # LayerNorm hands on what it reads
-    "bypass": Operation(lambda value, here: here.read, _is("norm"), reads=0, lawful=False),
+    # LayerNorm, or a turn by the place, hands on what it reads
+    "bypass": Operation(lambda value, here: here.read, _is("norm", "rotate"), reads=0, lawful=False),
 }  # fmt: skip
 
 

@@ -56,8 +56,9 @@ class Embedding(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         positions = SinusoidalPositions if config.positions == "sinusoidal" else LearnedPositions
+        added = config.positions != "rotary"  # there a place is nothing that is added
         self.tokens = Tap()
-        self.positions = positions(config.embedded, config.max_tokens)
+        self.positions: nn.Module = positions(config.embedded, config.max_tokens) if added else None
         self.sum = Tap()
         self.norm = norm_for(config, config.embedded) if config.embedding_norm else nn.Identity()
 
@@ -67,8 +68,9 @@ class Embedding(nn.Module):
 
     def forward(self, x: Tensor, segments: Tensor | None = None) -> Tensor:
         tokens = self.tell_apart(self.tokens(self.look(x)), segments)
-        positions = self.place(x, tokens.size(1))
-        return self.widen(self.norm(self.sum(tokens + positions)))
+        if self.positions is not None:
+            tokens = tokens + self.place(x, tokens.size(1))
+        return self.widen(self.norm(self.sum(tokens)))
 
     def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
         """The tokens, with what says which sentence each belongs to where the input can be two."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from model.config import EncoderConfig
 from model.embedding import embedding_for
 from model.gated import GatedFeedForward
+from model.rotary import RotaryAttention
 from model.shared import share
 from model.sublayers import FeedForward, MultiHeadAttention, norm_for
 from model.tap import Tap
@@ -20,11 +21,11 @@ class EncoderLayer(nn.Module):
     With `norm_first`, the variant of most later models: x + Attention(LayerNorm(x)), and so on.
     """
 
-    def __init__(self, config: EncoderConfig, first: bool = False) -> None:
+    def __init__(self, config: EncoderConfig, layer: int = 0) -> None:
         super().__init__()
         self.norm_first = config.norm_first
-        self.attention = attention_for(config)
-        bare = first and config.norm_first and not config.first_norm
+        self.attention = attention_for(config, layer)
+        bare = not layer and config.norm_first and not config.first_norm
         self.add_1, self.norm_1 = Tap(), nn.Identity() if bare else norm_for(config)
         self.ffn = ffn_for(config)
         self.add_2, self.norm_2 = Tap(), norm_for(config)
@@ -48,7 +49,7 @@ class Encoder(nn.Module):
         self.config = config
         self.embedding = embedding_for(config)
         self.dropout = nn.Dropout(config.dropout)
-        self.layers = nn.ModuleList(EncoderLayer(config, layer == 0) for layer in range(config.layers))
+        self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.layers))
         share(self.layers, config.groups)
         self.norm = norm_for(config) if config.final_norm else nn.Identity()
 
@@ -74,9 +75,12 @@ def causal_mask(n: int) -> Tensor:
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
-def attention_for(config: EncoderConfig) -> MultiHeadAttention:
-    """The attention that fits the configuration."""
-    return MultiHeadAttention(config.d_model, config.heads, "attention" not in config.unbiased)
+def attention_for(config: EncoderConfig, layer: int) -> MultiHeadAttention:
+    """The attention of a layer, from 0, that fits the configuration."""
+    bias = "attention" not in config.unbiased
+    if config.positions == "rotary":
+        return RotaryAttention(config.d_model, config.heads, config.base_of(layer), config.window_of(layer), bias)
+    return MultiHeadAttention(config.d_model, config.heads, bias)
 
 
 def ffn_for(config: EncoderConfig) -> FeedForward:

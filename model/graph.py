@@ -34,6 +34,7 @@ RULES = {
     "times": "im,im->im",  # ⊙: the product of the two that it reads, number by number
     "norm": "...m,o,o->...o",  # LayerNorm, of a row
     "split": "i(hc)->hic",  # d_model into h heads of d_k
+    "rotate": "him->hic",  # two numbers of a row, as a point that turns with the place
     "scores": "hic,hjc->hij",  # Q Kᵀ
     "mask": "...m->...m",  # −∞ where a query may not look
     "softmax": "...m->...o",  # of a row
@@ -58,7 +59,8 @@ class Quantity:
     earlier quantity has the same matrix: E, which looks words up, or that of a layer which shares it. `rule` has the
     letters of what it reads, then of its matrix and its bias, and of itself (see model/rule.py). `terms` are how its
     equation writes them; where `of` has no formula for its operation, the one term is all that is right of the equals
-    sign. An `aside` is read by none: it is computed when somebody asks for it, by the method that its key ends with.
+    sign. `window`: of a mask, how far away a token may look; None: as far as it likes. An `aside` is read by none: it is
+    computed when somebody asks for it, by the method that its key ends with.
     """
 
     key: str
@@ -75,6 +77,7 @@ class Quantity:
     left: str | None = None  # LaTeX: what its equation says is equal, where that is not its symbol
     function: str = ""  # of an activation
     rule: str = ""
+    window: int | None = None
     aside: bool = False
 
     @property
@@ -97,6 +100,8 @@ class Quantity:
             case "norm":
                 shift = r" + \beta" * (len(sides(self.rule)[0]) > 2)
                 return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}"
+            case "rotate":  # by the angle of each pair: the point, and the same a quarter further
+                return rf"{one} \odot \cos\Theta + {one}^{{\perp}} \odot \sin\Theta"
             case "times":
                 return rf"{one} \odot {others[0]}"
             case "activation":
@@ -191,6 +196,11 @@ class Graph:
     def sublayer(self, prefix: str) -> Sublayer:
         """That whose own keys begin so: "decoder.layers.0.cross." Raises StopIteration where there is none."""
         return next(one for layer in self.sublayers_of.values() for one in layer if one.prefix == prefix)
+
+    @property
+    def embedded(self) -> str:
+        """The key of the tokens with all that is added to them before the layers."""
+        return "embedding.sum" if "embedding.sum" in self else "embedding.tokens"
 
     @property
     def norms(self) -> list[str]:
@@ -350,14 +360,18 @@ def _with_positions(
     axes, E_pos = (token, _width(config)), r"E_{pos}"
     table = f"{side}embedding.positions"
     learned = table if config.positions == "learned" else None
-    positions = rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned, left="")
     added = result  # what is added, or LayerNorm of it
     if config.d_embedding:
         added = r"\bar X_{\text{sum}}" if config.embedding_norm else r"X_{\text{sum}}"
     total = r"X_{\text{sum}}" if config.embedding_norm else added
-    terms = {tokens: embedded} | ({segments: "E_{seg}[s]"} if segments else {}) | {positions: E_pos}
-    rule = ",".join(["im"] * len(terms)) + "->im"
-    x = rows.add(f"{side}embedding.sum", "add", tuple(terms), total, tuple(terms.values()), axes, rule=rule)
+    terms = {tokens: embedded} | ({segments: "E_{seg}[s]"} if segments else {})
+    if config.positions != "rotary":
+        terms[rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned, left="")] = E_pos
+    x, rule = tokens, ",".join(["im"] * len(terms)) + "->im"
+    if len(terms) == 1:
+        total = embedded  # nothing is added
+    else:
+        x = rows.add(f"{side}embedding.sum", "add", tuple(terms), total, tuple(terms.values()), axes, rule=rule)
     if config.embedding_norm:
         x = rows.norm(f"{side}embedding.norm", x, added, total, token, width=_width(config))
     if config.d_embedding:
@@ -393,7 +407,8 @@ def _layers(
             if name == "ffn":
                 output = _ffn(rows, f"{here}ffn.", config, reads, read_as, token)
             else:
-                output = _attention(rows, f"{here}{name}.", config, reads, read_as, looked_at or reads, seen_as, token)
+                own = rows, f"{here}{name}.", config, layer
+                output = _attention(*own, reads, read_as, looked_at or reads, seen_as, token)
             found = "F" if name == "ffn" else "O"
             added = result if config.norm_first else rf"{written}_{{\text{{res}}}}"
             terms = written, found
@@ -409,12 +424,13 @@ def _layers(
     return x
 
 
-_MAY_LOOK = r"\begin{cases}\hat S_{ij} & i \text{ may look at } j\\ -\infty & \text{otherwise}\end{cases}"
+_LOOKS = r"i \text{ may look at } j"
+_MAY_LOOK = rf"\begin{{cases}}\hat S_{{ij}} & {_LOOKS}\\ -\infty & \text{{otherwise}}\end{{cases}}"
 _SOFTMAX = r"\operatorname{softmax}(M)_{ij} = \frac{e^{M_{ij}}}{\sum_{j'} e^{M_{ij'}}}"
 
 
 def _attention(
-    rows: _Rows, here: str, config: EncoderConfig, x: str, asks: str, memory: str, answers: str, token: str
+    rows: _Rows, here: str, config: EncoderConfig, layer: int, x: str, asks: str, memory: str, answers: str, token: str
 ) -> str:
     """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: how what Q comes from is written, and K and V."""
     side = "token" if here.endswith("cross.") else token  # whose tokens are looked at
@@ -422,11 +438,18 @@ def _attention(
         terms = _with_bias(config, "attention", source, f"W_{role}", f"b_{role}")
         whole = rows.product(f"{here}W_{role}", read, terms, (of, "d_model"), left=role)
         rows.add(f"{here}{role}", "split", (whole,), role, _summed_up(terms), ("head", of, "d_k"))
+    compared = {"Q": "Q", "K": "K"}  # what is compared -> how it is written
+    if config.positions == "rotary":
+        compared = {f"{role}_rotated": rf"\tilde {role}" for role in compared}
+        for key, symbol in compared.items():
+            rows.add(f"{here}{key}", "rotate", (f"{here}{key[0]}",), symbol, key[0], ("head", token, "d_k"))
     pairs = ("head", "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
-    rows.add(S, "scores", (f"{here}Q", f"{here}K"), "S", ("Q", "K"), pairs)
+    rows.add(S, "scores", tuple(f"{here}{key}" for key in compared), "S", tuple(compared.values()), pairs)
     rows.add(f"{here}scaled", "scale", (S,), r"\hat S", ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
-    rows.add(M, "mask", (f"{here}scaled",), "M", _MAY_LOOK, pairs, left="M_{ij}")
+    window = config.window_of(layer)
+    may_look = _MAY_LOOK if window is None else _MAY_LOOK.replace(_LOOKS, rf"\lvert i - j \rvert \le {window}")
+    rows.add(M, "mask", (f"{here}scaled",), "M", may_look, pairs, left="M_{ij}", window=window)
     rows.add(A, "softmax", (M,), "A", _SOFTMAX, pairs, "share", left="A_{ij}")
     head = r"\text{head}_i"
     heads = rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, ("A", "V"), ("head", token, "d_k"))

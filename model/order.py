@@ -7,10 +7,17 @@ import numpy as np
 from model.analysis import cosine_similarity
 from model.comparison import Pair, in_place_of
 from model.edits import Edit
+from model.graph import Graph
 from model.trace import Trace
 
-#: The change that takes away all that an encoder knows of order.
-WITHOUT_POSITIONS = Edit("embedding.positions", "zero")
+
+def without_positions(graph: Graph) -> tuple[Edit, ...]:
+    """The changes that take away all that an encoder knows of order."""
+    if graph.config.positions != "rotary":
+        return (Edit("embedding.positions", "zero"),)
+    layers = "layers.{l}.attention."
+    windows = (Edit(f"{layers}masked", "unmasked"),) if graph.config.local else ()
+    return Edit(f"{layers}Q_rotated", "bypass"), Edit(f"{layers}K_rotated", "bypass"), *windows
 
 
 def same_words(one: Sequence[str], other: Sequence[str]) -> list[Pair] | None:

@@ -1,9 +1,9 @@
 """A vector of the residual stream, a score, a logit: each as the sum of what every earlier part put into it.
 
-From the embedding to a query or a key all is sums, matrix products and LayerNorm. LayerNorm divides by the standard
-deviation of the whole vector; each deviation is held as it was in this run. That is the only approximation: what is
-left is linear, and the parts add up. They tell what a number is made of. What it would be without one of them is
-another question: the deviations would be others, and the layers behind would answer to it.
+From the embedding to a query or a key all is sums, matrix products, turns and LayerNorm. LayerNorm divides by the
+standard deviation of the whole vector; each deviation is held as it was in this run. That is the only approximation:
+what is left is linear, and the parts add up. They tell what a number is made of. What it would be without one of them
+is another question: the deviations would be others, and the layers behind would answer to it.
 
 `made_of` opens a part of an answer's lead further: attention into heads, a head into what it takes from each token, and
 that into the sources of that token, back to the words.
@@ -22,6 +22,7 @@ from torch import nn
 
 from model.analysis import softmax
 from model.graph import Graph, Quantity, Sublayer
+from model.rotary import turned
 from model.rule import EVERY
 from model.trace import Trace
 
@@ -115,6 +116,8 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     else:
         of_x = of_sum(trace, attention.reads, heads, asking)
     q, k = _projected(trace, Q, of_x, head), _projected(trace, K, of_memory, head)
+    if f"{Q}_rotated" in trace.graph:
+        q, k = _turned(trace, Q, q, head, asking), _turned(trace, K, k, head)
     scores = {(a, b): q[a] @ k[b].T for a in q for b in k}
     scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
     parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
@@ -401,6 +404,17 @@ def _projected(trace: Trace, key: str, parts: Sum, head: int) -> Sum:
     product, d_k = trace.graph[trace.graph[key].reads[0]], trace[key].shape[-1]
     projected = _linear(trace, product.module or "", parts, slice(head * d_k, (head + 1) * d_k))
     return _edited(trace, key, projected, {}, head=head)
+
+
+def _turned(trace: Trace, key: str, parts: Sum, head: int, tokens: slice = EVERY) -> Sum:
+    """The queries or the keys of one head, turned by their places: each part by itself, since turns are linear."""
+    speeds = trace.network.get_submodule(key.rpartition(".")[0]).speeds.double()
+    whole, (_, *shape) = {}, trace[key].shape
+    for name, part in parts.items():
+        at_places = np.zeros(shape)
+        at_places[tokens] = part
+        whole[name] = turned(torch.from_numpy(at_places), speeds).numpy()[tokens]
+    return _edited(trace, f"{key}_rotated", whole, {key: parts}, head=head)
 
 
 def _each_head(trace: Trace, quantity: Quantity) -> Sum:

@@ -26,11 +26,15 @@ class ScaledDotProductAttention(nn.Module):
     def forward(self, Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Tensor:
         """Q, K, V: (batch, head, token, d_k). mask: True where a query may look at a key."""
         Q, K, V = self.Q(Q), self.K(K), self.V(V)
-        scores = self.scores(Q @ K.mT)  # (batch, head, query, key)
+        scores = self.scores(self.compare(Q, K))  # (batch, head, query, key)
         scaled = self.scaled(scores / math.sqrt(Q.size(-1)))
         masked = self.masked(scaled if mask is None else scaled.masked_fill(~mask, -torch.inf))
         weights = self.weights(masked.softmax(dim=-1))
         return self.heads(weights @ V)  # (batch, head, query, d_k)
+
+    def compare(self, Q: Tensor, K: Tensor) -> Tensor:
+        """Q Kᵀ: how well each key fits each query."""
+        return Q @ K.mT
 
 
 class MultiHeadAttention(ScaledDotProductAttention):

@@ -41,9 +41,11 @@ CONFIGS: dict[str, EncoderConfig] = {
     "narrow words, added only": EncoderConfig(64, 4, 1, 128, d_embedding=24, vocab_size=200),
     "gated words": EncoderConfig(
         48, 4, 3, 80, activation="gelu", norm_first=True, final_norm=True, first_norm=False, ffn="gated",
-        unbiased=("attention", "ffn", "norm", "head"), positions="learned", scale_embedding=False, embedding_norm=True,
+        unbiased=("attention", "ffn", "norm", "head"), positions="rotary", rotary_base=500.0, local=(1, 2), window=2,
+        local_base=50.0, scale_embedding=False, embedding_norm=True,
         vocab_size=300, head="masked-word",
     ),
+    "turned words": EncoderConfig(24, 2, 2, 40, positions="rotary", rotary_base=30.0, segments=2, vocab_size=100),
     "gated words with biases": EncoderConfig(32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,

@@ -39,9 +39,14 @@ def plain(
     spread: Callable[[Tensor], Tensor] = lambda M: softmax(M, -1),
     residual: tuple[bool, bool] = (True, True),
     norm: bool = True,
+    places: list[int] | None = None,
 ) -> Tensor:
-    """Z (token, d_model) from X⁰: every layer as the paper has it, or with something left out."""
+    """Z (token, d_model) from X⁰: every layer as the paper has it, or with something left out.
+
+    places: where each token stands, to which queries and keys are turned; None: one behind the other.
+    """
     config = network.config
+    at = torch.arange(len(X)) if places is None else torch.tensor(places)
 
     def normed(x: Tensor, module: torch.nn.LayerNorm) -> Tensor:
         if isinstance(module, torch.nn.Identity):
@@ -53,7 +58,10 @@ def plain(
         for h in range(config.heads):
             rows = slice(h * config.d_k, (h + 1) * config.d_k)
             Q, K, V = (linear(x, W.weight, W.bias)[:, rows] for W in (part.W_Q, part.W_K, part.W_V))
+            if config.positions == "rotary":
+                Q, K = (turned_to(x, at, base) for x in (Q, K))
             scores = Q @ K.T / (math.sqrt(config.d_k) if root else 1) / temperature
+            scores = scores.where((at - at[:, None]).abs() <= window, -math.inf)
             heads.append(spread(scores if may_look is None else scores.where(may_look, -math.inf)) @ V)
         return linear(torch.cat(heads, -1), part.W_O.weight, part.W_O.bias)
 
@@ -64,7 +72,9 @@ def plain(
             H = H * linear(x, part.W_3.weight, part.W_3.bias)
         return linear(H, part.W_2.weight, part.W_2.bias)
 
-    for layer in network.layers:
+    for number, layer in enumerate(network.layers):
+        local = number in config.local
+        window, base = (config.window, config.local_base) if local else (math.inf, config.rotary_base)
         parts = ((attention, layer.attention, layer.norm_1), (ffn, layer.ffn, layer.norm_2))
         for (find, part, its_norm), keep in zip(parts, residual, strict=True):
             if config.norm_first:
@@ -72,6 +82,14 @@ def plain(
             else:
                 X = normed(X * keep + find(X, part), its_norm)
     return normed(X, network.norm) if config.final_norm else X
+
+
+def turned_to(x: Tensor, at: Tensor, base: float) -> Tensor:
+    """Each row's pairs of numbers c and c + d_k/2, turned by at / base^(2c/d_k)."""
+    one, other = x.chunk(2, dim=-1)
+    turn = torch.polar(torch.tensor(1.0), at[:, None] / base ** (torch.arange(0, x.size(-1), 2) / x.size(-1)))
+    point = torch.complex(one, other) * turn
+    return torch.cat([point.real, point.imag], dim=-1)
 
 
 def one_hot(M: Tensor) -> Tensor:
@@ -90,7 +108,7 @@ SAME: dict[str, tuple[list[Edit], Callable[[int], dict]]] = {
     "hard": ([Edit("layers.{l}.attention.weights", "hard")], lambda n: {"spread": one_hot}),
     "even": (
         [Edit("layers.{l}.attention.weights", "even")],
-        lambda n: {"spread": lambda M: torch.full_like(M, 1 / n)},
+        lambda n: {"spread": lambda M: M.isfinite() / M.isfinite().sum(-1, keepdim=True)},
     ),
     "causal": ([Edit("layers.{l}.attention.masked", "causal")], lambda n: {"may_look": offsets(n) <= 0}),
     "window": ([Edit("layers.{l}.attention.masked", "window", 2)], lambda n: {"may_look": offsets(n).abs() <= 2}),
@@ -152,23 +170,23 @@ def test_a_head_off_is_the_network_with_its_rows_of_W_O_zero(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_removed_token_is_as_if_it_had_never_been_there(name: str) -> None:
     X = torch.tensor(trace_of(name).states()[0])
-    classifier = pipeline(name).config.head == "classifier"
+    classifier, key = pipeline(name).config.head == "classifier", pipeline(name).graph.embedded
     for read in range(pipeline(name).config.tokens_read):
         with pytest.raises(EditError, match="read"):
-            run(name, Edit("embedding.sum", "remove", token=read))
+            run(name, Edit(key, "remove", token=read))
     if len(X) == 1:
         return
     token = 2
     rest = [i for i in range(len(X)) if i != token]
     with torch.no_grad():
-        expected = plain(pipeline(name).network, X[rest]).numpy()
-    after = run(name, Edit("embedding.sum", "remove", token=token))
+        expected = plain(pipeline(name).network, X[rest], places=rest).numpy()
+    after = run(name, Edit(key, "remove", token=token))
     np.testing.assert_allclose(after.Z[rest], expected, atol=2e-5 * max(1, np.abs(expected).max()))
     assert classifier or not np.allclose(after.Z[token], trace_of(name).Z[token], atol=1e-3)
-    both = run(name, *(Edit("embedding.sum", "remove", token=t) for t in (2, 3)))
+    both = run(name, *(Edit(key, "remove", token=t) for t in (2, 3)))
     rest.remove(3)
     with torch.no_grad():
-        expected = plain(pipeline(name).network, X[rest]).numpy()
+        expected = plain(pipeline(name).network, X[rest], places=rest).numpy()
     np.testing.assert_allclose(both.Z[rest], expected, atol=2e-5 * max(1, np.abs(expected).max()))
 
 

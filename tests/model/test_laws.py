@@ -114,9 +114,22 @@ def scores(of: Run, Q: np.ndarray, K: np.ndarray) -> np.ndarray:
     return Q @ K.transpose(0, 2, 1)
 
 
+def rotate(of: Run, x: np.ndarray) -> np.ndarray:
+    """Pairs of numbers as complex ones, each times e^(i·angle)."""
+    config, layer, half = of.network.config, of.quantity.layer, x.shape[-1] // 2
+    base = config.local_base if layer in config.local else config.rotary_base
+    angle = np.arange(x.shape[1])[:, None] / base ** (np.arange(half) / half)
+    turned = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)
+    return np.concatenate([turned.real, turned.imag], axis=-1).astype(np.float32)
+
+
 def mask(of: Run, x: np.ndarray) -> np.ndarray:
-    """Nothing is hidden, but in a decoder the words that are not written yet."""
+    """Nothing is hidden, but in a decoder the words that are not written yet, and what lies outside of a window."""
     later = np.triu(np.ones(x.shape[1:], bool), 1) & (of.decoder and ".attention." in of.quantity.key)
+    config = of.network.config
+    if of.quantity.layer in config.local and not of.decoder:
+        near = sum(np.eye(x.shape[-1], k=k, dtype=bool) for k in range(-config.window, config.window + 1))
+        later = later | (near == 0)
     return np.where(later, -np.inf, x)
 
 
@@ -173,8 +186,8 @@ def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
-        look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, scores, mask, softmax,
-        weighted_sum, concat, activation, first, second, turn, mean, contribution,
+        look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, rotate, scores, mask,
+        softmax, weighted_sum, concat, activation, first, second, turn, mean, contribution,
     )
 }  # fmt: skip
 

@@ -12,7 +12,18 @@ from pages.ui.sections.decoder import BLOCKS
 from pages.ui.sections.overview import block_of
 from tests.networks import trace_of
 
-ENCODERS = ["000", "003", "004", "vit-b-16", "bert-base", "pre-norm words", "pre-norm patches", "trained text"]
+ENCODERS = [
+    "000",
+    "003",
+    "004",
+    "vit-b-16",
+    "bert-base",
+    "pre-norm words",
+    "gated words",
+    "turned words",
+    "pre-norm patches",
+    "trained text",
+]
 NAMES = [*ENCODERS, "translation"]
 
 
@@ -89,10 +100,12 @@ def test_attention_reads_q_and_k_from_the_scores_and_v_from_the_weighted_sum(nam
             continue
         read = into(drawing, f"{stem}scores") + into(drawing, f"{stem}heads")
         of = {arrow.start.rpartition(".")[2]: trace[arrow.key] for arrow in read}
-        assert of.keys() == {"Q", "K", "softmax", "V"}
-        after_scores = f"{stem}mask" if stem == "decoder.attention." else f"{stem}softmax"
+        Q, K = (of.pop(f"{name}_rotated" if trace.config.positions == "rotary" else name) for name in "QK")
+        assert of.keys() == {"softmax", "V"}
+        masked = stem == "decoder.attention." or 1 in trace.config.local
+        after_scores = f"{stem}mask" if masked else f"{stem}softmax"
         (scaled,) = (trace[arrow.key] for arrow in into(drawing, after_scores))
-        np.testing.assert_allclose(of["Q"] @ of["K"].mT / trace.config.d_k**0.5, scaled, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(Q @ K.mT / trace.config.d_k**0.5, scaled, rtol=1e-4, atol=1e-4)
         (heads,) = (trace[arrow.key] for arrow in into(drawing, f"{stem}concat"))
         np.testing.assert_allclose(of["softmax"] @ of["V"], heads, rtol=1e-4, atol=1e-4)
 

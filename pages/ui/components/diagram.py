@@ -47,6 +47,8 @@ KINDS: dict[str, Kind] = {
     "Q": Kind("queries_keys_values", 70, 76),
     "K": Kind("queries_keys_values", 162, 76, beside="Q"),
     "V": Kind("queries_keys_values", 254, 76, beside="Q"),
+    "Q_rotated": Kind("queries_keys_values", 70, 76),
+    "K_rotated": Kind("queries_keys_values", 162, 76, beside="Q_rotated"),
     "scores": Kind("attention", 70, 168),
     "mask": Kind("attention", 70, 168),
     "softmax": Kind("attention", 70, 168),
@@ -80,7 +82,7 @@ def kind_of(quantity: Quantity) -> str:
         return quantity.operation
     if "ffn" in path:
         return "ffn"
-    if path[:1] == ["decoder"] and path[-1] == "attention" and name == "masked":
+    if name == "masked" and ((path[0] == "decoder" and path[-1] == "attention") or quantity.window is not None):
         return "mask"  # elsewhere nothing is hidden, and it is no step of its own
     if path[-1:] == ["embedding"] and name == "norm":
         return "embedding_norm"
@@ -312,12 +314,14 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
         text = "norm"
     elif kind == "mask" and (held[0].key in unmasked or held[0].row in unmasked):
         text = "no_mask"
+    elif kind == "mask" and held[0].window is not None:
+        text = "window"
     elif kind == "projection":
         text = "embedding_linear"
     elif kind in ("add", "norm") and sublayer:
         text = kind if sublayer.norm_first else "add_norm"
         number = None if side.prefix else side.sublayers.index(sublayer) + 1
-    text = plain(f"diagram.{text}", activation=ACTIVATIONS[config.activation])
+    text = plain(f"diagram.{text}", activation=ACTIVATIONS[config.activation], window=held[0].window)
     height = 26 if kind == "sum" else 44 if note else BOX
     x = WIDTH - place.x - place.width if sublayer and sublayer.memory and kind in MIRRORED else place.x
     y += (BOX - height) / 2 if kind == "sum" else 0

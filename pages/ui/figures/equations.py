@@ -22,6 +22,7 @@ _SIGNS = {
     r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\mu": "μ", r"\sigma": "σ", r"\epsilon": "ε", r"\gamma": "γ",
     r"\beta": "β", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈", r"\approx": "≈",
     r"\div": "÷", r"\|": "|", r"\left": "", r"\right": "", r"\;": " ", r"\,": " ", r"\!": "", r"\quad": " ",
+    r"\cos": "cos", r"\sin": "sin", r"\Theta": "Θ", r"\perp": "⊥", r"\lvert ": "|", r" \rvert": "|", r"\le ": "≤ ",
     r"-\infty": "−∞", " - ": " − ", "->": "→",
 }  # fmt: skip
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
@@ -54,7 +55,7 @@ def as_text(latex: str) -> str:
     """LaTeX as one line of text, as it stands."""
     cases = re.compile(r"\\begin\{cases\}(.+?)&(.+?)\\\\(.+?)&(.+?)\\end\{cases\}")
     text = cases.sub(r"\1 (\2), \3 (\4)", latex)
-    text = re.sub(r"\\(hat|bar) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)
+    text = re.sub(r"\\(hat|bar|tilde) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)
     for sign in sorted(_SIGNS, key=len, reverse=True):
         text = text.replace(sign, _SIGNS[sign])
     before = None
@@ -67,13 +68,14 @@ def as_text(latex: str) -> str:
         text = re.sub(
             r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda hit: f"{_bracketed(hit[1])} / {_bracketed(hit[2])}", text
         )
+    text = re.sub(r"\^\(?⊥\)?", "⊥", text)
     text = re.sub(r"\^(\d)", lambda hit: _raised(hit[1]), text)
     text = text.replace("{", "").replace("}", "")
     return re.sub(r"\s+([,;)])", r"\1", re.sub(r"(?<=\() +", "", " ".join(text.split())))
 
 
 def _accented(letter: str, accent: str) -> str:
-    return unicodedata.normalize("NFC", letter + {"hat": "\u0302", "bar": "\u0304"}[accent])
+    return unicodedata.normalize("NFC", letter + {"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303"}[accent])
 
 
 def _raised(text: str) -> str:

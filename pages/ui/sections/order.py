@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model import InputError, Trace
-from model.order import WITHOUT_POSITIONS, difference, likeness, same_words
+from model.order import difference, likeness, same_words, without_positions
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, lines
 from pages.ui.figures.equations import plain_math
@@ -51,7 +51,8 @@ def order_matters(view: View) -> None:
             st.button(" ↔ ".join(pair), key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
     name = view.choice.pipeline
     here, there = pipelines.run(name, one), pipelines.run(name, other)
-    bare = pipelines.run(name, one, (WITHOUT_POSITIONS,)), pipelines.run(name, other, (WITHOUT_POSITIONS,))
+    none = without_positions(pipelines.pipeline(name).graph)
+    bare = pipelines.run(name, one, none), pipelines.run(name, other, none)
     pairs = same_words(here.tokens, there.tokens)
     assert pairs  # such were chosen
     left, right = st.columns([3, 2], gap="medium")
