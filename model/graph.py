@@ -59,7 +59,7 @@ class Quantity:
     earlier quantity has the same matrix: E, which looks words up, or that of a layer which shares it. `rule` has the
     letters of what it reads, then of its matrix and its bias, and of itself (see model/rule.py). `terms` are how its
     equation writes them; where `of` has no formula for its operation, the one term is all that is right of the equals
-    sign. `window`: of a mask, how far away a token may look; None: as far as it likes. An `aside` is read by none: it is
+    sign. `window`: of a mask, how far away a token may look; None: everywhere. An `aside` is read by none: it is
     computed when somebody asks for it, by the method that its key ends with.
     """
 
