@@ -1,12 +1,136 @@
-"""How much of the gradient of an answer reaches each layer, with the residual connections and without them."""
+"""Gradients of an answer: by any quantity, by token, by head; and how much of one reaches each layer.
+
+The answer is one number, as in `model.sweep`: by how much the logit of the word or class `of` leads that of `against`
+(without that, the probability of `of`), at `token` where there is an answer for each. What is said of a token or a head
+holds for small changes, and is no explanation; what a head's removal does is measured by `model.sweep`.
+"""
+
+from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 import torch
+from numpy.polynomial.legendre import leggauss
 from torch import Tensor
 
 from model.config import EncoderConfig
 from model.encoder import Encoder, EncoderLayer
 from model.heads import network_for
+from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
+from model.sweep import MOST_NUMBERS
+from model.trace import Trace, hooked
+
+TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
+ANSWERS = ("logits", "tags", "labels")
+
+
+def gradients(
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: int, against: int | None = None, token: int | None = None
+) -> dict[str, np.ndarray]:
+    """{key: how fast the answer grows with each of its numbers}, each of the shape that a trace has of it.
+
+    x: an input, or a Trace of it; the run is without edits. Raises ValueError where the network has no such answer.
+    """
+    kept: dict[str, Tensor] = {}
+
+    def keep(key: str, value: Tensor) -> Tensor:
+        kept[key] = value if value.requires_grad else value.requires_grad_()
+        return value
+
+    _, inputs = pipeline.inputs(x)
+    with hooked(pipeline.network, {key: partial(keep, key) for key in keys}, gradients=True):
+        answer = _answer(pipeline, pipeline.network(*inputs), of, against, token)
+        found = torch.autograd.grad(answer.sum(), [*kept.values()], allow_unused=True, materialize_grads=True)
+    return {key: gradient[0].numpy() for key, gradient in zip(kept, found, strict=True)}
+
+
+def input_x_gradient(
+    pipeline: Pipeline, x: object, of: int, against: int | None = None, token: int | None = None
+) -> np.ndarray:
+    """(token,): the vector of each token, times the gradient there: what the answer owes to it if all were linear.
+
+    Source: Shrikumar et al. 2016, "Not Just a Black Box".
+    """
+    return _times_gradient(pipeline, x, [TOKENS], of, against, token)[0].sum(-1)
+
+
+def integrated_gradients(
+    pipeline: Pipeline,
+    x: object,
+    of: int,
+    against: int | None = None,
+    token: int | None = None,
+    baseline: object = None,
+    steps: int = 32,
+) -> np.ndarray:
+    """(token,): what the answer owes to each token on the straight way to it from an input that says nothing.
+
+    They add up to the answer less that of the baseline: the better, the more steps. baseline: another input with as
+    many tokens; None: the sentence with all words hidden, a picture of zeros. Positions are left as they are.
+    Source: Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks", by Gauss's places on the way.
+    """
+    trace = x if isinstance(x, Trace) else pipeline(x)
+    _, inputs = pipeline.inputs(trace)
+    if baseline is None:
+        baseline = _saying_nothing(pipeline, trace)
+    start = pipeline.run_of(baseline)[TOKENS][0].clone()
+    way = torch.tensor(trace[TOKENS]) - start
+    total = torch.zeros_like(way)
+    places, weights = map(torch.tensor, leggauss(steps))
+    most = max(1, MOST_NUMBERS // (len(way) * max(pipeline.config.d_ff, pipeline.config.vocab_size)))
+    for some, weight in zip(places.split(most), weights.split(most), strict=True):
+        points = (start + ((some[:, None, None] + 1) / 2).to(way) * way).requires_grad_()
+        with hooked(pipeline.network, {TOKENS: partial(_instead, points)}, gradients=True):
+            answer = _answer(pipeline, pipeline.network(*inputs), of, against, token)
+            (gradient,) = torch.autograd.grad(answer @ weight.to(answer) / 2, points)
+        total += gradient.sum(0)
+    return (way * total).sum(-1).numpy()
+
+
+def _instead(points: Tensor, _value: Tensor) -> Tensor:
+    return points
+
+
+def _saying_nothing(pipeline: Pipeline, trace: Trace) -> object:
+    if not isinstance(pipeline.reader, TextReader):
+        return np.zeros_like(trace.picture)
+    words = [place for place, token in enumerate(trace.tokens) if token not in SPECIAL_TOKENS]
+    return pipeline.reader.hide(trace.ids, words)
+
+
+def head_importance(
+    pipeline: Pipeline, x: object, of: int, against: int | None = None, token: int | None = None
+) -> np.ndarray:
+    """(layer, head): what the answer would lose without each head of the encoder, if it went on as it begins to.
+
+    Its size, on average over many inputs, is the importance of Michel et al. 2019, "Are Sixteen Heads Really Better
+    than One?", equation 2.
+    """
+    heads = [f"layers.{layer}.attention.heads" for layer in range(pipeline.config.layers)]
+    return np.stack([each.sum((1, 2)) for each in _times_gradient(pipeline, x, heads, of, against, token)])
+
+
+def _times_gradient(
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: int, against: int | None, token: int | None
+) -> list[np.ndarray]:
+    trace = x if isinstance(x, Trace) else pipeline(x)
+    return [trace[key] * gradient for key, gradient in gradients(pipeline, trace, keys, of, against, token).items()]
+
+
+def _answer(pipeline: Pipeline, output: Tensor, of: int, against: int | None, token: int | None) -> Tensor:
+    """(batch,): the number, of the network's output."""
+    key = next((key for key in ANSWERS if key in pipeline.graph), None)
+    if key is None:
+        raise ValueError(f"{pipeline.name} gives no answer by words or classes, and so it has no gradient")
+    if len(pipeline.graph[key].axes) > 1:
+        if token is None:
+            raise ValueError("there is an answer for each token: say of which, token=…")
+        output = output[:, token]
+    if against is not None:
+        return output[:, of] - output[:, against]
+    if key == "labels":
+        return output[:, of].sigmoid() if "answer" in pipeline.graph else output[:, of]
+    return output.softmax(-1)[:, of]
 
 
 def untrained(config: EncoderConfig) -> Encoder:

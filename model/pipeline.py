@@ -3,11 +3,12 @@
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 from weakref import ref
 
 import numpy as np
@@ -266,7 +267,15 @@ class Pipeline:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
         edits = tuple(edits)
         reading = self.reader.read(x)
-        return self._of(x, reading, edits, *self._run(bind(edits, self.around(reading)), *reading.inputs))
+        return self._of(x, reading, edits, *self._run(bind(edits, self.around(reading)), *self._given(reading)))
+
+    def to(self, dtype: torch.dtype) -> Self:
+        """A copy that computes with other numbers: torch.float64, torch.bfloat16, …; what bfloat16 finds is shown as
+        float32.
+        """
+        copy = type(self)(self.name, deepcopy(self.network).to(dtype), self.reader, self.measured)
+        copy.unanswered, copy.pooled = self.unanswered, self.pooled
+        return copy
 
     def batch(self, inputs: Iterable[object], edits: Sequence[Edit] = ()) -> list[Trace]:
         """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
@@ -319,11 +328,16 @@ class Pipeline:
     def inputs(self, x: object) -> tuple[Reading, tuple[Tensor | None, ...]]:
         """An input (or a Trace of it) as it was read, and as what the network is called with."""
         reading = self.reader.read(x.subject if isinstance(x, Trace) else x)
-        return reading, reading.inputs
+        return reading, self._given(reading)
+
+    def _given(self, reading: Reading) -> tuple[Tensor | None, ...]:
+        """What the network is called with, a picture in its kind of numbers."""
+        kind = next(self.network.parameters()).dtype
+        return tuple(x if x is None or not x.is_floating_point() else x.to(kind) for x in reading.inputs)
 
     def run_of(self, x: object) -> Recording:
         """All that the network records of an input, as tensors with the batch in front."""
-        return record(self.network, *self.reader.read(x).inputs, most=MOST_INSIDE)[1]
+        return record(self.network, *self.inputs(x)[1], most=MOST_INSIDE)[1]
 
     @cached_property
     def means(self) -> dict[str, Tensor]:
@@ -372,7 +386,7 @@ class Pipeline:
         each = [watched(own, self.graph, those) for own, those in zip(changes, unmoved, strict=True)]
         output, values = record(
             self.network,
-            *together([reading.inputs for reading in readings]),
+            *together([self._given(reading) for reading in readings]),
             edits=for_all(each, self.graph, lengths),
             most=MOST_INSIDE * len(readings),
             check=check_finite if edits else None,
@@ -402,7 +416,7 @@ class Pipeline:
 
         Returns probabilities (state, word) or (state, class), float32, as in `read_layers`.
         """
-        Z = self.network.norm(torch.from_numpy(states))
+        Z = self.network.norm(torch.from_numpy(states).to(next(self.network.parameters())))
         return self.network.read_out(Z[:, token] if self.config.head == "masked-word" else Z).softmax(-1).numpy()
 
 

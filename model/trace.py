@@ -47,9 +47,12 @@ def recorded(network: nn.Module) -> dict[str, nn.Module]:
 
 
 @contextmanager
-def hooked(network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | None]]) -> Iterator[None]:
+def hooked(
+    network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | None]], gradients: bool = False
+) -> Iterator[None]:
     """While this lasts, each function is handed what passes at its key, and what it returns goes on instead.
 
+    With `gradients`, torch remembers what a gradient needs of whatever is computed from a tensor that requires one.
     For this thread only: others use the bare network meanwhile, or wait until they may put on hooks of their own.
     Raises deadline.OverdueError, while it waits or at the next key, once the time of the run is over.
     """
@@ -64,7 +67,7 @@ def hooked(network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | N
 
         return hook
 
-    with _my_turn(), ExitStack() as stack, torch.inference_mode():
+    with _my_turn(), ExitStack() as stack, torch.inference_mode(not gradients):
         for key, function in hooks.items():
             stack.callback(recorded(network)[key].register_forward_hook(mine(function)).remove)
         yield
@@ -412,6 +415,6 @@ class Trace:
 
 
 def _read_only(value: Tensor) -> np.ndarray:
-    array = value[0].numpy()
+    array = (value.float() if value.dtype == torch.bfloat16 else value)[0].numpy()  # NumPy knows no bfloat16
     array.flags.writeable = False
     return array

@@ -1,0 +1,133 @@
+"""Gradients are how fast an answer grows, and what is told of tokens and heads by them is what was computed."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from model import Pipeline, load
+from model.edits import head_off
+from model.gradients import gradients, head_importance, input_x_gradient, integrated_gradients
+from model.sweep import effects
+from model.trace import record, recorded
+from tests.networks import example, pipeline
+
+#: One of each kind of answer, of input and of network; with the token that it is asked at.
+NETWORKS = {
+    "narrow words": 3, "pre-norm patches": None, "two sentences": None, "several labels": None, "numbers": None,
+    "tags": 1, "two classifiers": None, "translation": 1,
+}  # fmt: skip
+networks = pytest.mark.parametrize("name", NETWORKS)
+SENTENCE = "the cat sat on the [MASK] ."
+
+
+def exact(name: str) -> Pipeline:
+    """The same with float64, whose small differences can be seen."""
+    return pipeline(name).to(torch.float64)
+
+
+def asked(run: Pipeline, output: Tensor, token: int | None, against: int | None) -> float:
+    """The answer's number, written out again."""
+    logits = (output if token is None else output[:, token])[0]
+    if against is not None:
+        return float(logits[0] - logits[against])
+    if run.config.head in ("labels", "numbers"):
+        return float(logits[0].sigmoid() if run.config.head == "labels" else logits[0])
+    return float(logits.softmax(-1)[0])
+
+
+@networks
+@pytest.mark.parametrize("lead", [True, False])
+def test_along_its_gradient_the_answer_grows_by_its_length(name: str, lead: bool) -> None:
+    run, token = exact(name), NETWORKS[name]
+    against = 1 if lead and run.config.classes != 1 else None
+    x = run(example(name))
+    found = gradients(run, x, recorded(run.network), 0, against, token)
+    _, inputs = run.inputs(x)
+    for key in random.Random(0).sample([*found], 10):
+        gradient = found[key]
+        assert gradient.shape == x[key].shape, key
+        slope = torch.tensor(gradient)
+        step = 1e-6 * slope / max(slope.norm(), 1e-12)
+        ends = [record(run.network, *inputs, edits=[(key, lambda v, _, d=d: v + d)])[0] for d in (step, -step)]
+        up, down = (asked(run, end, token, against) for end in ends)
+        moved = (up - down) / 2e-6
+        assert moved == pytest.approx(float(slope.norm()), rel=1e-3, abs=1e-8), key
+
+
+@networks
+def test_what_the_tokens_are_owed_adds_up_to_the_whole_answer(name: str) -> None:
+    run, token = exact(name), NETWORKS[name]
+    x, baseline = run(example(name)), None
+    if run.config.input == "words" and not hasattr(run.reader, "hide"):
+        baseline = [6] * len(x.tokens)
+    found = integrated_gradients(run, x, 0, None, token, baseline)
+    assert found.shape == (len(x.tokens),)
+    blank = baseline or (run.reader.hide(x.ids, range(1, len(x.ids) - 1)) if x.ids else 0 * x.picture)
+    start = run.run_of(blank)["embedding.tokens"]
+    _, inputs = run.inputs(x)
+    first, _ = record(run.network, *inputs)
+    other, _ = record(run.network, *inputs, edits=[("embedding.tokens", lambda *_: start)])
+    assert found.sum() == pytest.approx(asked(run, first, token, None) - asked(run, other, token, None), abs=5e-3)
+
+
+@networks
+def test_as_a_head_or_a_token_begins_to_fade_the_answer_falls_by_its_importance(name: str) -> None:
+    run, token, small = exact(name), NETWORKS[name], 1e-5
+    x = run(example(name))
+    _, inputs = run.inputs(x)
+    before = asked(run, record(run.network, *inputs)[0], token, None)
+
+    def fall(key: str, place: int) -> float:
+        def faded(value: Tensor, _: object) -> Tensor:
+            value[:, place] *= 1 - small
+            return value
+
+        return (before - asked(run, record(run.network, *inputs, edits=[(key, faded)])[0], token, None)) / small
+
+    heads, tokens = head_importance(run, x, 0, None, token), input_x_gradient(run, x, 0, None, token)
+    assert heads.shape == (run.config.layers, run.config.heads) and tokens.shape == (len(x.tokens),)
+    for layer, head in list(np.ndindex(heads.shape))[::5]:
+        fallen = fall(f"layers.{layer}.attention.heads", head)
+        assert fallen == pytest.approx(heads[layer, head], rel=1e-2, abs=1e-5)
+    for place in range(0, len(tokens), 4):
+        assert fall("embedding.tokens", place) == pytest.approx(tokens[place], rel=1e-2, abs=1e-5)
+
+
+def test_heads_that_seem_important_are_those_whose_removal_moves_the_answer() -> None:
+    """Of our text network the ranks agree; that they would for every input nobody promises."""
+    text = load("text")
+    trace = text(SENTENCE)
+    place = trace.answer[0].token
+    one, two = (text.reader.vocabulary.index(word) for word in trace.answer[0].labels[:2])
+    found = head_importance(text, trace, one, two, place).ravel()
+    off = [[head_off(layer, head)] for layer, head in np.ndindex(text.config.layers, text.config.heads)]
+    lost = -effects(text, trace, off, one, two, place).change
+    ranks = [np.argsort(np.argsort(values)) for values in (found, lost)]
+    assert np.corrcoef(*ranks)[0, 1] > 0.8
+
+
+def test_a_token_that_is_the_same_in_the_baseline_is_owed_nothing() -> None:
+    text, trace = load("text"), load("text")(SENTENCE)
+    place = trace.answer[0].token
+    found = integrated_gradients(text, trace, 7, None, place)
+    same = [0, place, len(trace.tokens) - 1]
+    assert not found[same].any() and np.delete(found, same).all()
+
+
+def test_what_there_is_no_answer_of_is_said() -> None:
+    with pytest.raises(ValueError, match="say of which"):
+        input_x_gradient(load("text"), SENTENCE, 0)
+    with pytest.raises(ValueError, match="no answer"):
+        input_x_gradient(pipeline("002"), [1, 2, 3], 0)
+
+
+def test_who_takes_a_gradient_leaves_the_network_as_it_was() -> None:
+    text = load("text")
+    before = text(SENTENCE)
+    input_x_gradient(text, SENTENCE, 0, token=1)
+    after = text(SENTENCE)
+    assert all(np.array_equal(before[key], after[key]) for key in before)
+    assert not any(parameter.requires_grad or parameter.grad is not None for parameter in text.network.parameters())
