@@ -60,8 +60,9 @@ class EncoderConfig:
     #: for each token; span: where a part of the text begins and ends.
     head: Literal["none", "masked-word", "classifier", "labels", "numbers", "tags", "span"] = "none"
     classes: int = 0
-    #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear
-    pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
+    #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear; tags, span: the same of each row
+    pooler: Literal["none", "tanh", "relu", "gelu", "gelu-tanh", "silu"] = "none"
+    pooler_norm: bool = False  # and LayerNorm of that
     head_activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "gelu"  # masked-word: the act before E
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
 
@@ -94,7 +95,7 @@ class EncoderConfig:
             raise ConfigError("narrow_needs_words", width=self.d_embedding, input=self.input)
         if self.distillation_token and self.input != "patches":
             raise ConfigError("distillation_needs_patches", input=self.input)
-        if self.pooler != "none" and self.head not in ("classifier", "labels", "numbers"):
+        if self.pooler != "none" and self.head in ("none", "masked-word"):
             raise ConfigError("pooler_needs_classifier", head=self.head)
         if self.distillation_head and (self.head != "classifier" or not self.distillation_token):
             raise ConfigError("distillation_head_needs_token", head=self.head)

@@ -512,23 +512,21 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             terms = _with_bias(config, "logits", r"\hat G", r"E^{\top}", "c")
             rows.add("logits", "linear", (x,), "y", terms, axes, module="logits", tied=True)
         case "tags":
-            rows.add("tags", "linear", (Z,), "y", ("Z", "W", "b"), ("token", "class"), module="tags")
+            x, read_as = _pooled(rows, config, Z, "Z", ("token", "d_model"))
+            rows.add("tags", "linear", (x,), "y", (read_as, "W", "b"), ("token", "class"), module="tags")
             return rows.answer(("token", "class"), of="tags")
         case "span":
             axes = "bound", "token"
-            x = rows.product("of_bounds", Z, ("Z", "W", "b"), ("token", "bound"))
-            rows.add("bounds", "turn", (x,), "y", r"(Z W + b)^{\top}", axes)
+            x, read_as = _pooled(rows, config, Z, "Z", ("token", "d_model"))
+            x = rows.product("of_bounds", x, (read_as, "W", "b"), ("token", "bound"))
+            rows.add("bounds", "turn", (x,), "y", rf"({read_as} W + b)^{{\top}}", axes)
             return rows.answer(axes, of="bounds")
         case "classifier" | "labels" | "numbers":
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
             vector = ("d_model",)
             x = rows.add("first", "first", (Z,), first, r"\text{the first row of } Z", vector, traced=False)
-            if config.pooler != "none":
-                x = rows.product("pooler.0", x, (first, "W_P", "b_P"), vector)
-                of, function = f"{first} W_P + b_P", config.pooler
-                x = rows.add("pooler.1", "activation", (x,), "P", of, vector, traced=False, function=function)
-                first = "P"
+            x, first = _pooled(rows, config, x, first, vector)
             if config.distillation_head:
                 _two_classifiers(rows, Z, x)
             elif config.head in ("labels", "numbers"):
@@ -540,6 +538,18 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             else:
                 rows.add("logits", "linear", (x,), "y", (first, "W", "b"), axes, module="logits")
     rows.answer(axes)
+
+
+def _pooled(rows: _Rows, config: EncoderConfig, x: str, written: str, axes: tuple[str, ...]) -> tuple[str, str]:
+    """What the last Linear reads, and how it is written: act(x W_P + b_P), LayerNorm of that, or x."""
+    if config.pooler == "none":
+        return x, written
+    terms = _with_bias(config, "head", written, "W_P", "b_P")
+    x = rows.product("pooler.0", x, terms, axes)
+    x = rows.add("pooler.1", "activation", (x,), "P", _summed_up(terms), axes, traced=False, function=config.pooler)
+    if not config.pooler_norm:
+        return x, "P"
+    return rows.add("pooler.2", "norm", (x,), r"\hat P", "P", axes, traced=False, module="pooler.2"), r"\hat P"
 
 
 def _two_classifiers(rows: _Rows, Z: str, first: str) -> None:

@@ -43,9 +43,7 @@ class ClassifierNetwork(Encoder):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
-        self.pooler = nn.Identity()
-        if config.pooler != "none":
-            self.pooler = nn.Sequential(nn.Linear(config.d_model, config.d_model), activation_for(config.pooler))
+        self.pooler = pooler_for(config)
         self.logits = nn.Linear(config.d_model, config.classes)
 
     def read_out(self, Z: Tensor) -> Tensor:
@@ -82,9 +80,7 @@ class LabelsNetwork(Encoder):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
-        self.pooler = nn.Identity()
-        if config.pooler != "none":
-            self.pooler = nn.Sequential(nn.Linear(config.d_model, config.d_model), activation_for(config.pooler))
+        self.pooler = pooler_for(config)
         self.labels = nn.Linear(config.d_model, config.classes)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
@@ -97,11 +93,12 @@ class TagsNetwork(Encoder):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
+        self.pooler = pooler_for(config)
         self.tags = nn.Linear(config.d_model, config.classes)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """(batch, token, class)."""
-        return self.tags(super().forward(x, mask, segments))
+        return self.tags(self.pooler(super().forward(x, mask, segments)))
 
 
 class SpanNetwork(Encoder):
@@ -109,12 +106,21 @@ class SpanNetwork(Encoder):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
+        self.pooler = pooler_for(config)
         self.of_bounds = nn.Linear(config.d_model, 2)
         self.bounds = Tap()
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """(batch, 2, token)."""
-        return self.bounds(self.of_bounds(super().forward(x, mask, segments)).mT)
+        return self.bounds(self.of_bounds(self.pooler(super().forward(x, mask, segments))).mT)
+
+
+def pooler_for(config: EncoderConfig) -> nn.Module:
+    """act(x W + b), LayerNorm of that, or x as it is: what the configuration puts before the last Linear."""
+    if config.pooler == "none":
+        return nn.Identity()
+    dense = nn.Linear(config.d_model, config.d_model, "head" not in config.unbiased)
+    return nn.Sequential(dense, activation_for(config.pooler), *[norm_for(config)] * config.pooler_norm)
 
 
 def network_for(config: EncoderConfig) -> Encoder:

@@ -46,7 +46,10 @@ CONFIGS: dict[str, EncoderConfig] = {
         vocab_size=300, head="masked-word",
     ),
     "turned words": EncoderConfig(24, 2, 2, 40, positions="rotary", rotary_base=30.0, segments=2, vocab_size=100),
-    "gated words with biases": EncoderConfig(32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100),
+    "gated words with biases": EncoderConfig(
+        32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100, head="tags", classes=3, pooler="gelu-tanh",
+        pooler_norm=True,
+    ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",

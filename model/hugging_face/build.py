@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from model.encoder import Encoder
 from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
-from model.hugging_face.folder import Folder
+from model.hugging_face.folder import Folder, Stored
 from model.hugging_face.images import CheckpointImageReader
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
@@ -158,6 +159,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
         settings["d_embedding"] = 0
+    if family.more:
+        settings |= family.more(folder.name, theirs, settings["layers"])
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))
@@ -169,10 +172,17 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
     try:
         settings |= {"head": kind, "pooler": head.pooler, "distillation_head": head.distillation}
+        if head.dense:
+            bent = ACTIVATIONS[theirs.get(head.dense, "gelu")]
+            settings |= {"head_activation": bent} if kind == "masked-word" else {"pooler": bent, "pooler_norm": True}
         if head.own_activation:
             settings["head_activation"] = settings["activation"]
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
+        if error.reason == "rotary_needs_pairs_of_words":
+            sizes = {"setting": family.settings["d_model"], "part": f"2·{family.settings['heads']}"}
+            sizes |= {"value": theirs[sizes["setting"]], "by": 2 * theirs[family.settings["heads"]]}
+            raise CheckpointError("not_divided", folder=folder.name, **sizes) from error
         if error.reason not in DIVIDE:
             raise
         whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
@@ -231,6 +241,7 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
     found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
+    found = _taken_apart(found, family.apart)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     weights: dict[str, Tensor] = {}
     for key, wanted in network.named_parameters():  # one that is used twice is named once
@@ -271,6 +282,25 @@ def _other_heads(family: Family) -> set[str]:
     """Patterns of the tensors of a family's heads: what was trained before stands under many an answer's weights."""
     names = (name for head in family.heads.values() for name in (*head.names.values(), *head.copies))
     return {f"{name.partition('.')[0]}.*" for name in names if not name.startswith(f"{family.prefix}.")}
+
+
+def _taken_apart(found: dict[str, Stored], apart: Mapping[str, int]) -> dict[str, Stored]:
+    """The tensors, and for one that holds several of ours its parts: a[0].weight, a[1].weight, …"""
+    parts: dict[str, Stored] = {}
+    for name, stored in found.items():
+        many = next((many for pattern, many in apart.items() if fnmatch(name, pattern)), 0)
+        module, _, last = name.rpartition(".")
+        if not many or not stored.shape or stored.shape[0] % many:
+            parts[f"{module}[0].{last}" if many else name] = stored  # which is said to have the wrong shape
+            continue
+        shape = stored.shape[0] // many, *stored.shape[1:]
+        for i in range(many):
+            parts[f"{module}[{i}].{last}"] = Stored(shape, partial(_part_of, stored, i, many))
+    return parts
+
+
+def _part_of(stored: Stored, i: int, many: int) -> Tensor:
+    return stored.read().chunk(many)[i]
 
 
 def _as_it_is(tensor: Tensor) -> Tensor:

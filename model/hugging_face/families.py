@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from model.hugging_face import modern
+
 #: Their names of activations -> ours.
 ACTIVATIONS = {
     "gelu": "gelu", "gelu_python": "gelu", "relu": "relu", "silu": "silu", "swish": "silu",
@@ -31,6 +33,7 @@ class Head:
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
+    dense: str = ""  # the setting that names the activation of a Linear before the last, with LayerNorm behind it
     own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
     copies: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
@@ -43,7 +46,9 @@ class Family:
     prefix: before `names` where a head stands beside the encoder. settings: a field of EncoderConfig -> its name in
     their config.json; `fixed` are those that are the same in each checkpoint. only: settings of theirs, with the values
     that this Encoder computes. heads: the end of the architecture's name -> its head. unread: what may stand in a file
-    and is no part of the encoder or its head. laid_out: how a tensor of theirs becomes ours.
+    and is no part of the encoder or its head. laid_out: how a tensor of theirs becomes ours. apart:
+    patterns of tensors that hold so many of ours, one below the other: part 2 of a.weight is a[2].weight. more: what
+    else config.json says, of a folder, its settings and so many layers, as fields of EncoderConfig.
     """
 
     prefix: str
@@ -55,6 +60,8 @@ class Family:
     unread: tuple[str, ...] = ()
     laid_out: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
     always_widened: bool = False  # there is a W_E even where d_E = d_model
+    apart: Mapping[str, int] = field(default_factory=dict)
+    more: Callable[[str, Mapping[str, Any], int], dict[str, Any]] | None = None
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
@@ -349,6 +356,65 @@ DEIT = replace(
     },
 )
 
+BEHIND_A_NORM = {"pooler.0": "head.dense", "pooler.2": "head.norm"}
+OF_MODERN: dict[str, Any] = {"dense": "classifier_activation", "only": {"classifier_activation": tuple(ACTIVATIONS)}}
+
+MODERN_BERT = Family(
+    prefix="model",
+    settings={
+        "d_model": "hidden_size",
+        "heads": "num_attention_heads",
+        "layers": "num_hidden_layers",
+        "d_ff": "intermediate_size",
+        "activation": "hidden_activation",
+        "norm_eps": "norm_eps",
+        "vocab_size": "vocab_size",
+        "max_len": "max_position_embeddings",
+    },
+    fixed={
+        **WORDS,
+        "positions": "rotary",
+        "norm_first": True,
+        "first_norm": False,
+        "final_norm": True,
+        "ffn": "gated",
+    },
+    only={"hidden_activation": tuple(ACTIVATIONS)},
+    names={
+        "embedding.E.weight": "embeddings.tok_embeddings.weight",
+        "embedding.norm": "embeddings.norm",
+        "layers.{l}.norm_1": "layers.{l}.attn_norm",
+        "layers.{l}.attention.W_Q": "layers.{l}.attn.Wqkv[0]",
+        "layers.{l}.attention.W_K": "layers.{l}.attn.Wqkv[1]",
+        "layers.{l}.attention.W_V": "layers.{l}.attn.Wqkv[2]",
+        "layers.{l}.attention.W_O": "layers.{l}.attn.Wo",
+        "layers.{l}.norm_2": "layers.{l}.mlp_norm",
+        "layers.{l}.ffn.W_1": "layers.{l}.mlp.Wi[0]",
+        "layers.{l}.ffn.W_3": "layers.{l}.mlp.Wi[1]",
+        "layers.{l}.ffn.W_2": "layers.{l}.mlp.Wo",
+        "norm": "final_norm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": Head(
+            "masked-word",
+            names={"transform.0": "head.dense", "transform.2": "head.norm", "logits.bias": "decoder.bias"},
+            copies={"decoder.weight": "embedding.E.weight"},
+            **OF_MODERN,
+        ),
+        "ForSequenceClassification": Head(
+            "classifier",
+            {**BEHIND_A_NORM, "logits": "classifier"},
+            dense="classifier_activation",
+            only={**OF_MODERN["only"], "classifier_pooling": ("cls",)},
+        ),
+        "ForTokenClassification": Head("tags", {**BEHIND_A_NORM, "tags": "classifier"}, **OF_MODERN),
+        "ForQuestionAnswering": Head("span", {**BEHIND_A_NORM, "of_bounds": "classifier"}, **OF_MODERN),
+    },
+    apart={"*.attn.Wqkv.*": 3, "*.mlp.Wi.*": 2},
+    more=modern.settings_of,
+)
+
 #: By the `model_type` in config.json.
 FAMILIES: dict[str, Family] = {
     "bert": BERT,
@@ -365,4 +431,5 @@ FAMILIES: dict[str, Family] = {
     "megatron-bert": MEGATRON_BERT,
     "roberta-prelayernorm": ROBERTA_PRELAYERNORM,
     "vit_msn": VIT,
+    "modernbert": MODERN_BERT,
 }

@@ -1,0 +1,69 @@
+"""What config.json says of a ModernBERT: which layers look how far, how fast places turn, and where there are biases.
+
+`transformers` 5 writes `layer_types` and `rope_parameters`; folders from before say `global_attn_every_n_layers`,
+`global_rope_theta` and `local_rope_theta`. Both are read; what is not said has the value that their library takes.
+
+Source: Warner et al. 2024, "Smarter, Better, Faster, Longer: A Modern Bidirectional Encoder".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.hugging_face.errors import CheckpointError
+
+GLOBAL, LOCAL = "full_attention", "sliding_attention"
+BASES = {GLOBAL: ("global_rope_theta", 160_000.0), LOCAL: ("local_rope_theta", 10_000.0)}
+#: Their settings, and what has no bias where they say so, as they do by default: all but the last.
+BIASES = {
+    "attention_bias": "attention", "mlp_bias": "ffn", "norm_bias": "norm", "classifier_bias": "head",
+    "decoder_bias": "logits",
+}  # fmt: skip
+
+
+def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
+    kinds = _kinds(folder, theirs, layers)
+    unbiased = [part for name, part in BIASES.items() if not theirs.get(name, part == "logits")]
+    return {
+        "rotary_base": _base(folder, theirs, GLOBAL),
+        "local": tuple(layer for layer, kind in enumerate(kinds) if kind == LOCAL),
+        "local_base": _base(folder, theirs, LOCAL),
+        "window": _whole(folder, theirs, "local_attention", 128) // 2,
+        "unbiased": tuple(unbiased),
+    }
+
+
+def _kinds(folder: str, theirs: Mapping[str, Any], layers: int) -> list[str]:
+    """Of each layer, whether it looks everywhere."""
+    if (kinds := theirs.get("layer_types")) is None:
+        every = _whole(folder, theirs, "global_attn_every_n_layers", 3)
+        return [LOCAL if layer % every else GLOBAL for layer in range(layers)]
+    if not isinstance(kinds, list) or len(kinds) != layers or not all(kind in BASES for kind in kinds):
+        raise CheckpointError("setting", folder=folder, setting="layer_types", value=str(kinds)[:40])
+    return kinds
+
+
+def _base(folder: str, theirs: Mapping[str, Any], kind: str) -> float:
+    """What sets how fast queries and keys turn."""
+    said, setting = theirs.get("rope_parameters"), "rope_parameters"
+    if scaling := theirs.get("rope_scaling"):
+        raise CheckpointError("setting", folder=folder, setting="rope_scaling", value=str(scaling)[:40])
+    said = {} if said is None else said
+    of_kind = said.get(kind, {}) if isinstance(said, dict) else said
+    if not isinstance(of_kind, dict) or of_kind.get("rope_type", "default") != "default":
+        raise CheckpointError("setting", folder=folder, setting=setting, value=str(of_kind)[:40])
+    if (value := of_kind.get("rope_theta")) is None:
+        setting, usual = BASES[kind]
+        value = theirs.get(setting, usual)
+        if value is None:  # the first of them turn then as fast as those that look everywhere
+            return _base(folder, theirs, GLOBAL) if kind == LOCAL else usual
+    if isinstance(value, bool) or not isinstance(value, float | int) or not 1 < value < 1e12:
+        raise CheckpointError("size", folder=folder, setting=setting, value=str(value)[:40])
+    return float(value)
+
+
+def _whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int) -> int:
+    value = theirs.get(name, usual)
+    if type(value) is not int or not 0 < value < 1_000_000:
+        raise CheckpointError("size", folder=folder, setting=name, value=str(value)[:40])
+    return value
