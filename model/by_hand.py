@@ -371,8 +371,9 @@ class _Desk:
         if token >= in_front:
             return self._product(quantity, cell, quantity.reads[0], (token - in_front, column))
         embedding = self.network.get_submodule(quantity.module)
-        symbol, vector = (("x_{cls}", embedding.cls), ("x_{dist}", embedding.distillation))[token]
-        value, source = float(vector[column]), _at(symbol, column + 1)
+        symbol = ("x_{cls}", "x_{dist}")[token] if not self.trace.config.registers else ""
+        symbol = symbol or ("x_{cls}" if token == 0 else f"x_{{reg,{token}}}")
+        value, source = float(embedding.in_front()[token, column]), _at(symbol, column + 1)
         return self._found(quantity, cell, source, source, rounded(value), value, lit=())
 
     def _positions(self, quantity: Quantity, cell: Cell) -> Working:
@@ -459,6 +460,27 @@ class _Desk:
         expression = rf"{number(shown[0])} \cdot {operand(shown[1])}"
         right = rf"{symbols[0]} \cdot {symbols[1]}"
         return self._found(quantity, cell, right, expression, rounded(shown[0] * shown[1]), exact[0] * exact[1])
+
+    def _layer_scale(self, quantity: Quantity, cell: Cell) -> Working:
+        shown, exact = self._read(quantity.reads[0], cell, through=False)
+        trained = float(self.network.get_submodule(quantity.module).scale[cell[-1]])
+        right = r" \cdot ".join(_terms(quantity, cell))
+        expression = rf"{number(shown)} \cdot {operand(rounded(trained))}"
+        return self._found(quantity, cell, right, expression, rounded(shown * rounded(trained)), exact * trained)
+
+    def _patch_mean(self, quantity: Quantity, cell: Cell) -> Working:
+        """The sum of a column of Z over the patches, and that divided by their number."""
+        ((place, column),) = self.graph.cells(quantity.key, cell)
+        read = self.graph[quantity.reads[0]]
+        x, front = self._values(read.key, (place, column)), place.start
+        places = np.argsort(-np.abs(x), kind="stable")[: self.most]
+        shown, whole = _column("Z", x[places], float(x.sum()), len(x) - len(places))
+        self.tables.append(Table(read.axes[0], tuple((places + front).tolist()), (shown,), len(x) - len(places)))
+        running = _place(read.symbol, read.axes, ("j", column))
+        summed_up = rf"\sum_{{j={front + 1}}}^{{{front + len(x)}}} {running}"
+        self._line(summed_up, _sum(shown.values, shown.rest or 0.0, len(x) - len(places)), whole)
+        right, expression = (rf"\frac{{{above}}}{{{len(x)}}}" for above in (summed_up, number(whole)))
+        return self._found(quantity, cell, right, expression, rounded(whole / len(x)), float(x.mean()))
 
     def _norm(self, quantity: Quantity, cell: Cell) -> Working:
         read, module = self.graph[quantity.reads[0]], self.network.get_submodule(quantity.module)

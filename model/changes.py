@@ -110,7 +110,7 @@ def check(edit: Edit, graph: Graph) -> None:
         raise EditError("value", value=edit.value, least=row.least, most=row.most, **about)
     if type(edit.seed) is not int or not 0 <= edit.seed < MOST_SEEDS:
         raise EditError("value", value=edit.seed, least=0, most=MOST_SEEDS - 1, **about)
-    if edit.operation == "remove" and edit.token in range(graph.config.tokens_read):
+    if edit.operation == "remove" and edit.token in graph.config.read_alone:
         raise EditError("read", **about)
 
 
@@ -186,7 +186,7 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
     edit = change.edit
     tokens = {edit.token, edit.from_token} if edit.operation == "swap" else {edit.token}
     if change.key == graph.Z and (read := graph.config.tokens_read):
-        return None if tokens & {None, *range(read)} else "unread"
+        return None if tokens & {None, *read} else "unread"
     prefix, _, name = change.key.rpartition(".")
     if name not in BEFORE_WEIGHTS or OPERATIONS[edit.operation].hides:
         return None

@@ -34,6 +34,7 @@ class EncoderConfig:
     first_norm: bool = True  # norm_first: False where the first attention has none, since the embedding ends with one
     ffn: Literal["plain", "gated"] = "plain"  # act(x W₁) W₂, the paper; gated: (act(x W₁) ⊙ x W₃) W₂
     unbiased: tuple[Biased, ...] = ()  # what adds no bias to its products, or no β
+    layer_scale: bool = False  # what each sub-layer finds × λ, number by number  (layer_scale.py)
     norm_eps: float = 1e-5
     groups: int = 0  # of layers in a row that share their weights; 0: each has its own  (ALBERT: 1)
     dropout: float = 0.1
@@ -55,6 +56,8 @@ class EncoderConfig:
     patch_size: int = 4
     channels: int = 1
     distillation_token: bool = False  # patches: a second learned token, behind [CLS]  (DeiT)
+    registers: int = 0  # patches: learned tokens behind [CLS] that take no place and that no head reads
+    learned_side: int = 0  # patches: of so many per side were the positions learned; 0: of those that there are
 
     #: classifier: one of the classes; labels: each true or not by itself; numbers: what each measures; tags: a class
     #: for each token; span: where a part of the text begins and ends.
@@ -65,6 +68,7 @@ class EncoderConfig:
     pooler_norm: bool = False  # and LayerNorm of that
     head_activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "gelu"  # masked-word: the act before E
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
+    patch_head: bool = False  # classifier: a second matrix reads the mean of the patches; y is the sum of the two
 
     def __post_init__(self) -> None:
         sizes = "d_model heads layers d_ff max_len vocab_size image_size patch_size channels"
@@ -95,12 +99,18 @@ class EncoderConfig:
             raise ConfigError("narrow_needs_words", width=self.d_embedding, input=self.input)
         if self.distillation_token and self.input != "patches":
             raise ConfigError("distillation_needs_patches", input=self.input)
+        if self.registers < 0 or (self.registers and (self.input != "patches" or self.distillation_token)):
+            raise ConfigError("registers_need_patches", registers=self.registers, input=self.input)
         if self.pooler != "none" and self.head in ("none", "masked-word"):
             raise ConfigError("pooler_needs_classifier", head=self.head)
         if self.distillation_head and (self.head != "classifier" or not self.distillation_token):
             raise ConfigError("distillation_head_needs_token", head=self.head)
         if self.distillation_head and self.pooler != "none":
             raise ConfigError("distillation_head_has_no_pooler", pooler=self.pooler)
+        if self.patch_head and (self.head != "classifier" or self.input != "patches" or self.distillation_head):
+            raise ConfigError("patch_head_needs_patches", head=self.head)
+        if self.patch_head and self.pooler != "none":
+            raise ConfigError("patch_head_has_no_pooler", pooler=self.pooler)
         if self.head in ("masked-word", "tags", "span") and self.input != "words":
             raise ConfigError("masked_word_needs_words", input=self.input)
         if self.head in ("classifier", "labels", "numbers", "tags") and self.classes < 1:
@@ -134,14 +144,37 @@ class EncoderConfig:
         return self.image_size // self.patch_size
 
     @property
-    def tokens_in_front(self) -> int:
-        """Tokens that stand before the patches: [CLS], and the distillation token where there is one."""
-        return 1 + self.distillation_token if self.input == "patches" else 0
+    def front(self) -> tuple[str, ...]:
+        """The names of the tokens that stand before the patches."""
+        if self.input != "patches":
+            return ()
+        return ("[CLS]", *["[DIST]"] * self.distillation_token, *(f"[REG{i}]" for i in range(1, self.registers + 1)))
 
     @property
-    def tokens_read(self) -> int:
-        """How many tokens, from the first on, a classifier reads."""
-        return 1 + self.distillation_head if self.head == "classifier" else 0
+    def tokens_in_front(self) -> int:
+        """How many tokens stand before the patches."""
+        return len(self.front)
+
+    @property
+    def placeless(self) -> range:
+        """The tokens before the patches that take no place in the table of positions: the registers."""
+        return range(1, 1 + self.registers)
+
+    @property
+    def places(self) -> int:
+        """How many rows the table of positions has."""
+        return self.max_tokens - self.registers
+
+    @property
+    def read_alone(self) -> range:
+        """The tokens that a classifier reads each by itself, and not in a mean of many: the first, or the first two."""
+        return range(1 + self.distillation_head if self.head == "classifier" else 0)
+
+    @property
+    def tokens_read(self) -> tuple[int, ...]:
+        """All tokens that a classifier reads."""
+        patches = range(self.tokens_in_front, self.max_tokens) if self.patch_head else ()
+        return (*self.read_alone, *patches)
 
     @property
     def max_tokens(self) -> int:

@@ -50,7 +50,7 @@ def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]
     return {
         "B": batch, "n": n, "N": config.layers, "G": config.groups, "h": config.heads,
         "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff, "d_E": config.d_embedding,
-        "|V|": config.vocab_size, "n_max": config.max_tokens, "classes": config.classes,
+        "|V|": config.vocab_size, "n_max": config.places, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
         "n_seg": config.segments, "n_front": config.tokens_in_front,
     }  # fmt: skip
@@ -161,6 +161,8 @@ _KINDS = {
     "first": "view",
     "second": "view",
     "mean": "add",
+    "patch_mean": "mean",
+    "layer_scale": "scale",
 }
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
@@ -169,15 +171,19 @@ _AXES = {
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
-    "0", "1", "2", "B", "h", "n", "n − 1", "n − 2", "n_max", "n_seg", "|V|", "side", "side²", "C", "C·P²", "d_E",
+    "B", "h", "n", "n − …", "n_max", "n_seg", "|V|", "side", "side²", "C", "C·P²", "d_E",
     "d_model", "d_k", "d_ff", "classes",
 )  # fmt: skip
 
 
 def _product(factors: Iterable[str]) -> str:
     """n, d_model, d_model -> n·d_model²."""
-    powers = sorted(Counter(factors).items(), key=lambda power: _ORDER.index(power[0]))
+    powers = sorted(Counter(factors).items(), key=lambda power: _order(power[0]))
     return "·".join((f"({letter})" if " " in letter else letter) + "²" * (power - 1) for letter, power in powers)
+
+
+def _order(factor: str) -> int:
+    return -1 if factor.isdigit() else _ORDER.index("n − …" if factor.startswith("n − ") else factor)
 
 
 def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
@@ -228,6 +234,8 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
 
     none, letter = count("0", values), summed(quantity.rule)
     kind = "product" if letter else _KINDS.get(quantity.operation, quantity.operation)
+    if quantity.operation == "positions" and values["n"] > values["n_max"]:
+        kind = "copy"  # the rows move apart for tokens that take no place
     weights, biases, *_ = *map(product, terms[len(inputs) :]), none, none
     each = BYTES["int64" if quantity.axes == ("token",) else "float32"]  # ids are whole numbers
     return Step(
@@ -279,7 +287,7 @@ def _part(step: Step) -> str:
         case ["embedding", *_]:
             return "embedding"
         case ["layers", _, name, *_]:
-            return "norms" if step.operation == "norm" else name
+            return {"norm": "norms", "layer_scale": "layer_scale"}.get(step.operation, name)
         case ["norm"]:
             return "final_norm"
     return "head"

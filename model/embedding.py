@@ -58,7 +58,7 @@ class Embedding(nn.Module):
         positions = SinusoidalPositions if config.positions == "sinusoidal" else LearnedPositions
         added = config.positions != "rotary"  # there a place is nothing that is added
         self.tokens = Tap()
-        self.positions: nn.Module = positions(config.embedded, config.max_tokens) if added else None
+        self.positions: nn.Module = positions(config.embedded, config.places) if added else None
         self.sum = Tap()
         self.norm = norm_for(config, config.embedded) if config.embedding_norm else nn.Identity()
 
@@ -127,6 +127,7 @@ class PatchEmbedding(Embedding):
     """Images: cut into square patches, each projected to d_model, and [CLS] in front  (ViT, equation 1).
 
     With a distillation token, that one behind [CLS]: Touvron et al. 2021, "Training data-efficient image transformers".
+    Or with registers: Darcet et al. 2024, "Vision Transformers Need Registers". They take no place.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -135,13 +136,32 @@ class PatchEmbedding(Embedding):
         self.W_E = nn.Linear(config.channels * config.patch_size**2, config.d_model)
         self.cls = nn.Parameter(torch.empty(config.d_model))
         self.distillation = nn.Parameter(torch.empty(config.d_model)) if config.distillation_token else None
+        self.registers = nn.Parameter(torch.empty(config.registers, config.d_model)) if config.registers else None
         for token in self.parameters(recurse=False):
             nn.init.normal_(token, std=0.02)
+        self.placeless = config.placeless
+        if self.placeless:
+            self.positions.apart = torch.zeros(config.d_model)
+
+    def in_front(self) -> Tensor:
+        """The learned tokens before the patches: (token, d_model)."""
+        tokens = [self.cls[None]]
+        if self.distillation is not None:
+            tokens.append(self.distillation[None])
+        if self.registers is not None:
+            tokens.append(self.registers)
+        return torch.cat(tokens)
 
     def look(self, x: Tensor) -> Tensor:
         patches = self.W_E(patchify(x, self.patch_size))
-        in_front = [self.cls] if self.distillation is None else [self.cls, self.distillation]
-        return torch.cat([*(token.expand(len(x), 1, -1) for token in in_front), patches], dim=1)
+        return torch.cat([self.in_front().expand(len(x), -1, -1), patches], dim=1)
+
+    def place(self, x: Tensor, n: int) -> Tensor:
+        if not self.placeless:
+            return super().place(x, n)
+        counted = torch.ones(1, n, dtype=torch.bool)
+        counted[:, self.placeless] = False
+        return self.positions(n, counted)
 
 
 class FlatEmbedding(Embedding):

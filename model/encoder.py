@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from model.config import EncoderConfig
 from model.embedding import embedding_for
 from model.gated import GatedFeedForward
+from model.layer_scale import layer_scale_for
 from model.rotary import RotaryAttention
 from model.shared import share
 from model.sublayers import FeedForward, MultiHeadAttention, norm_for
@@ -25,6 +26,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.norm_first = config.norm_first
         self.attention = attention_for(config, layer)
+        self.scale_1, self.scale_2 = layer_scale_for(config), layer_scale_for(config)
         bare = not layer and config.norm_first and not config.first_norm
         self.add_1, self.norm_1 = Tap(), nn.Identity() if bare else norm_for(config)
         self.ffn = ffn_for(config)
@@ -35,10 +37,10 @@ class EncoderLayer(nn.Module):
         """x: (batch, token, d_model), in and out."""
         if self.norm_first:
             z = self.norm_1(x)
-            x = self.add_1(x + self.dropout(self.attention(z, z, mask)))
-            return self.add_2(x + self.dropout(self.ffn(self.norm_2(x))))
-        x = self.norm_1(self.add_1(x + self.dropout(self.attention(x, x, mask))))
-        return self.norm_2(self.add_2(x + self.dropout(self.ffn(x))))
+            x = self.add_1(x + self.dropout(self.scale_1(self.attention(z, z, mask))))
+            return self.add_2(x + self.dropout(self.scale_2(self.ffn(self.norm_2(x)))))
+        x = self.norm_1(self.add_1(x + self.dropout(self.scale_1(self.attention(x, x, mask)))))
+        return self.norm_2(self.add_2(x + self.dropout(self.scale_2(self.ffn(x)))))
 
 
 class Encoder(nn.Module):

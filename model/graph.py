@@ -25,6 +25,7 @@ RULES = {
     "input": "",  # given from outside
     "look_up": "i,vm->im",  # rows of a matrix: E[x]
     "scale": "...m->...m",  # × a constant: `factor`
+    "layer_scale": "...m,m->...m",  # × a trained number for each column: LayerScale
     "cut": "(ry)(sx)->(rs)(yx)",  # a picture into patches
     "flatten": "yx->i(yx)",  # a picture into one row
     "linear": "...m,mo,o->...o",  # x W + b
@@ -45,6 +46,7 @@ RULES = {
     "second": "1m->m",  # the second row
     "turn": "im->mi",  # rows become columns
     "mean": "m,m->m",  # of the two that it reads
+    "patch_mean": "im->m",  # of the rows behind the tokens in front
     "contribution": "hic,(hc)o->hio",  # of each head to x W
 }
 SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
@@ -97,6 +99,8 @@ class Quantity:
             case "scale":
                 root = rf"\sqrt{{{others[0]}}}"
                 return rf"{one} \cdot {root}" if self.factor > 1 else rf"\frac{{{one}}}{{{root}}}"
+            case "layer_scale":
+                return rf"{one} \odot {others[0]}"
             case "norm":
                 shift = r" + \beta" * (len(sides(self.rule)[0]) > 2)
                 return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}"
@@ -179,6 +183,8 @@ class Graph:
     def cells(self, key: str, index: Index) -> list[Index]:
         """Of each term of a quantity's rule, the cells from which those at `index` are computed."""
         config = self.decoder if self.decoder and key.startswith("decoder.") else self.config
+        if self[key].operation == "patch_mean":
+            return [(slice(config.tokens_in_front, None), *index)]
         sizes = {"c": config.d_k, "s": config.patches_per_side, "y": config.patch_size, "x": config.patch_size}
         return cells(self[key].rule, index, sizes)
 
@@ -307,6 +313,8 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
             terms, axes = ("x_p", "W_E", "b_E"), ("patch", "d_model")
             x = rows.product("embedding.W_E", x, terms, axes)
             in_front = r"x_{cls};\, x_{dist}" if config.distillation_token else "x_{cls}"
+            if config.registers:
+                in_front += rf";\, x_{{reg,1}};\, \ldots;\, x_{{reg,{config.registers}}}"
             whole, axes = rf"[{in_front};\, x_p W_E + b_E]", ("token", "d_model")
             tokens = rows.add("embedding.tokens", "put_in_front", (x,), X, whole, axes, module="embedding")
         case "flat":
@@ -410,6 +418,11 @@ def _layers(
                 own = rows, f"{here}{name}.", config, layer
                 output = _attention(*own, reads, read_as, looked_at or reads, seen_as, token)
             found = "F" if name == "ffn" else "O"
+            if config.layer_scale:
+                trained = r"\lambda" + "'" * (number - 1)
+                terms, found = (found, trained), rf"\tilde {found}"
+                key = f"{here}scale_{number}"
+                output = rows.add(key, "layer_scale", (output,), found, terms, (token, "d_model"), module=key)
             added = result if config.norm_first else rf"{written}_{{\text{{res}}}}"
             terms = written, found
             total = rows.add(f"{here}add_{number}", "add", (before, output), added, terms, (token, "d_model"))
@@ -529,6 +542,8 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             x, first = _pooled(rows, config, x, first, vector)
             if config.distillation_head:
                 _two_classifiers(rows, Z, x)
+            elif config.patch_head:
+                _with_patches(rows, Z, x)
             elif config.head in ("labels", "numbers"):
                 rows.add("labels", "linear", (x,), "y", (first, "W", "b"), axes, module="labels")
                 if config.head == "labels":
@@ -562,3 +577,14 @@ def _two_classifiers(rows: _Rows, Z: str, first: str) -> None:
         key = rows.add(f"{key}_logits", "linear", (read,), y, tuple(terms), ("class",), module=f"{key}_logits")
         logits[key] = y
     rows.add("logits", "mean", tuple(logits), "y", tuple(logits.values()), ("class",), factor=0.5)
+
+
+def _with_patches(rows: _Rows, Z: str, first: str) -> None:
+    """One matrix reads [CLS], another the mean of the patches; y is their sum."""
+    said = r"\text{the mean of the patches' rows of } Z"
+    mean = rows.add("patch_mean", "patch_mean", (Z,), r"\bar Z", said, ("d_model",))
+    y, *terms = (rf"{letter}^{{[\text{{CLS}}]}}" for letter in "yZW")
+    cls = rows.add("cls_logits", "linear", (first,), y, (*terms, "b"), ("class",), module="cls_logits")
+    both = r"\bar Z", r"\bar W"
+    patches = rows.add("patch_logits", "linear", (mean,), r"\bar y", both, ("class",), module="patch_logits")
+    rows.add("logits", "add", (cls, patches), "y", (y, r"\bar y"), ("class",), rule="m,m->m")

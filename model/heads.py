@@ -75,6 +75,27 @@ class DistilledClassifierNetwork(Encoder):
         return self.read_out(super().forward(x, mask, segments))
 
 
+class PatchClassifierNetwork(Encoder):
+    """y = Z_L^[CLS] W + b + Z̄_L W', Z̄ the mean of the patches: one Linear of both, side by side.
+
+    Source: Oquab et al. 2024, "DINOv2", section 7.1 and its linear heads.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.cls_logits = nn.Linear(config.d_model, config.classes)
+        self.patch_logits = nn.Linear(config.d_model, config.classes, bias=False)
+        self.patch_mean, self.logits = Tap(), Tap()
+
+    def read_out(self, Z: Tensor) -> Tensor:
+        """(batch, token, d_model) -> (batch, class)."""
+        mean = self.patch_mean(Z[:, self.config.tokens_in_front :].mean(dim=1))
+        return self.logits(self.cls_logits(Z[:, 0]) + self.patch_logits(mean))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask, segments))
+
+
 class LabelsNetwork(Encoder):
     """y = Linear(act(Z_L^[CLS] W + b)), each label by itself: σ(y) where it is true or not, y where it is measured."""
 
@@ -126,6 +147,8 @@ def pooler_for(config: EncoderConfig) -> nn.Module:
 def network_for(config: EncoderConfig) -> Encoder:
     """The encoder with the head that the configuration names."""
     classifier = DistilledClassifierNetwork if config.distillation_head else ClassifierNetwork
+    if config.patch_head:
+        return PatchClassifierNetwork(config)
     kinds = {
         "none": Encoder, "masked-word": MaskedWordNetwork, "classifier": classifier, "labels": LabelsNetwork,
         "numbers": LabelsNetwork, "tags": TagsNetwork, "span": SpanNetwork,

@@ -432,6 +432,7 @@ class _Around:
         places = tuple(i for i, token in enumerate(self.reading.tokens) if token in ("[CLS]", "[SEP]"))
         config = self.pipeline.config
         self.uncounted = tuple(place for place, i in enumerate(self.reading.ids) if i == config.uncounted)
+        self.uncounted += tuple(config.placeless)
         # A target begins with its language.
         self.special: Mapping[str, tuple[int, ...]] = {"": places, "decoder.": (0,)}
 

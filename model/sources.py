@@ -32,7 +32,7 @@ SOURCES = (
     "attention.output", "cross.output", "ffn.output",
 )  # fmt: skip
 #: The operations that a sum is followed through.
-SUMS = ("add", "mean", "norm", "linear", "first", "second")
+SUMS = ("add", "mean", "patch_mean", "layer_scale", "norm", "linear", "first", "second")
 BIAS, EDIT = "bias", "edit"
 ROUNDING = 1e-5  # what single precision may leave of a sum
 Sum = dict[Any, np.ndarray]  # name of a source, or of a pair of them -> its part, float64
@@ -145,7 +145,8 @@ class Lead:
 
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
     """By how much the logit of `output` leads that of `against`, by source. token: of words, the place of the guess."""
-    reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, trace.config.tokens_read)
+    reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, len(trace.config.read_alone))
+    reads = EVERY if trace.config.patch_head else reads
     followed = EVERY if trace.edited else reads  # an edit is of whole quantities
     if exact := _is_sum(trace.graph, "logits"):
         logits = of_sum(trace, "logits", heads, followed)
@@ -282,6 +283,11 @@ def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Par
             slope = slope * norm.weight.double().numpy() / np.sqrt(x.var() + norm.eps)
             slope = slope - slope.mean(-1, keepdims=True)
             return [*_followed(trace, read, token, slope), *bias]
+        case "layer_scale":
+            return _followed(trace, read, token, slope * _numbers(trace, quantity))
+        case "patch_mean":
+            patches = range(trace.config.tokens_in_front, len(trace.tokens))
+            return [part for one in patches for part in _followed(trace, read, one, slope / len(patches))]
         case "linear":
             return _through(trace, quantity.module or "", read, token, slope)
     return _followed(trace, read, int(quantity.operation == "second"), slope)
@@ -342,6 +348,11 @@ def of_sum(trace: Trace, key: str, heads: bool = False, tokens: slice = EVERY) -
             parts = {name: part / len(reads) for name, part in _added(reads.values()).items()}
         case "norm":
             parts = _normed(trace, quantity, reads[quantity.reads[0]], tokens)
+        case "layer_scale":
+            parts = {name: part * _numbers(trace, quantity) for name, part in reads[quantity.reads[0]].items()}
+        case "patch_mean":
+            front = trace.config.tokens_in_front
+            parts = {name: part[front:].mean(0) for name, part in reads[quantity.reads[0]].items()}
         case "linear":
             parts = _linear(trace, quantity.module or "", reads[quantity.reads[0]])
         case "first" | "second" as row:
@@ -367,6 +378,12 @@ def _in_order(names: Iterable[str]) -> tuple[str, ...]:
 
 def _value(trace: Trace, key: str) -> np.ndarray:
     return trace[key].astype(np.float64)
+
+
+def _numbers(trace: Trace, quantity: Quantity) -> np.ndarray:
+    """The trained numbers of a LayerScale: (d_model,)."""
+    numbers: np.ndarray = trace.network.get_submodule(quantity.module or "").scale.double().numpy()
+    return numbers
 
 
 def _added(sums: Iterable[Sum]) -> Sum:

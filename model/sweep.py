@@ -55,9 +55,9 @@ def sweep(
         first = min((order[change.key] for change in row.changes), default=len(order))
         row.joint = max((key for key in joints if order[key] <= first), key=order.__getitem__)
     rows.sort(key=lambda row: order[row.joint])
-    # A classifier answers from its first token, or the first two; where no answer is wanted, one token costs least.
+    # A classifier answers from its first token, or from more; where no answer is wanted, one token costs least.
     words = "logits" in wanted and "word" in graph["logits"].axes
-    asked = token if words else None if graph.config.tokens_read > 1 else 0
+    asked = token if words else None if len(graph.config.tokens_read) > 1 else 0
     widest = max(graph.config.d_ff, graph.config.vocab_size if asked is None else 0)
     most = max(1, MOST_NUMBERS // (len(reading.tokens) * widest))
     batches = [rows[start : start + most] for start in range(0, len(rows), most)]

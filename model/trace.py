@@ -405,7 +405,10 @@ class Trace:
     @property
     def rows(self) -> list[int | None]:
         """Which row of the table of positions each token gets; None for one that takes no place."""
-        counted = [i != self.config.uncounted for i in self.ids] or [True] * len(self.tokens)
+        placeless = self.config.placeless
+        counted = [i != self.config.uncounted for i in self.ids] or [
+            i not in placeless for i in range(len(self.tokens))
+        ]
         return [place - 1 if here else None for place, here in zip(accumulate(counted), counted, strict=True)]
 
     @property

@@ -156,13 +156,20 @@ class AddAndNorm(Page):
         said = {
             self.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}", unit=self.unit()),
             sub.before: text("read_input" if sub.norm else "read_input_normed", limit=f"{limit:.2f}"),
-            sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}"),
+            sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}") + self.read_layer_scale(),
             sub.sum: text("read_add", token=self.tokens[self.token], component=cell[1] + 1, **added),
         }
         titles = {self.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
         low = scaled(min(230, 60 + 10 * len(self.tokens)))
         looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
         cell_maps(self, steps, [said[key] for key in steps], looks, stacked=True)
+
+    def read_layer_scale(self) -> str:
+        """By what the sub-layer's output was multiplied, where it is; else nothing."""
+        if not self.config.layer_scale:
+            return ""
+        trained = self.pipeline.network.get_submodule(self.sub.output).scale.abs()
+        return " " + text("read_layer_scale", typical=f"{trained.median():.3g}", largest=f"{trained.max():.3g}")
 
     def three_lengths(self, run: Trace) -> np.ndarray:
         """How long what was there, what was found and their sum are: (3, token)."""

@@ -216,12 +216,25 @@ class Tokens(Page):
                 return
             if chosen is not None:
                 self.one_row(first, chosen, size)
-            if many:
-                st.markdown(text("read_cls") + (" " + text("read_cls_answer") if "logits" in self.trace else ""))
-            if config.distillation_token:
-                st.markdown(text("read_distillation"))
-            if config.distillation_head:
-                st.markdown(text("read_distillation_head"))
+            self.read_front()
+
+    def read_front(self) -> None:
+        """What stands before the patches, and what is said of their places."""
+        config = self.trace.config
+        if config.front:
+            answers = [text("read_cls_answer")] * ("logits" in self.trace) + [
+                text("read_patch_head")
+            ] * config.patch_head
+            st.markdown(" ".join((text("read_cls"), *answers)))
+        if config.distillation_token:
+            st.markdown(text("read_distillation"))
+        if config.distillation_head:
+            st.markdown(text("read_distillation_head"))
+        if count := config.registers:
+            names = {"first": config.front[1], "last": config.front[-1], "count": count}
+            st.markdown(text("read_register" if count == 1 else "read_registers", **names))
+        if config.learned_side:
+            st.markdown(text("read_stretched", learned=config.learned_side, side=config.patches_per_side))
 
     @property
     def usual_token(self) -> int:
@@ -363,7 +376,9 @@ class Tokens(Page):
         ]
         told = {
             "side": config.patches_per_side,
-            "front": plain("compare.and").join(self.tokens[: config.tokens_in_front]),
+            "front": plain("compare.and").join(
+                name for token, name in enumerate(config.front) if token not in config.placeless
+            ),
         }
         sentence = text("read_waves_learned_words" if self.words else "read_waves_learned", **told)
         if not many or config.positions == "sinusoidal":

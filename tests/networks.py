@@ -14,6 +14,7 @@ from model.decoder import TranslationNetwork
 from model.encoder import Encoder
 from model.graph import Graph
 from model.heads import network_for
+from model.layer_scale import LayerScale
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, Pipeline, Reading, TextReader
 from model.trace import Guess
@@ -65,6 +66,11 @@ CONFIGS: dict[str, EncoderConfig] = {
     "numbers": EncoderConfig(32, 4, 1, 64, activation="gelu-tanh", head="numbers", classes=1, vocab_size=100),
     "tags": EncoderConfig(32, 4, 1, 64, head="tags", classes=3, vocab_size=100),
     "span": EncoderConfig(32, 4, 1, 64, head="span", vocab_size=100),
+    "scaled patches": EncoderConfig(
+        64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, layer_scale=True,
+        input="patches", positions="learned", image_size=32, patch_size=8, channels=3, registers=3, head="classifier",
+        classes=10, patch_head=True,
+    ),
     "two classifiers": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
         positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
@@ -106,7 +112,9 @@ def untrained(name: str) -> Pipeline:
 
 
 def draw_norms(network: Encoder) -> None:
-    """As they begin, γ = 1 and β = 0 would hide a mistake."""
+    """As they begin, γ = 1, β = 0 and one λ for all would hide a mistake."""
+    for scale in (m for m in network.modules() if isinstance(m, LayerScale)):
+        torch.nn.init.normal_(scale.scale, 0.0, 1.0)
     for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
         torch.nn.init.normal_(norm.weight, 1.0, 0.2)
         if norm.bias is not None:
@@ -130,7 +138,7 @@ class ColourReader(IdReader):
 
     def __init__(self, config: EncoderConfig) -> None:
         patches = map(str, range(1, 1 + config.patches_per_side**2))
-        self.tokens = [*("[CLS]", "[DIST]")[: config.tokens_in_front], *patches]
+        self.tokens = [*config.front, *patches]
 
     def read(self, x: object) -> Reading:
         return Reading(torch.as_tensor(x)[None], self.tokens, [])

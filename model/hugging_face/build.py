@@ -16,7 +16,7 @@ from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.hugging_face.folder import Folder, Stored
-from model.hugging_face.images import CheckpointImageReader
+from model.hugging_face.images import PICTURES, CheckpointImageReader, interpolated, side_of_pictures
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
@@ -26,8 +26,9 @@ from model.shared import set_of, share
 MOST = {
     "d_model": 8192, "heads": 256, "layers": 128, "groups": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
     "vocab_size": 1_000_000, "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
+    "registers": 64,
 }  # fmt: skip
-MAY_BE_0 = ("segments", "d_embedding")
+MAY_BE_0 = ("segments", "d_embedding", "registers")
 #: By the reason of a ConfigError: what must be divided, and by what.
 DIVIDE = {
     "heads_do_not_divide": ("d_model", "heads"),
@@ -97,7 +98,7 @@ def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: H
     share(network.layers, config.groups)
     if config.head == "masked-word":
         network.logits.weight = network.embedding.E.weight
-    return Pipeline(folder.name, network, _reader(folder, config, _labels(theirs, config)))
+    return Pipeline(folder.name, network, _reader(folder, family, config, _labels(theirs, config)))
 
 
 # -- config.json ---------------------------------------------------------------------------------------------------
@@ -138,15 +139,19 @@ def _check_settings(
 
 
 def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
+    value: Any
     settings: dict[str, Any] = {}
+    theirs = {**family.defaults, **{name: value for name, value in theirs.items() if value is not None}}
     kinds = {field.name: type(field.default) for field in fields(EncoderConfig)}
     for ours, name in family.settings.items():
         if (value := theirs.get(name)) is None:
             raise CheckpointError("no_setting", folder=folder.name, setting=name)
+        if ours in family.worked_out:
+            value = _worked_out(family.worked_out[ours], theirs)
         if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])[:40])
         if ours == "activation":
-            value = ACTIVATIONS.get(value, value)
+            value = ACTIVATIONS.get(str(value), value)
         if kinds[ours] is float and (not isinstance(value, float | int) or not 0 < value < 1):
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
         settings[ours] = value
@@ -161,13 +166,17 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings["d_embedding"] = 0
     if family.more:
         settings |= family.more(folder.name, theirs, settings["layers"])
+    if family.interpolated:
+        settings |= _size_of_pictures(folder, family, settings)
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))
     if head.kind == "classifier":
         kind = _kind_of_classes(folder, theirs, settings["classes"])
-        if head.distillation and kind != "classifier":
-            raise CheckpointError("architecture", folder=folder.name, architecture=kind, heads=", ".join(family.heads))
+        if (head.distillation or head.patches) and kind != "classifier":
+            said = {"num_labels": settings["classes"]} if settings["classes"] == 1 else theirs
+            setting = next(name for name in ("num_labels", "problem_type") if name in said)
+            raise CheckpointError("answer_setting", folder=folder.name, setting=setting, value=str(said[setting]))
     elif head.kind == "span" and (labels := len(_label_names(theirs))) != 2:
         raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
     try:
@@ -177,6 +186,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             settings |= {"head_activation": bent} if kind == "masked-word" else {"pooler": bent, "pooler_norm": True}
         if head.own_activation:
             settings["head_activation"] = settings["activation"]
+        settings["patch_head"] = head.patches
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
         if error.reason == "rotary_needs_pairs_of_words":
@@ -188,6 +198,23 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
         sizes = {"value": theirs[whole], "by": theirs[part]}
         raise CheckpointError("not_divided", folder=folder.name, setting=whole, part=part, **sizes) from error
+
+
+def _worked_out(of: Callable[[Mapping[str, Any]], int], theirs: Mapping[str, Any]) -> int:
+    """A size that is worked out of several settings; 0, which is none, where one of them is no number."""
+    try:
+        return of(theirs)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _size_of_pictures(folder: Folder, family: Family, settings: Mapping[str, Any]) -> dict[str, int]:
+    """The side of the pictures that the network is given, where its positions were learned for others."""
+    side, patch = side_of_pictures(folder.settings(PICTURES) or {}), settings["patch_size"]
+    learned = settings["image_size"]
+    if side is None or side == learned or side % patch or learned % patch or side > MOST["image_size"]:
+        return {}
+    return {"image_size": side, "learned_side": learned // patch}
 
 
 def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any]) -> int:
@@ -243,15 +270,22 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
     found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
     found = _taken_apart(found, family.apart)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
+    config = network.config
     weights: dict[str, Tensor] = {}
+    read: set[str] = set()
     for key, wanted in network.named_parameters():  # one that is used twice is named once
-        theirs = _their_name(key, family, head, prefix, network.config)
-        stored = found.pop(theirs, None) or found.pop(theirs.removeprefix(prefix), None)  # some stand without it
-        if stored is None:
-            raise CheckpointError("tensor_missing", folder=folder.name, tensor=theirs)
+        name = _their_name(key, family, head, prefix, config)
+        theirs = name if name in found else name.removeprefix(prefix)  # some stand without it
+        if theirs not in found:
+            raise CheckpointError("tensor_missing", folder=folder.name, tensor=name)
+        stored = found[theirs]
+        read.add(theirs)  # some hold two of ours
         lay_out = family.laid_out.get(key, _as_it_is)
         rows = in_front if key == "embedding.positions.table" else 0
         expected = (wanted.shape[0] + rows, *wanted.shape[1:])
+        stretched = config.learned_side if key == "embedding.positions.table" else 0
+        if stretched:
+            expected = (expected[0] - config.patches_per_side**2 + stretched**2, *expected[1:])
         if not _fits(stored.shape, lay_out, expected):
             shapes = {"found": stored.shape, "expected": expected}
             raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, **shapes)
@@ -262,14 +296,18 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         ours = lay_out(tensor).float()
         if not ours.sum(dtype=torch.float64).isfinite():
             raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=theirs)
+        if stretched:
+            ours = interpolated(ours, stretched, config.patches_per_side, family.interpolated == "antialias")
         if rows:
             weights["embedding.positions.apart"] = ours[rows - 1]
         weights[key] = ours[rows:] if rows else ours
     unread = (*family.unread, *_other_heads(family))
     for name, stored in found.items():
+        if name in read:
+            continue
         if key := head.copies.get(name):
             if stored.shape != weights[key].shape or not torch.equal(stored.read().float(), weights[key]):
-                other = _their_name(key, family, head, prefix, network.config)
+                other = _their_name(key, family, head, prefix, config)
                 raise CheckpointError("tensor_untied", folder=folder.name, tensor=name, other=other)
         elif head is NO_ANSWER and prefix and not name.startswith(prefix):
             continue  # of an answer that is not computed
@@ -341,8 +379,8 @@ def _their_name(key: str, family: Family, head: Head, prefix: str, config: Encod
 # -- the input -----------------------------------------------------------------------------------------------------
 
 
-def _reader(folder: Folder, config: EncoderConfig, labels: list[str]) -> Reader:
+def _reader(folder: Folder, family: Family, config: EncoderConfig, labels: list[str]) -> Reader:
     if config.input == "patches":
-        return CheckpointImageReader(config, folder.settings("preprocessor_config.json") or {}, labels)
+        return CheckpointImageReader(config, {**family.pictures, **(folder.settings(PICTURES) or {})}, labels)
     tokenizer = folder.tokenizer(config.vocab_size)
     return CheckpointTextReader(tokenizer, config, folder.roles(tokenizer.get_vocab()), labels)

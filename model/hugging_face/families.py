@@ -35,6 +35,7 @@ class Head:
     distillation: bool = False  # a second classifier reads the distillation token
     dense: str = ""  # the setting that names the activation of a Linear before the last, with LayerNorm behind it
     own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
+    patches: bool = False  # half of the classifier's matrix reads the mean of the patches
     copies: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
@@ -48,7 +49,9 @@ class Family:
     that this Encoder computes. heads: the end of the architecture's name -> its head. unread: what may stand in a file
     and is no part of the encoder or its head. laid_out: how a tensor of theirs becomes ours. apart:
     patterns of tensors that hold so many of ours, one below the other: part 2 of a.weight is a[2].weight. more: what
-    else config.json says, of a folder, its settings and so many layers, as fields of EncoderConfig.
+    else config.json says, of a folder, its settings and so many layers, as fields of EncoderConfig. defaults: what
+    their library takes for a setting that a file leaves out. worked_out: what a field is, of all their settings, where
+    it is not the one that `settings` names. pictures: the same as defaults, for how pictures are brought to the network.
     """
 
     prefix: str
@@ -62,6 +65,10 @@ class Family:
     always_widened: bool = False  # there is a W_E even where d_E = d_model
     apart: Mapping[str, int] = field(default_factory=dict)
     more: Callable[[str, Mapping[str, Any], int], dict[str, Any]] | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    worked_out: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
+    pictures: Mapping[str, Any] = field(default_factory=dict)
+    interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
@@ -356,6 +363,53 @@ DEIT = replace(
     },
 )
 
+#: Number by number, what a sub-layer finds is made smaller or larger  (Oquab et al. 2024; layer_scale.py).
+DINOV2 = replace(
+    VIT,
+    prefix="dinov2",
+    settings={**VIT.settings, "d_ff": "mlp_ratio"},
+    worked_out={"d_ff": lambda theirs: int(theirs["hidden_size"] * theirs["mlp_ratio"])},
+    defaults={
+        "hidden_act": "gelu", "layer_norm_eps": 1e-6, "image_size": 224, "patch_size": 14, "num_channels": 3,
+        "mlp_ratio": 4,
+    },
+    pictures={"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225], "resample": 3},
+    interpolated="plain",
+    fixed={**IMAGES, "layer_scale": True},
+    only={**VIT.only, "use_swiglu_ffn": (False,)},
+    names={
+        **VIT.names,
+        "layers.{l}.norm_1": "encoder.layer.{l}.norm1",
+        "layers.{l}.scale_1.scale": "encoder.layer.{l}.layer_scale1.lambda1",
+        "layers.{l}.norm_2": "encoder.layer.{l}.norm2",
+        "layers.{l}.ffn.W_1": "encoder.layer.{l}.mlp.fc1",
+        "layers.{l}.ffn.W_2": "encoder.layer.{l}.mlp.fc2",
+        "layers.{l}.scale_2.scale": "encoder.layer.{l}.layer_scale2.lambda1",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForImageClassification": Head(
+            "classifier", names={"cls_logits": "classifier", "patch_logits": "classifier"}, patches=True
+        ),
+    },
+    laid_out={
+        **VIT.laid_out,
+        "embedding.registers": lambda tokens: tokens[0],
+        "cls_logits.weight": lambda matrix: matrix[:, : matrix.shape[1] // 2],
+        "patch_logits.weight": lambda matrix: matrix[:, matrix.shape[1] // 2 :],
+    },
+)  # fmt: skip
+
+DINOV2_REGISTERS = replace(
+    DINOV2,
+    prefix="dinov2_with_registers",
+    settings={**DINOV2.settings, "registers": "num_register_tokens"},
+    defaults={**DINOV2.defaults, "num_register_tokens": 4},
+    interpolated="antialias",
+    names={**DINOV2.names, "embedding.registers": "embeddings.register_tokens"},
+    unread=(*DINOV2.unread, "*embeddings.register_tokens"),  # of which there may be none
+)
+
 BEHIND_A_NORM = {"pooler.0": "head.dense", "pooler.2": "head.norm"}
 OF_MODERN: dict[str, Any] = {"dense": "classifier_activation", "only": {"classifier_activation": tuple(ACTIVATIONS)}}
 
@@ -432,4 +486,6 @@ FAMILIES: dict[str, Family] = {
     "roberta-prelayernorm": ROBERTA_PRELAYERNORM,
     "vit_msn": VIT,
     "modernbert": MODERN_BERT,
+    "dinov2": DINOV2,
+    "dinov2_with_registers": DINOV2_REGISTERS,
 }

@@ -16,6 +16,7 @@ from model.pipeline import InputError, Reading
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read
 
+PICTURES = "preprocessor_config.json"
 MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
 MOST_PACKED = 1000  # times: what is packed into less shows nothing
 MOST_SIDE = 4096  # to which a picture is brought
@@ -40,9 +41,7 @@ class CheckpointImageReader:
         self.mean = _of_channels(settings.get("image_mean"), config.channels) / white if normalised else 0.0
         self.deviation = (_of_channels(settings.get("image_std"), config.channels, 0.0) if normalised else 1.0) / white
         self.resample = settings["resample"] if settings.get("resample") in RESAMPLING else Image.Resampling.BILINEAR
-        self.size, self.cut = _sides(settings.get("size")), None
-        if settings.get("do_center_crop"):
-            self.cut = _sides(settings.get("crop_size"))
+        self.size, self.cut = _sides(settings.get("size")), _cut(settings)
 
     def read(self, x: object) -> Reading:
         """Raises InputError("not_an_image") for what is no picture."""
@@ -55,8 +54,7 @@ class CheckpointImageReader:
             raise InputError("not_an_image", shape=pixels.shape)
         read = pixels if as_read else ((pixels - self.mean) / self.deviation).astype(np.float32).transpose(2, 0, 1)
         rows = range(1, self.config.patches_per_side + 1)
-        in_front = ("[CLS]", "[DIST]")[: self.config.tokens_in_front]
-        tokens = [*in_front, *(f"r{row}c{column}" for row in rows for column in rows)]
+        tokens = [*self.config.front, *(f"r{row}c{column}" for row in rows for column in rows)]
         return Reading(torch.from_numpy(read.copy())[None], tokens, [])
 
     def _unpacked(self, file: bytes) -> np.ndarray:
@@ -123,6 +121,25 @@ def _sides(size: object) -> tuple[int, int] | int | None:
         size = {"width": size, "height": size}
     width, height = _side(size.get("width")), _side(size.get("height"))
     return (width, height) if width and height else _side(size.get("shortest_edge"))
+
+
+def _cut(settings: Mapping[str, Any]) -> tuple[int, int] | int | None:
+    """The size of the middle that is cut out of a picture; None: nothing is."""
+    return _sides(settings.get("crop_size")) if settings.get("do_center_crop") else None
+
+
+def side_of_pictures(settings: Mapping[str, Any]) -> int | None:
+    """The side of the square to which a preprocessor_config.json brings pictures; None where it says of none."""
+    found = _cut(settings) or _sides(settings.get("size"))
+    return found[0] if isinstance(found, tuple) and found[0] == found[1] else None
+
+
+def interpolated(table: Tensor, learned: int, side: int, antialias: bool) -> Tensor:
+    """A table of positions (1 + learned², d_model) for pictures of side² patches, as DINOv2's makers stretch it."""
+    in_front = len(table) - learned**2
+    squares = table[in_front:].T.reshape(1, -1, learned, learned)
+    new = torch.nn.functional.interpolate(squares, (side, side), mode="bicubic", antialias=antialias)
+    return torch.cat([table[:in_front], new[0].flatten(start_dim=1).T])
 
 
 def _side(value: object) -> int | None:

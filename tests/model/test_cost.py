@@ -88,6 +88,9 @@ SMALL = {
     for groups in (1, 2)
 }  # fmt: skip
 SMALL["words, unscaled"] = replace(SMALL["words, none, post-norm"], scale_embedding=False)
+SMALL["patches, scaled, with registers"] = replace(
+    SMALL["patches, classifier, pre-norm"], layer_scale=True, registers=4, patch_head=True
+)
 SMALL["patches, one channel"] = replace(SMALL["patches, classifier, pre-norm"], channels=1)
 SMALL["words, gated"] = replace(SMALL["words, masked-word, pre-norm"], ffn="gated", unbiased=("attention", "norm"))
 SMALL["words, gated, unbiased"] = replace(SMALL["words, gated"], unbiased=("ffn", "head", "logits"))
@@ -127,7 +130,8 @@ def part_of(name: str) -> str:
     if first == "embedding":
         return "positions" if rest[0] == "positions" else "embedding"
     if first == "layers":
-        return "norms" if rest[1].startswith("norm") else rest[1]
+        kinds = {"norm": "norms", "scale": "layer_scale"}
+        return kinds.get(rest[1].partition("_")[0], rest[1])
     return "final_norm" if first == "norm" else "head"
 
 

@@ -75,12 +75,15 @@ def plain(
     for number, layer in enumerate(network.layers):
         local = number in config.local
         window, base = (config.window, config.local_base) if local else (math.inf, config.rotary_base)
-        parts = ((attention, layer.attention, layer.norm_1), (ffn, layer.ffn, layer.norm_2))
-        for (find, part, its_norm), keep in zip(parts, residual, strict=True):
+        parts = (
+            (attention, layer.attention, layer.norm_1, layer.scale_1), (ffn, layer.ffn, layer.norm_2, layer.scale_2),
+        )  # fmt: skip
+        for (find, part, its_norm, its_scale), keep in zip(parts, residual, strict=True):
+            scale = its_scale.scale if config.layer_scale else 1
             if config.norm_first:
-                X = X * keep + find(normed(X, its_norm), part)
+                X = X * keep + scale * find(normed(X, its_norm), part)
             else:
-                X = normed(X * keep + find(X, part), its_norm)
+                X = normed(X * keep + scale * find(X, part), its_norm)
     return normed(X, network.norm) if config.final_norm else X
 
 
@@ -171,7 +174,7 @@ def test_a_head_off_is_the_network_with_its_rows_of_W_O_zero(name: str) -> None:
 def test_a_removed_token_is_as_if_it_had_never_been_there(name: str) -> None:
     X = torch.tensor(trace_of(name).states()[0])
     classifier, key = pipeline(name).config.head == "classifier", pipeline(name).graph.embedded
-    for read in range(pipeline(name).config.tokens_read):
+    for read in pipeline(name).config.read_alone:
         with pytest.raises(EditError, match="read"):
             run(name, Edit(key, "remove", token=read))
     if len(X) == 1:

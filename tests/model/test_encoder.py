@@ -35,15 +35,16 @@ def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
     for ours, other in zip(encoder.layers, theirs.layers, strict=True):
         attention = ours.attention
         projections = (attention.W_Q, attention.W_K, attention.W_V)
+        scales = [scale.scale if config.layer_scale else torch.ones(1) for scale in (ours.scale_1, ours.scale_2)]
         state = {
             "self_attn.in_proj_weight": torch.cat([p.weight for p in projections]),
             "self_attn.in_proj_bias": torch.cat([p.bias for p in projections]),
-            "self_attn.out_proj.weight": attention.W_O.weight,
-            "self_attn.out_proj.bias": attention.W_O.bias,
+            "self_attn.out_proj.weight": attention.W_O.weight * scales[0][:, None],
+            "self_attn.out_proj.bias": attention.W_O.bias * scales[0],
             "linear1.weight": ours.ffn.W_1.weight,
             "linear1.bias": ours.ffn.W_1.bias,
-            "linear2.weight": ours.ffn.W_2.weight,
-            "linear2.bias": ours.ffn.W_2.bias,
+            "linear2.weight": ours.ffn.W_2.weight * scales[1][:, None],
+            "linear2.bias": ours.ffn.W_2.bias * scales[1],
             "norm1.weight": ours.norm_1.weight,
             "norm1.bias": ours.norm_1.bias,
             "norm2.weight": ours.norm_2.weight,

@@ -80,14 +80,19 @@ def linear(of: Run, x: np.ndarray) -> np.ndarray:
 
 
 def put_in_front(of: Run, x: np.ndarray) -> np.ndarray:
-    in_front = ["cls", "distillation"][: of.network.config.tokens_in_front]
-    return np.concatenate([*(of.numbers(name)[None] for name in in_front), x])
+    return np.concatenate([in_front(of), x])
+
+
+def in_front(of: Run) -> np.ndarray:
+    own = dict(of.network.embedding.named_parameters(recurse=False))
+    return np.concatenate([np.atleast_2d(own[name]) for name in ("cls", "distillation", "registers") if name in own])
 
 
 def positions(of: Run) -> np.ndarray:
     n, d_model = of.trace[of.quantity.key].shape
     if of.quantity.module:
-        return of.numbers("table")[:n]
+        registers = np.zeros((of.network.config.registers, d_model))  # which take no place, behind the first token
+        return np.insert(of.numbers("table")[: n - len(registers)], 1, registers, axis=0)
     angle = np.arange(n)[:, None] / 10_000 ** (np.arange(0, d_model, 2) / d_model)
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d_model)  # sin, cos, sin, cos, …
 
@@ -98,6 +103,10 @@ def add(of: Run, *terms: np.ndarray) -> np.ndarray:
 
 def times(of: Run, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return one * other
+
+
+def layer_scale(of: Run, x: np.ndarray) -> np.ndarray:
+    return x * of.numbers("scale")
 
 
 def norm(of: Run, x: np.ndarray) -> np.ndarray:
@@ -177,6 +186,10 @@ def mean(of: Run, *two: np.ndarray) -> np.ndarray:
     return np.mean(two, axis=0)
 
 
+def patch_mean(of: Run, x: np.ndarray) -> np.ndarray:
+    return x[of.network.config.tokens_in_front :].mean(axis=0)
+
+
 def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
     """x W with zeros for all heads but one, for each of them."""
     alone = heads[None] * np.eye(len(heads), dtype=np.float32)[:, :, None, None]  # (the one, head, token, d_k)
@@ -187,7 +200,7 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
         look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, rotate, scores, mask,
-        softmax, weighted_sum, concat, activation, first, second, turn, mean, contribution,
+        softmax, weighted_sum, concat, activation, first, second, turn, mean, patch_mean, layer_scale, contribution,
     )
 }  # fmt: skip
 
@@ -237,6 +250,7 @@ MATRICES = {
     "linear": ("weight", "bias"),
     "contribution": ("weight",),
     "norm": ("weight", "bias"),
+    "layer_scale": ("scale",),
 }
 PRODUCTS, SUMS = (
     ("linear", "scores", "weighted_sum", "contribution"),
@@ -247,7 +261,7 @@ PRODUCTS, SUMS = (
 def own_terms(of: Run) -> list[np.ndarray]:
     """The matrix and the bias whose letters a rule has behind those of what it reads."""
     if of.quantity.operation == "put_in_front":
-        return [np.stack([of.numbers(name) for name in ("cls", "distillation")[: of.network.config.tokens_in_front]])]
+        return [in_front(of)]
     module = of.network.get_submodule(of.quantity.module or "")
     own = [of.numbers(name) for name in MATRICES.get(of.quantity.operation, ()) if getattr(module, name) is not None]
     return [own[0].T, *own[1:]] if of.quantity.operation in ("linear", "contribution") else own

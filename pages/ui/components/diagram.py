@@ -54,6 +54,7 @@ KINDS: dict[str, Kind] = {
     "softmax": Kind("attention", 70, 168),
     "heads": Kind("attention", 70, 260),
     "concat": Kind("heads"),
+    "layer_scale": Kind("add_and_norm"),
     "add": Kind("add_and_norm"),
     "norm": Kind("add_and_norm"),
     "ffn": Kind("feed_forward"),
@@ -69,7 +70,7 @@ KIND_OF = {
     **dict.fromkeys(("masked", "weights"), "softmax"),
     **dict.fromkeys(("concat", "output"), "concat"),
     **dict.fromkeys(("first", "second", "cls_logits", "distillation_logits", "logits"), "linear"),
-    **dict.fromkeys(("labels", "tags", "of_bounds", "bounds"), "linear"),
+    **dict.fromkeys(("patch_mean", "patch_logits", "labels", "tags", "of_bounds", "bounds"), "linear"),
 }
 #: What comes from the right instead of from the left where K and V are made of something else than Q.
 MIRRORED = ("Q", "K", "V", "scores", "softmax")
@@ -78,7 +79,7 @@ MIRRORED = ("Q", "K", "V", "scores", "softmax")
 def kind_of(quantity: Quantity) -> str:
     """The kind of box in which a quantity is computed."""
     *path, name = quantity.key.split(".")
-    if quantity.layer is not None and quantity.operation in ("add", "norm"):
+    if quantity.layer is not None and quantity.operation in ("add", "norm", "layer_scale"):
         return quantity.operation
     if "ffn" in path:
         return "ffn"
@@ -245,7 +246,7 @@ class _Side:
 
     def sublayer(self, key: str) -> Sublayer | None:
         """The sub-layer to which a key belongs."""
-        return next((s for s in self.sublayers if key.startswith(s.prefix) or key in (s.sum, s.norm)), None)
+        return next((s for s in self.sublayers if key.startswith(s.prefix) or key in (s.output, s.sum, s.norm)), None)
 
     def name(self, quantity: Quantity) -> str:
         """The box in which a quantity is computed: "tokens", "attention.Q", "decoder.cross.add", …"""

@@ -123,27 +123,31 @@ def over_drawing(
     query: int,
     title: str,
     *,
+    front: int = 1,
     differs: bool = False,
     limit: float | None = None,
     height: int = 420,
 ) -> Figure:
     """One row of attention weights laid over the picture that its patches were cut from.
 
-    picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,), the first on [CLS], which stands
-    at the left, outside the picture; below it a distillation token, where there is one. tokens: their names. query: the
-    token that looks, outlined in the colour of the queries. title: of the weights. differs: they are differences.
-    limit: the value of the strongest colour, if it is not the largest of them.
-    A click on the patch in row r, column c reports (r, c), on [CLS] (0, -2), on the token below it (1, -2).
+    picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,). The first `front` of them are on
+    tokens that stand for no patch: at the left, outside the picture, one below the other, in as many columns as it
+    takes. tokens: their names. query: the token that looks, outlined in the colour of the queries. title: of the
+    weights. differs: they are differences. limit: the value of the strongest colour, if it is not the largest of them.
+    A click on the patch in row r, column c reports (r, c); on what is outside, see `token_at`.
     """
-    side = math.isqrt(len(weights) - 1)
-    front = len(weights) - side**2
+    side = math.isqrt(len(weights) - front)
     weights = np.asarray(weights, dtype=np.float32)
     traces, images = ground(picture, side)
-    sheet = np.full((side, side + 2), np.nan, dtype=np.float32)
-    sheet[:, 2:] = weights[front:].reshape(side, side)
-    sheet[:front, 0] = weights[:front]
-    veil = dict(type="heatmap", z=sheet, x0=-2, dx=1, xgap=1, ygap=1, **veiled(weights, differs, limit))
-    places = np.concatenate([grid(front, 1, left=-2), grid(side, side)])
+    columns = -(-front // side)
+    left = -columns - 1 if columns else 0
+    sheet = np.full((side, side - left), np.nan, dtype=np.float32)
+    sheet[:, -left:] = weights[front:].reshape(side, side)
+    in_front = np.pad(weights[:front], (0, columns * side - front), constant_values=np.nan)
+    sheet[:, :columns] = in_front.reshape(columns, side).T
+    veil = dict(type="heatmap", z=sheet, x0=left, dx=1, xgap=1, ygap=1, **veiled(weights, differs, limit))
+    outside = grid(columns, side)[:front, ::-1] + [left, 0]  # one column after the other
+    places = np.concatenate([outside, grid(side, side)])
     marks = unseen(
         places,
         customdata=weights,
@@ -151,24 +155,34 @@ def over_drawing(
         hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
     )
     column, row = places[query].tolist()
-    outside = {"type": "rect", "x0": -2.5, "x1": -1.5, "y0": -0.5, "y1": front - 0.5, "fillcolor": "#000000"}
+    dark = [
+        {"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5, "fillcolor": "#000000"}
+        | {"layer": "below", "line": {"width": 0}}
+        for x, y in outside.tolist()
+    ]
+    named = [*map(label, tokens[:front])]
+    named = named if front < 3 else [named[0], "…", named[-1]]
     x, y = patch_sides(side, 1, font_size())
     x |= {
         "constraintoward": "left",
-        "range": [-2.55, side - 0.45],
-        "tickvals": [-2, *x["tickvals"]],
-        "ticktext": ["<br>".join(map(label, tokens[:front])), *x["ticktext"]],
+        "range": [left - 0.55, side - 0.45],
+        "tickvals": [*[left] * bool(front), *x["tickvals"]],
+        "ticktext": [*["<br>".join(named)] * bool(front), *x["ticktext"]],
     }
     layout = {
         "xaxis": x,
         "yaxis": y | {"range": [side - 0.45, -0.55]},
-        "shapes": [
-            outside | {"layer": "below", "line": {"width": 0}},
-            outline(row, column, ROLE_COLOURS["dark"]["Q"]),
-        ],
+        "shapes": [*dark, outline(row, column, ROLE_COLOURS["dark"]["Q"])],
         "images": images,
     }
     return figure_of([*traces, veil, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
+
+
+def token_at(row: int, column: int, side: int, front: int) -> int:
+    """The token that a click in `over_drawing` means: a patch, or one of the `front` that stand outside."""
+    if column >= 0:
+        return front + row * side + column
+    return min((column + 1 + -(-front // side)) * side + row, front - 1)
 
 
 def over_drawings(

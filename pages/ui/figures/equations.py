@@ -13,6 +13,7 @@ EQUATION_WORDS = {
     "otherwise": "otherwise",
     r"\text{the first row of } Z": "first_row",
     r"\text{the second row of } Z": "second_row",
+    r"\text{the mean of the patches' rows of } Z": "patch_mean",
     "all pixels in one row": "one_row",
     "patches of": "patches_of",
     "pixels": "pixels",
@@ -20,10 +21,10 @@ EQUATION_WORDS = {
 }
 _SIGNS = {
     r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\mu": "μ", r"\sigma": "σ", r"\epsilon": "ε", r"\gamma": "γ",
-    r"\beta": "β", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈", r"\approx": "≈",
+    r"\beta": "β", r"\lambda": "λ", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈",
     r"\div": "÷", r"\|": "|", r"\left": "", r"\right": "", r"\;": " ", r"\,": " ", r"\!": "", r"\quad": " ",
     r"\cos": "cos", r"\sin": "sin", r"\Theta": "Θ", r"\perp": "⊥", r"\lvert ": "|", r" \rvert": "|", r"\le ": "≤ ",
-    r"-\infty": "−∞", " - ": " − ", "->": "→",
+    r"\approx": "≈", r"-\infty": "−∞", " - ": " − ", "->": "→",
 }  # fmt: skip
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
 

@@ -16,7 +16,7 @@ SPACE = "\N{NO-BREAK SPACE}"
 #: Signs with room on both sides; behind one of them, or at the beginning, a sign belongs to its number.
 BETWEEN = frozenset("=+−·×≤≥<>≈∈→")
 BEGINNING = BETWEEN | frozenset("([{,")
-HATS = {"^": "ˆ", "¯": "ˉ", "‾": "ˉ"}
+HATS = {"^": "ˆ", "¯": "ˉ", "‾": "ˉ", "~": "˜"}
 
 
 @lru_cache(maxsize=4096)

@@ -56,6 +56,7 @@ OWN: tuple[Entry, ...] = (
     Entry("d_{ff}", "shapes_and_cost", "d_ff", "{d_ff}"),
     Entry(r"\lvert {V} \rvert", "shapes_and_cost", "vocabulary", "{vocabulary}", WORDS),
     Entry("`[CLS]`", "tokens", "CLS", "{CLS}"),
+    Entry("`[REG]`", "tokens", "REG", "{REG}"),
     Entry("`[SEP]`", "tokens", "SEP", "{SEP}", WORDS),
     Entry("`[MASK]`", "tokens", "MASK", "{MASK}", WORDS),
     Entry("`[UNK]`", "tokens", "UNK", "{UNK}", WORDS),
@@ -80,6 +81,7 @@ OWN: tuple[Entry, ...] = (
         alone=(r"\gamma", "{d_model}"),
     ),
     Entry(r"\epsilon", "add_and_norm", "epsilon", "{epsilon}"),
+    Entry(r"\lambda", "add_and_norm", "lambda", "{d_model} + {d_model}", "layers.0.scale_1"),
     Entry(
         "W_1,\\; b_1",
         "feed_forward",
@@ -140,6 +142,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "epsilon": f"{config.norm_eps:g}",
         "pieces": sum(token.startswith("##") for token in tokens),
         **{name: tokens.count(f"[{name}]") for name in ("CLS", "SEP", "MASK", "UNK")},
+        "REG": config.registers,
         "token": len(tokens),
         **{name: target.count(f"[{name}]") for name in ("EN", "ZH")},
         "target": len(target),
@@ -160,7 +163,7 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
     graph, numbers = trace.graph, sizes(trace)
     modules = {quantity.module for quantity in graph} | {quantity.key for quantity in graph}
     for entry in OWN:
-        if entry.name == "CLS" and not numbers["CLS"]:  # a picture that is one token
+        if entry.name in ("CLS", "REG") and not numbers[entry.name]:  # pictures may have none
             continue
         if entry.module and entry.module not in modules:
             continue

@@ -8,7 +8,7 @@ import streamlit as st
 from model import Edit
 from model.analysis import mean_likeness, placed
 from model.edits import operations_at
-from pages.ui.figures import Axis, lines, over_drawing
+from pages.ui.figures import Axis, lines, over_drawing, token_at
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.laboratory.experiment import (
@@ -261,7 +261,7 @@ def tokens(lab: Experiment) -> None:
 
 def removed(lab: Experiment, token: int) -> Edit | None:
     """Without that token; where the answer is read, a token has to stay."""
-    read_there = token == lab.place or token in range(lab.view.trace.config.tokens_read)
+    read_there = token == lab.place or token in lab.view.trace.config.read_alone
     return None if read_there else Edit("embedding.sum", "remove", token=token)
 
 
@@ -292,14 +292,18 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
     left, right = st.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
     with left:
-        figure = over_drawing(picture, size, names, view.token, word("axis_size"), limit=limit(lab, values))
+        figure = over_drawing(
+            picture, size, names, view.token, word("axis_size"), front=front, limit=limit(lab, values)
+        )
         cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
         figure.layout["annotations"] = [
             cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
         ]
         effect = {"where": label[strongest], "value": lab.told(float(values[0, strongest]))}
         said = text("read_not_yet") if waiting else text(f"read_{way}", **effect) + hardly(lab, values)
-        picked = {"on_pick": lambda row, column: change(row if column < 0 else front + row * side + column)}
+        if config.patch_head and way == "remove":
+            said += " " + text("read_still_counted")
+        picked = {"on_pick": lambda row, column: change(token_at(row, column, side, front))}
         view.picture(way, figure, said, title=titled(lab, way), still=True, **picked)
         if not waiting:
             say_unlikely(lab, rank)

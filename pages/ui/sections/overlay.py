@@ -10,7 +10,7 @@ from model import Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
 from pages.ui.components.chart import chart
-from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles
+from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles, token_at
 from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.sections.at_once import patches_at_once
 from pages.ui.sections.telling_head import is_off
@@ -52,16 +52,20 @@ def over_one(view: View, key: str) -> None:
             value=f"{row[best]:.3f}",
             patches=f"{row[front:].sum():.3f}",
         )
-        said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
+        if front:
+            said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
+        if placeless := list(view.trace.config.placeless):
+            said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
         if ink is not None:
             share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
             said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
     def look_from(row: int, column: int) -> None:
-        select(token=row if column < 0 else front + row * side + column)
+        select(token=token_at(row, column, side, front))
 
     title = plain("attention.weight")
     look = {
+        "front": front,
         "differs": shown.differs,
         "height": 285 if view.choice.big else 420,
     }  # both end on the first screen

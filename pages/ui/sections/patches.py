@@ -127,7 +127,7 @@ def position_maps(view: View, token: int) -> None:
         return
     side, front = view.trace.config.patches_per_side, view.trace.config.tokens_in_front
     names = view.trace.tokens[front:]
-    table = view.pipeline.network.embedding.positions.table.numpy()[front:]
+    table = view.pipeline.network.embedding.positions.table.numpy()[-(side**2) :]
     alike = cosine_similarity(table)
     others = np.where(np.eye(len(names), dtype=bool), -np.inf, alike)
     place = view.trace.places[front:]

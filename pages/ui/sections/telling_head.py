@@ -51,6 +51,7 @@ def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
             trace.tokens,
             place,
             plain("attention.weight"),
+            front=trace.config.tokens_in_front,
             differs=differs,
             height=TALL + 40,
         )

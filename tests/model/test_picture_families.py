@@ -1,0 +1,131 @@
+"""Other people's encoders of pictures equal their own library's in odd settings, whatever stands before the patches."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from model import Pipeline, Trace
+from model.hugging_face import CheckpointError, load_folder
+from tests.model.test_checkpoint_answers import BENDS, network_in
+from tests.model.test_checkpoint_pictures import picture
+from tests.model.test_checkpoints import close, rewritten
+
+DINO = ("Dinov2", "Dinov2WithRegisters")
+#: Family, head and seed of its settings. With more seeds, as many as are wanted.
+FEW = [
+    (family, head, seed)
+    for family, heads in dict.fromkeys(DINO, ("Model", "ForImageClassification")).items()
+    for place, head in enumerate(heads)
+    for seed in (place, place + 2)
+]
+
+
+def odd_settings(family: str, seed: int) -> dict:
+    """Sizes that nobody uses, and an activation, each by its seed."""
+    dice = np.random.default_rng(seed)
+    patch, heads = int(dice.integers(2, 9)), int(dice.integers(1, 5))
+    settings = {
+        "hidden_size": heads * int(dice.integers(1, 9)), "num_attention_heads": heads, "patch_size": patch,
+        "num_hidden_layers": int(dice.integers(1, 4)), "image_size": patch * int(dice.integers(1, 6)),
+        "hidden_act": BENDS[seed % len(BENDS)], "num_labels": int(dice.integers(2, 7)),
+        "layer_norm_eps": float(10.0 ** -dice.integers(3, 13)), "num_channels": (3, 1)[seed % 5 == 4],
+    }  # fmt: skip
+    if family in DINO:
+        settings["mlp_ratio"] = int(dice.integers(1, 5))
+    if family == "Dinov2WithRegisters":
+        settings["num_register_tokens"] = int(dice.integers(0, 12))
+    return settings
+
+
+def a_run(folder: Path, family: str, head: str, seed: int) -> tuple[Pipeline, Trace, transformers.PreTrainedModel]:
+    """A network of theirs, and a run of ours; with an odd seed DINOv2's positions were learned for another size."""
+    settings = odd_settings(family, seed)
+    network, dice = network_in(folder, family, head, settings), np.random.default_rng(seed)
+    side = settings["image_size"]
+    if family in DINO and seed % 2:
+        side = settings["patch_size"] * int(dice.integers(1, 6))
+        (folder / "preprocessor_config.json").write_text(json.dumps({"size": {"height": side, "width": side}}))
+    pipeline = load_folder(folder)
+    return pipeline, pipeline(dice.random((side, side, settings["num_channels"]), np.float32)), network
+
+
+def differs(folder: Path, family: str, head: str, seed: int) -> float:
+    """The largest difference of hidden states, attention and answer from their library's."""
+    pipeline, trace, network = a_run(folder, family, head, seed)
+    with torch.no_grad():
+        given = torch.tensor(trace.picture)[None]
+        found = network(pixel_values=given, output_hidden_states=True, output_attentions=True)
+    layers = trace.graph.layers()
+    pairs = [
+        (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),  # the last may be before a final norm
+        (trace.over_layers("attention.weights"), torch.cat(found.attentions)),
+    ]
+    assert pipeline.unanswered is None
+    if "last_hidden_state" in found:
+        pairs.append((trace.Z, found.last_hidden_state[0]))
+    if "logits" in found:
+        pairs.append((trace["logits"], found.logits[0]))
+    return max(float(np.abs(np.asarray(ours) - theirs.numpy()).max()) for ours, theirs in pairs)
+
+
+@pytest.mark.parametrize(("family", "head", "seed"), FEW)
+def test_answers_and_stages_are_theirs_in_odd_settings(family: str, head: str, seed: int, tmp_path: Path) -> None:
+    assert differs(tmp_path, family, head, seed) < 1e-4
+
+
+def test_positions_that_were_learned_for_larger_pictures_are_stretched_and_that_is_known(tmp_path: Path) -> None:
+    pipeline, trace, _ = a_run(tmp_path, "Dinov2", "Model", 1)
+    learned = odd_settings("Dinov2", 1)["image_size"] // pipeline.config.patch_size
+    assert pipeline.config.learned_side == learned != pipeline.config.patches_per_side
+    assert len(pipeline.network.embedding.positions.table) == len(trace.tokens)
+
+
+def test_registers_have_names_and_no_place(tmp_path: Path) -> None:
+    network_in(tmp_path, "Dinov2WithRegisters", "Model", odd_settings("Dinov2", 0) | {"num_register_tokens": 2})
+    pipeline = load_folder(tmp_path)
+    side = pipeline.config.image_size
+    trace = pipeline(np.zeros((side, side, 3), np.float32))
+    assert trace.tokens[:3] == ["[CLS]", "[REG1]", "[REG2]"] and trace.rows[:4] == [0, None, None, 1]
+    assert not trace["embedding.positions"][1:3].any() and trace["embedding.positions"][3].any()
+    assert np.isnan(trace.places[:3]).all() and trace.places[3].tolist() == [0, 0]
+
+
+def test_pictures_are_brought_to_dinov2_as_its_library_does_it(tmp_path: Path) -> None:
+    network_in(tmp_path, "Dinov2", "Model", odd_settings("Dinov2", 0) | {"patch_size": 8, "image_size": 48})
+    theirs = transformers.BitImageProcessorPil(
+        size={"shortest_edge": 37}, crop_size={"height": 32, "width": 32}, resample=3,
+        image_mean=[0.485, 0.456, 0.406], image_std=[0.229, 0.224, 0.225],
+    )  # fmt: skip
+    theirs.save_pretrained(tmp_path)
+    seen, file = picture(50, 41)
+    trace = load_folder(tmp_path)(file)
+    close(trace.picture, theirs(seen, return_tensors="pt")["pixel_values"][0])
+    assert trace.config.image_size == 32 and trace.config.learned_side == 6
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"use_swiglu_ffn": True}, "use_swiglu_ffn = True"),
+        ({"qkv_bias": False}, "qkv_bias = False"),
+        ({"mlp_ratio": "4"}, "mlp_ratio = 4"),
+        ({"mlp_ratio": 10**9}, "mlp_ratio = 1000000000"),
+        ({"num_register_tokens": 1000}, "num_register_tokens = 1000"),
+        ({"num_register_tokens": 3}, "register_tokens"),
+    ],
+)
+def test_what_is_not_computed_is_refused_by_its_own_name(settings: dict, said: str, tmp_path: Path) -> None:
+    network_in(tmp_path, "Dinov2WithRegisters", "Model", odd_settings("Dinov2", 0) | {"num_register_tokens": 2})
+    rewritten(tmp_path, **settings)
+    with pytest.raises(CheckpointError) as raised:
+        load_folder(tmp_path)
+    assert said in str(raised.value)
+
+
+def test_a_classifier_of_one_class_has_its_stages_and_says_which_setting_it_is(tmp_path: Path) -> None:
+    network_in(tmp_path, "Dinov2", "ForImageClassification", odd_settings("Dinov2", 0) | {"num_labels": 1})
+    assert "num_labels = 1" in str(load_folder(tmp_path).unanswered)

@@ -1,0 +1,83 @@
+"""Every page with encoders of pictures that differ from ViT: what stands before the patches, and who reads it."""
+
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import pytest
+
+from model import load
+from pages.ui.figures import over_drawing, token_at
+from pages.ui.frame.contents import PAGES
+from pages.ui.text import catalogue
+from tests.model.test_checkpoint_answers import network_in
+from tests.pages.opening import charts, open_page, steps
+from tests.pages.test_checkpoints import offer, said_on
+
+SIZES = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "image_size": 32, "patch_size": 8,
+    "num_labels": 5,
+}  # fmt: skip
+KINDS = {
+    "dinov2": ("Dinov2", "Model", {"mlp_ratio": 2}),
+    "registers": ("Dinov2WithRegisters", "ForImageClassification", {"mlp_ratio": 2, "num_register_tokens": 4}),
+}
+PICTURE = {"input": "picture", "picture": "card", "layer": "2", "head": "3", "token": "3"}
+
+
+@cache
+def folder_of(kind: str) -> Path:
+    family, head, more = KINDS[kind]
+    folder = Path(mkdtemp(prefix="pictures-")) / kind
+    network_in(folder, family, head, SIZES | more)
+    return folder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("page", [row.name for row in PAGES])
+def test_every_page_opens(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of(kind))
+    place = ([*KINDS].index(kind) + [row.name for row in PAGES].index(page)) % 2
+    app = open_page(page, model=name, lang=("en", "zh")[place], depth=("formula", "numbers")[place], **PICTURE)
+    assert app.selectbox(key="model").value == name and not app.warning
+
+
+def test_registers_are_called_what_they_are_and_are_no_seat_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("registers"))
+    said = said_on(open_page("tokens", model=name, depth="numbers", **PICTURE))
+    english = catalogue("en")
+    assert english["tokens.read_registers"].format(count=4, first="[REG1]", last="[REG4]") in said
+    assert english["tokens.read_patch_head"] in said
+    weights = load(str(folder_of("registers")))  # the same run as the page's
+    assert weights.config.front == ("[CLS]", "[REG1]", "[REG2]", "[REG3]", "[REG4]")
+    row = re.search(
+        r"The registers get (0\.\d+)", said_on(open_page("attention", model=name, depth="numbers", **PICTURE))
+    )
+    assert row and 0 < float(row[1]) < 1
+
+
+def test_what_a_sub_layer_found_is_shown_scaled_and_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("dinov2"))
+    place = {"panel": "maps", "stage": "scale_1", "component": "6"}
+    app = open_page("add_and_norm", model=name, **PICTURE | place)
+    assert "LayerScale" in said_on(app) and any(r"\lambda" in line for line in steps(app))
+    assert charts(app)
+
+
+def test_a_click_beside_the_picture_means_the_token_that_is_drawn_there() -> None:
+    for side, front in ((4, 0), (4, 1), (4, 5), (2, 5), (3, 3)):
+        tokens = [str(i) for i in range(front + side**2)]
+        drawn = over_drawing(np.zeros((12, 12), np.float32), np.zeros(len(tokens)), tokens, 0, "", front=front)
+        marks = drawn.data[-1]
+        found = [token_at(int(y), int(x), side, front) for x, y in zip(marks["x"], marks["y"], strict=True)]
+        assert found == [*range(len(tokens))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cleared() -> object:
+    yield
+    for kind in KINDS:
+        shutil.rmtree(folder_of(kind).parent, ignore_errors=True)
