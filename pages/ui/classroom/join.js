@@ -1,4 +1,4 @@
-// A phone in class: code, lobby, question, guess, how sure, sent, kept, and after the reveal the guess over the truth.
+// A phone in class: code, lobby, question, guess, sent, kept, how sure, and after the reveal the guess over the truth.
 // In the JavaScript of 2009, so that old phones run it. All that comes from others is set as text.
 (function () {
   'use strict'
@@ -7,6 +7,7 @@
   var BEANS = 100, HANDFUL = 10, LONGEST_WORD = 24
   var SILENCE = 45000   // ms without a word from the server, who says something every 15 s: the line is dead
   var POLL = 3000       // ms between two questions, where the server cannot speak by itself
+  var DEAF = 500        // ms after a tap in which another one is the same tap, and what now stands under it does nothing
   var TRIES = 3, PAUSE = 1000, LONGEST_PAUSE = 10000
   var main = document.getElementById('main'), line = document.getElementById('line')
   var news = document.getElementById('news'), switcher = document.getElementById('switch')
@@ -36,7 +37,7 @@
   var editing = false   // a vote that is kept is being changed
   var notice = ''       // of a vote that came too late
   var missing = ''      // what a vote that cannot be sent lacks
-  var lost = false, entering = false, shown = '', sending = false, tries = 0, again = 0
+  var lost = false, entering = false, deaf = 0, shown = '', sending = false, tries = 0, again = 0
 
   function language() { return kept.language || document.documentElement.lang }
   function word(name, values) {
@@ -62,7 +63,6 @@
     return made
   }
   function p(text, look) { return text ? el('p', { 'class': look || null }, text) : null }
-  function button(text, click, look) { return el('button', { type: 'button', 'class': look || null, onclick: click }, text) }
 
   function now() { return says ? says.number + '.' + says.round : '' }
   function mine(any) {   // the vote on this question: of this round, or (any) of the last one that there is
@@ -70,6 +70,8 @@
     for (; round > 0 && !vote; round = any ? round - 1 : 0) vote = kept.votes[says.number + '.' + round]
     return vote || null
   }
+
+  function last(vote) { return vote.then || { guess: vote.guess, sure: vote.sure } }   // what he said last
 
   function view() {
     if (!says) return refused === 'gone' ? 'gone' : 'code'
@@ -81,7 +83,7 @@
   // Draw anew what has changed; what is being written stays as it is while nothing has.
   function draw(focus) {
     var vote = says && says.question ? mine() : null
-    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(vote.guess), refused, notice, missing, entering].join('|')
+    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(last(vote)), refused, notice, missing, entering].join('|')
     tell()
     if (which === shown) return
     var before = shown.split('|').slice(0, 2).join()
@@ -129,21 +131,22 @@
     question: function () { return head().concat([p(word('stem'), 'small')]) },
     open: function () {
       if (draft.of !== now()) draft = { of: now() }
-      var question = says.question
+      var question = says.question, made = GESTURES[question.gesture](question)
+      if (GESTURES[question.gesture] === tap) return head().concat([made])   // which is sent by itself
       return head().concat([el('form', { onsubmit: function () { send(); return false }, novalidate: true }, [
-        GESTURES[question.gesture](question), sure(),
-        missing ? el('p', { 'class': 'wrong', role: 'alert' }, missing) : null,
+        made, missing ? el('p', { 'class': 'wrong', role: 'alert' }, missing) : null,
         el('button', { type: 'submit', 'class': 'main' }, word('send'))])])
     },
     sent: function () {
       var vote = mine()
       return head().concat([
         p(word(vote.state === 'kept' ? 'kept' : 'waiting'), vote.state === 'kept' ? 'kept' : ''),
-        yours(vote), button(word('change'), function () {
+        yours(last(vote)), sure(last(vote)), el('button', { type: 'button', disabled: !!deaf, onclick: function () {
           editing = true
-          draft = { of: now(), guess: vote.guess, sure: vote.sure }
+          draft = { of: now(), guess: last(vote).guess }
+          deafen()
           draw(true)
-        })])
+        } }, word('change'))])
     },
     closed: function () { return head().concat([p(word('closed')), yours(mine(true))]) },
     discuss: function () { return head().concat([el('p', { 'class': 'kept' }, word('discuss')), yours(mine(true))]) },
@@ -173,21 +176,27 @@
 
   // -- gestures --------------------------------------------------------------------------------------------------------
 
-  function options(name, legend, values, texts, chosen, choose, look) {
-    return el('fieldset', {}, [el('legend', {}, legend), el('div', { 'class': look || null }, values.map(function (value, i) {
-      var input = el('input', { type: 'radio', name: name, value: String(i) })
-      input.checked = chosen === value
-      input.onchange = function () { choose(value) }
-      return el('label', { 'class': 'choice' }, [input, el('span', {}, texts[i])])
+  function options(legend, values, texts, chosen, choose, look) {
+    return el('fieldset', { disabled: !!deaf }, [el('legend', {}, legend), el('div', { 'class': look || null }, values.map(function (value, i) {
+      var about = { type: 'button', 'class': 'choice', 'aria-pressed': String(chosen === value), onclick: function () { choose(value) } }
+      return el('button', about, texts[i])
     }))])
   }
-  function sure() {
+  function sure(said) {   // asked of an answer that is on its way, and counts without it
     var texts = [word('sure_1'), word('sure_2'), word('sure_3')]
-    return options('sure', word('sure'), [1, 2, 3], texts, draft.sure, function (value) { draft.sure = value }, 'sure')
+    return options(word('sure'), [1, 2, 3], texts, said.sure, function (value) { cast(said.guess, value) }, 'sure')
   }
   function tap(question) {
     var texts = question.options.map(function (option, i) { return called(i) })
-    return options('guess', word('your_choice'), question.options, texts, draft.guess, function (value) { draft.guess = value })
+    return options(word('your_choice'), question.options, texts, draft.guess, function (value) { cast(value, 0) })
+  }
+  function deafen() {
+    clearTimeout(deaf)
+    deaf = setTimeout(function () {
+      var all = main.querySelectorAll('[disabled]'), i
+      for (i = 0; i < all.length; i++) all[i].removeAttribute('disabled')
+      deaf = 0
+    }, DEAF)
   }
   function field(label, about, read) {
     var input = el('input', about)
@@ -254,7 +263,7 @@
     if (gesture === 'number' && !(guess >= span[0] && guess <= span[1])) return word('lacks_number', { low: span[0], high: span[1] })
     if (gesture === 'beans' && guess.reduce(function (sum, one) { return sum + one }, 0) !== BEANS) return word('lacks_beans')
     if (guess === undefined || guess === '') return word('lacks_guess')
-    return draft.sure ? '' : word('lacks_sure')
+    return ''
   }
 
   // -- the guess over the truth ----------------------------------------------------------------------------------------
@@ -400,17 +409,26 @@
 
   function send() {
     missing = lacks()
-    if (!missing) {
-      var before = mine()
-      kept.votes[now()] = { n: says.number, r: says.round, guess: draft.guess, sure: draft.sure, state: 'waiting',
-        before: before && before.state === 'kept' ? { guess: before.guess, sure: before.sure } : null }
-      editing = false
-      notice = ''
-      keep()
-      tries = 0
-      post()
-    }
-    draw(!missing)
+    if (missing) draw()
+    else cast(draft.guess, 0)
+  }
+  // Keep a vote, and send it. sure: from 1 to 3, 0: not said. One that changes it waits until the first is acknowledged:
+  // else nobody would know which of the two counts, where the class is closed between them.
+  function cast(guess, sure) {
+    var before = mine()
+    if (before && before.state === 'waiting') before.then = { guess: guess, sure: sure }
+    else kept.votes[now()] = waiting({ n: says.number, r: says.round }, { guess: guess, sure: sure }, before)
+    editing = false
+    notice = missing = ''
+    keep()
+    tries = 0
+    deafen()
+    post()
+    draw(true)
+  }
+  function waiting(of, said, before) {
+    return { n: of.n, r: of.r, guess: said.guess, sure: said.sure, state: 'waiting',
+      before: before ? { guess: before.guess, sure: before.sure } : null }
   }
   // Send what waits, one after the other, until the server has said what became of it.
   function post() {
@@ -439,8 +457,11 @@
     })
   }
   function became(key, vote, verdict) {
-    if (verdict === 'kept') { vote.state = 'kept'; vote.before = null }
-    else {
+    if (verdict === 'kept') {
+      vote.state = 'kept'
+      vote.before = null
+      if (vote.then) kept.votes[key] = waiting(vote, vote.then, vote)
+    } else {
       notice = word(verdict === 'closed' ? vote.before ? 'late_change' : 'late' : verdict, { n: vote.n })
       if (vote.before) kept.votes[key] = { n: vote.n, r: vote.r, guess: vote.before.guess, sure: vote.before.sure, state: 'kept' }
       else delete kept.votes[key]

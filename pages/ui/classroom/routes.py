@@ -80,7 +80,9 @@ async def now(hall: Hall, request: Request) -> Response:
 
 
 async def vote(hall: Hall, request: Request) -> Response:
-    """Keep a vote: {"n": question, "r": round, "guess": …, "sure": 1 to 3}. It is kept once this says so."""
+    """Keep a vote: {"n": question, "r": round, "guess": …, "sure": 1 to 3, 0 where that is not said}. It is kept once
+    this says so.
+    """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         return _said("impossible", 415)  # what another site could send in a visitor's name
     try:

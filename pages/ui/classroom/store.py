@@ -47,7 +47,7 @@ from pages.ui.classroom.questions import Guess, Shown, Told, checked, stem
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # without O and I, which look like numbers
 CODE = 6  # letters
-SURE = 3  # the most confident that a vote can be
+UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
 DAY = 24 * 3600
 SEEN = 15  # seconds for which a phone counts as present after its worker last said so
 WAIT = 5  # seconds that a database may take
@@ -103,7 +103,7 @@ class Room:
 
 
 class Vote(NamedTuple):
-    """One answer, of nobody in particular. confidence: 1 (guessed) to 3 (sure)."""
+    """One answer, of nobody in particular. confidence: UNSAID, or from 1 (guessed) to SURE."""
 
     guess: Guess
     confidence: int
@@ -528,7 +528,7 @@ def _ticket(row: Row) -> str:
 
 def _possible(shown: Shown, ballot: Ballot) -> Vote | None:
     """The vote, if it is one that this question takes."""
-    if type(ballot.confidence) is not int or not 1 <= ballot.confidence <= SURE:
+    if type(ballot.confidence) is not int or not UNSAID <= ballot.confidence <= SURE:
         return None
     try:
         return Vote(checked(shown, ballot.guess), ballot.confidence)

@@ -20,6 +20,7 @@ from pages.ui.classroom.phases import TOLD, Phase
 from pages.ui.classroom.store import (
     DAY,
     LETTERS,
+    UNSAID,
     Ballot,
     Room,
     Store,
@@ -237,8 +238,15 @@ def test_a_vote_whose_phone_never_heard_that_it_was_kept_is_told_so_after_closin
     assert votes_of(lesson) == {1: [("1", 2)]}
 
 
-@pytest.mark.parametrize("confidence", [0, 4, None, True, 2.0, "2"])
-def test_confidence_is_one_of_three(lesson: Class, confidence: object) -> None:
+def test_a_vote_counts_without_a_word_on_how_sure_it_is(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    assert lesson.vote(confidence=UNSAID) is Verdict.KEPT
+    lesson.go(Phase.CLOSED)
+    assert votes_of(lesson) == {1: [("1", UNSAID)]}
+
+
+@pytest.mark.parametrize("confidence", [-1, 4, None, True, 2.0, "2"])
+def test_confidence_is_one_of_three_or_not_said(lesson: Class, confidence: object) -> None:
     lesson.go(*TO_OPEN)
     assert lesson.vote(confidence=confidence) is Verdict.IMPOSSIBLE
     assert lesson.vote("no option") is Verdict.IMPOSSIBLE
