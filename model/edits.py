@@ -286,6 +286,11 @@ def _is_scaled(quantity: Quantity, _graph: Graph) -> bool:
     return quantity.operation == "scale" and "query" in quantity.axes
 
 
+def _is_mixed(quantity: Quantity, graph: Graph) -> bool:
+    heads_in_front = quantity.key.endswith(("attention.output", "cross.output")) and is_written_before(quantity, graph)
+    return heads_in_front and graph.config.heads * graph.config.d_k == graph.config.d_model
+
+
 def _is(*operations: str) -> Callable[[Quantity, Graph], bool]:
     return lambda quantity, _graph: quantity.operation in operations
 
@@ -333,6 +338,8 @@ OPERATIONS: dict[str, Operation] = {
     "temperature": Operation(
         lambda value, here: value / here.edit.value, _is_scaled, takes=("value",), least=1e-3, most=1e3, lawful=False,
     ),
+    # without W_O: the heads side by side
+    "unmixed": Operation(lambda value, here: here.read, _is_mixed, reads=0, lawful=False),
     "hard": Operation(_hard, _is("softmax"), narrowed_by=("head", "token"), lawful=True),
     "even": Operation(_even, _is("softmax"), narrowed_by=("head", "token"), reads=0, lawful=True),
     # masks: no key after the query; none further away than `value`; no [CLS] and [SEP]; just this part

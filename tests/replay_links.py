@@ -51,6 +51,7 @@ EDITS = (
     "embedding.tokens~swap~token.3~from_token.6",
     "embedding.sum~remove~token.3",
     "layers.{l}.attention.scaled~unscaled",
+    "layers.{l}.attention.output~unmixed",
     "layers.2.attention.scaled~temperature~value.0.3",
     "layers.2.attention.weights~hard~head.2",
     "layers.2.attention.weights~even",
