@@ -105,8 +105,15 @@ class AddAndNorm(Page):
         )
 
     def below_story(self) -> None:
-        if self.kind != "single":
-            self.way_to("add_and_norm", word("way_without"), depth="numbers", panel="without")
+        if self.kind == "single":
+            return
+        look = {"key": "add_and_norm.way_without", "on_change": "rerun"}
+        with st.expander(word("way_without"), icon=":material/link_off:", **look) as box:
+            if box.open:
+                alike_without(self)
+
+    def to_try(self) -> Mapping[str, Callable[[], None]]:
+        return {"norm": self.histogram}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts: dict[str, Callable[[], None]] = {
@@ -240,8 +247,8 @@ class AddAndNorm(Page):
 
     def values_pictures(self) -> None:
         """LayerNorm: the values that go in and come out, of every token and of the selected one."""
-        token, d_model = self.token, self.config.d_model
-        entered, normed = self.trace[self.normed], self.trace[self.norm]
+        token = self.token
+        entered = self.trace[self.normed]
         mean, deviation = entered.mean(axis=1), entered.std(axis=1)
         drawn = self.measure(lambda run: np.stack([run[self.normed], run[self.norm]]), ("", "token", "d_model"))
         drawn = drawn.less_nothing()
@@ -267,43 +274,7 @@ class AddAndNorm(Page):
                 ),
             )
         with columns[1]:
-            learned = self.pipeline.network.get_submodule(self.norm)
-            same = bool((learned.weight == 1).all() and (learned.bias is None or (learned.bias == 0).all()))
-            names = [word(name) for name in self.through]
-            through = self.both(
-                lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
-            )[:, token]
-            three = dict(zip(names, through.values, strict=True))
-            known = through.other is not None and np.isfinite(through.other).all()
-            other = dict(zip(names, through.other, strict=True)) if known else {}
-            self.picture(
-                "histogram",
-                outlines(
-                    three,
-                    word("axis_value"),
-                    word("axis_count", d_model=d_model),
-                    (BEFORE, ADDED, AFTER),
-                    before=other,
-                ),
-                text(
-                    "read_histogram",
-                    token=self.tokens[token],
-                    mean=f"{mean[token]:.3f}",
-                    deviation=f"{deviation[token]:.3f}",
-                    unit=f"{self.standardised(self.trace)[token].std():.4f}",
-                    after_mean=f"{normed[token].mean():.3f}",
-                    after_deviation=f"{normed[token].std():.3f}",
-                )
-                + " "
-                + text("shape_same" if same else "shape_may_change"),
-                table=of_both(
-                    pd.DataFrame(three, index=range(1, d_model + 1)),
-                    pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
-                ),
-                still=True,
-                shows=through,
-                law_of=[self.norm],
-            )
+            self.histogram()
         with self.more():
             why_not_batch_norm(self, entered, self.standardised(self.trace), self.epsilon)
             self.moments()
@@ -311,6 +282,48 @@ class AddAndNorm(Page):
             theirs, ours = f"{sigma + self.epsilon:.6f}", f"{np.sqrt(deviation[token] ** 2 + self.epsilon):.6f}"
             small = {"epsilon": f"{self.epsilon:g}", "root": f"{np.sqrt(self.epsilon):.1g}"}
             st.markdown(text("hand_note", **small, sigma=f"{sigma:.6f}", theirs=theirs, ours=ours))
+
+    def histogram(self) -> None:
+        """The values of the selected token on their way through LayerNorm."""
+        token, d_model = self.token, self.config.d_model
+        entered, normed = self.trace[self.normed][token], self.trace[self.norm][token]
+        learned = self.pipeline.network.get_submodule(self.norm)
+        same = bool((learned.weight == 1).all() and (learned.bias is None or (learned.bias == 0).all()))
+        names = [word(name) for name in self.through]
+        through = self.both(
+            lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
+        )[:, token]
+        three = dict(zip(names, through.values, strict=True))
+        known = through.other is not None and np.isfinite(through.other).all()
+        other = dict(zip(names, through.other, strict=True)) if known else {}
+        self.picture(
+            "histogram",
+            outlines(
+                three,
+                word("axis_value"),
+                word("axis_count", d_model=d_model),
+                (BEFORE, ADDED, AFTER),
+                before=other,
+            ),
+            text(
+                "read_histogram",
+                token=self.tokens[token],
+                mean=f"{entered.mean():.3f}",
+                deviation=f"{entered.std():.3f}",
+                unit=f"{self.standardised(self.trace)[token].std():.4f}",
+                after_mean=f"{normed.mean():.3f}",
+                after_deviation=f"{normed.std():.3f}",
+            )
+            + " "
+            + text("shape_same" if same else "shape_may_change"),
+            table=of_both(
+                pd.DataFrame(three, index=range(1, d_model + 1)),
+                pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
+            ),
+            still=True,
+            shows=through,
+            law_of=[self.norm],
+        )
 
     def standardised(self, run: Trace) -> np.ndarray:
         """What LayerNorm reads with mean 0 and variance 1, before γ and β: (token, d_model)."""

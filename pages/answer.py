@@ -14,6 +14,7 @@ from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs.doubt import how_sure
 from pages.ui.sections.answers import all_probabilities, guesses, more_and_less, probabilities
+from pages.ui.sections.guessing import empty_bars, guessed
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
 from pages.ui.sections.sentence_vector import instead_of_an_answer
@@ -68,8 +69,12 @@ class Answer(Page):
                 self.part_of_word()
                 st.caption(text("no_layer"), width="content")
 
+    def curtains(self) -> Mapping[str, Callable[[], None]]:
+        draw = partial(empty_bars, self, most=len(self.output_names))
+        return {"digit": draw, "gathered": draw}
+
     def tell(self) -> Sequence[str]:
-        guesses(self, "guesses", self.asked, self.hidden.get(self.asked))
+        guesses(self, "guesses", self.asked, self.hidden.get(self.asked), yours=guessed(self))
         if self.about_guess:
             st.markdown("\n\n".join(self.about_guess))
         st.markdown(text("story" if self.says_words else "story_class", n=f"{len(self.output_names):,}"))

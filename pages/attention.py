@@ -11,6 +11,7 @@ from pages.ui.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.page import Page
 from pages.ui.sections.attention import attention_steps, lines_behind_curtain, weights_picture
 from pages.ui.sections.overlay import over_heads, over_layers
+from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.text import plain, t
 
 PREFIX = "layers.{l}.attention."
@@ -41,6 +42,14 @@ class Attention(Page):
         if self.kind != "single":
             self.places_below()
         return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
+
+    def to_try(self) -> Mapping[str, Callable[[], None]]:
+        return {"root": self.why_scaled}
+
+    def why_scaled(self) -> None:
+        """What the division does to random vectors of any length, and to those of the chosen head."""
+        choose_width(self)
+        why_scaled(self, self.key(PREFIX))
 
     def places_below(self) -> None:
         """Layer and head as buttons below the picture, seen where the sidebar with its sliders is closed."""

@@ -33,6 +33,7 @@ text, word = texts_of("feed_forward")
 
 class FeedForward(Page):
     asks_of = ("token",)
+    goes_to = ("layer",)
     title_equation = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
 
     @property
@@ -74,6 +75,9 @@ class FeedForward(Page):
         loud = int((active >= active.max() / 2).sum()) if active.max() > 0 else 0
         answers = text("story_neurons", many=self.d_ff, loud=loud)
         return *answered_most(self, self.neuron), text("story_alone"), answers
+
+    def to_try(self) -> Mapping[str, Callable[[], None]]:
+        return {"thinks": lambda: answer_without_ffn(self)}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {

@@ -22,6 +22,7 @@ from pages.ui.sections.at_once import frame_at_once
 from pages.ui.sections.attention import SPECIAL, hide_switch
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.head_patterns import head_patterns
+from pages.ui.sections.mixing import mixing
 from pages.ui.sections.one_head import one_head
 from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import measured_role, role_in_short, show_role, source
@@ -102,6 +103,9 @@ class Heads(Page):
             return (text("story_one"),)
         return text("story_many" if self.trace.picture is None else "story_many_drawing"), text("story_mix")
 
+    def to_try(self) -> Mapping[str, Callable[[], None]]:
+        return {"mixed": lambda: mixing(self)}
+
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {
             "all": self.all_heads,
@@ -113,6 +117,7 @@ class Heads(Page):
             "scatter": self.widely_and_far,
             "written": self.what_heads_write,
             "mixed": self.mixed,
+            **({"apart": lambda: mixing(self)} if self.config.heads > 1 else {}),
         }
 
     def code(self) -> Sequence[object]:

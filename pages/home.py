@@ -1,21 +1,21 @@
 """Home: a live result to begin with, and the whole encoder at a glance for the input on screen."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
 from model.telling import near_and_far
-from pages.ui.figures import bars_with_numbers
 from pages.ui.frame.navigation import page_link
 from pages.ui.page import Page
 from pages.ui.sections.answers import guesses
+from pages.ui.sections.guessing import empty_bars, guessed
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.overview import side_by_side, tensors, whole
 from pages.ui.sections.sentence_vector import no_head
 from pages.ui.sections.telling_head import head_switch, head_to_watch, what_it_reads
-from pages.ui.text import joined, listed, plain, t
+from pages.ui.text import joined, plain, t
 
 MOST_WORDS = 5  # that are shown
 
@@ -49,7 +49,7 @@ class Home(Page):
         most = MOST_WORDS if self.says_words else 10
         left, right = st.columns([1, 1], gap="medium")
         with left:
-            yours = self.guessed() if self.story else None
+            yours = guessed(self) if self.story else None
             guesses(self, "guesses", self.answered, self.hidden.get(self.answered), most=most, yours=yours)
             if said := [*self.about_guess, *told]:
                 st.markdown("\n\n".join(said))
@@ -57,27 +57,8 @@ class Home(Page):
             self.head_at_work()
 
     def curtains(self) -> Mapping[str, Callable[[], None]]:
-        return {"word": self.empty_bars, "digit": self.empty_bars}
-
-    def empty_bars(self) -> None:
-        """A bar for each answer, or for each of the first, without its length; a tap on a class is the guess."""
-        assert self.asking is not None  # or nothing would be behind a curtain
-        names, guess = self.asking.truth.options or [str(rank + 1) for rank in range(MOST_WORDS)], self.guess("digit")
-        empty, full = np.zeros(len(names)), np.ones(len(names))
-        guesses = [] if guess is None else [(names.index(str(guess)), 1.0)]
-        figure = bars_with_numbers(empty, names, ["?"] * len(names), there=full, guesses=guesses)
-        for bars in figure.data[:2]:
-            bars |= {"hovertemplate": None, "hoverinfo": "none"}  # they have no length yet
-        if not self.asking.truth.options:  # a word is written
-            self.behind_curtain("guesses", figure)
-            return
-        tap = self.asking.tap
-        self.behind_curtain("guesses", figure, lambda row, _: tap(row))
-
-    def guessed(self) -> int | None:
-        """The output that the visitor guessed, where he has."""
-        asking = self.asking
-        return None if asking is None or asking.guess is None else list(asking.case.names).index(str(asking.guess))
+        draw = partial(empty_bars, self, most=MOST_WORDS)
+        return {"word": draw, "digit": draw}
 
     def head_at_work(self) -> None:
         """A head to look at and to switch off, and the way to where it is seen at work."""
@@ -122,9 +103,6 @@ class Home(Page):
         with columns[0]:
             whole(self, self.answered)
         with columns[1]:
-            own = [self.typed.tokens[place] for place, word in self.hidden.items() if word is not None]
-            if own and self.choice.hidden is None:  # what the reader hides himself is hidden on all pages
-                st.caption(t("home.elsewhere", words=listed(own)))
             tensors(self)
 
     def where_to_start(self) -> None:

@@ -118,7 +118,10 @@ class Tokens(Page):
             st.info(text("simplified", words=pairs) + how, icon=":material/spellcheck:")
         if not self.story:
             self.about_pieces()
-        elif parts := next(iter(cut_words(self.tokens)), None):  # how ## is to be read
+            return
+        if {"[CLS]", "[SEP]"} <= {*self.tokens}:
+            st.caption(text("story_special"))
+        if parts := next(iter(cut_words(self.tokens)), None):  # how ## is to be read
             st.caption(text("story_cut", word=spelled(parts), pieces=" + ".join(parts)))
 
     def about_pieces(self) -> None:

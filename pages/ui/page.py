@@ -8,6 +8,7 @@ from functools import cached_property, partial
 import streamlit as st
 
 from model import Trace, WeightsError
+from model.analysis import spelled, whole_words
 from model.deadline import OverdueError
 from model.pipeline import Reading
 from pages.ui.components.diagram import passed
@@ -28,6 +29,7 @@ from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
 from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking, called, why
 from pages.ui.lessons.case import Case, Guess
+from pages.ui.lessons.goals import TASKS
 from pages.ui.lessons.rows import STORY
 from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
@@ -38,11 +40,13 @@ from pages.ui.server.cache import once_a_run
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
-from pages.ui.text import plain, t
+from pages.ui.text import listed, plain, t
 from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
 ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
+#: What is said of a token that is no part of the input, once it is chosen.
+ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep"}
 BESIDE = 2, 3  # how wide question and picture are beside each other
 HIGH = 300  # pixels of the numbers below which nothing else is told in their column
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
@@ -67,6 +71,8 @@ class Page(View):
     chips = True
     #: What the page shows one of, so that its story asks about that: "token", "layer", "head".
     asks_of: Collection[str] = ()
+    #: What of the place of its question the page goes to, once that is answered.
+    goes_to: Collection[str] = ()
     #: Whether its picture shows the guess, and `about_guess`, what is said of it, stands with that; else both stand
     #: beside it.
     draws_guess = False
@@ -89,10 +95,11 @@ class Page(View):
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
 
-        Stories are all about one run, in which the telling word is hidden where the reader has hidden none.
+        All pages, at all depths, are about one run, in which the telling word is hidden where the reader has not said
+        otherwise; but while he compares two inputs, and where his homework is about the sentence as it was typed.
         """
-        in_story = not choice.at_least("numbers") and not pipelines.compares(choice)
-        return (with_words_hidden if self.hides_words or in_story else as_the_reader_hid)(choice, typed)
+        as_typed = pipelines.compares(choice) or (choice.goal is not None and not TASKS[choice.goal.name].hides)
+        return (as_the_reader_hid if as_typed and not self.hides_words else with_words_hidden)(choice, typed)
 
     def above(self) -> None:
         """Draw what stands above story and parts alike."""
@@ -140,12 +147,18 @@ class Page(View):
                 self.head_line(self.asking.of_head)
             else:
                 self._told(self.asking)
+            besides = None if self.still_asks or self.choice.big else self.besides
+            asked = st.session_state.get(f"{self.name}.besides", False)
+            if besides and (asked or besides.record["over"]):
+                self._ask_besides(besides)
             with st.container(horizontal=True, vertical_alignment="center"):
+                if besides and not asked and not besides.record["over"]:
+                    self._lead_to(besides)
                 if not self.choice.big:
                     self._way_on(self._question)
                 self._ask_first()
             if not self.still_asks:
-                if not self._ask_besides():
+                if besides is None or not asked or besides.record["over"]:
                     self._once_more()
                 self.below_story()
         else:
@@ -191,7 +204,7 @@ class Page(View):
         """What the story asks before its picture answers; nothing of a run that is changed, compared or random."""
         if self.trace.edits or self._rival or self.choice.paper:
             return None
-        return visit.asked_here(self, self.name, self.case)
+        return visit.asked_here(self, self.name, self.case, self.goes_to)
 
     @property
     def case(self) -> Case:
@@ -236,16 +249,28 @@ class Page(View):
         elif self.trace.edits and self.name in STORY and self.name not in self.choice.seen:
             st.button(plain("lesson.ask_unchanged"), on_click=select, kwargs={"edits": ()}, **look)
 
-    def _ask_besides(self) -> bool:
-        """What the story asks besides, closed at first; returns whether it is open, and still to be answered."""
-        besides = visit.asked_besides(self.asking, self.name) if self.asking and not self.choice.big else None
-        if besides is None:
-            return False
-        look = {"icon": ":material/quiz:", "key": f"{self.name}.besides", "on_change": "rerun"}
-        with st.expander(plain("lesson.besides", name=called(besides.question)), **look) as box:
-            if box.open:
-                besides.show()
-        return bool(box.open) and not besides.record["over"]
+    @cached_property
+    def besides(self) -> Asking | None:
+        """What the story asks besides."""
+        return visit.asked_besides(self.asking, self.name) if self.asking else None
+
+    def to_try(self) -> Mapping[str, Callable[[], None]]:
+        """By the question that is asked besides, what draws something to be tried, once it is answered."""
+        return {}
+
+    def _lead_to(self, besides: Asking) -> None:
+        """The way to what the story asks besides, before the way to the next page."""
+        look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_besides"}
+        label = plain("lesson.besides", name=called(besides.question))
+        set_ = {"args": ({f"{self.name}.besides": True},)}
+        st.button(f"**{label}**", on_click=st.session_state.update, **set_, **look)
+
+    def _ask_besides(self, besides: Asking) -> None:
+        """Ask it; once it is answered, with what can be tried."""
+        with st.container(border=True):
+            besides.show()
+            if besides.record["over"] and (draw := self.to_try().get(besides.question.key)):
+                draw()
 
     def _once_more(self) -> None:
         """A question of an earlier page that was missed, as soon as others stand between."""
@@ -286,9 +311,11 @@ class Page(View):
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if self.chips:
-            self._chips()
-            if self.choice.hidden and self.kind == "words" and not self.hides:
-                st.caption(t("common.all_seen"))
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", key="chips_row"):
+                self._chips()
+                self._hidden_or_seen()
+                if (name := self.tokens[self.token]) in ABOUT_SPECIAL and self.choice.token is not None:
+                    st.caption(t(f"common.{ABOUT_SPECIAL[name]}_{self.kind}"))
         if made.edits or self.waiting or rival:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 changes_bar(self.choice, made, self.waiting)
@@ -458,6 +485,28 @@ class Page(View):
             st.pills(label, places, format_func=told_apart(tokens).__getitem__, **look)
         else:
             st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
+
+    def _hidden_or_seen(self) -> None:
+        """Which word is hidden, and the way to see it; where the reader sees them all, the way to hide one."""
+        if self.kind != "words":
+            return
+        hidden = with_words_hidden(self.choice, self.typed)
+        if hidden is not None and not self.hides:
+            st.caption(t("common.all_seen"))
+            return
+        if hidden is not None:
+            read = self.typed.tokens
+            places = {place for place, piece in enumerate(hidden) if piece != self.typed.ids[place]}
+            words = [spelled([read[place] for place in word]) for word in whole_words(read) if places & {*word}]
+            told = not self.story or "home" in self.choice.seen  # or its question would be answered here
+            label = plain("common.show_hidden", words=listed(words)) if told else plain("common.show_one")
+            look, values = {"icon": ":material/visibility_off:"}, {"hidden": (), "token": self.token}
+        elif self.choice.hidden == () and self.says_words and "[MASK]" not in self.typed.tokens:
+            label, look = plain("common.hide_one"), {"icon": ":material/visibility:"}
+            values = {"hidden": None, "token": None}
+        else:
+            return
+        st.button(label, on_click=select, kwargs=values, type="tertiary", key="hide_or_show", width="content", **look)
 
     def _title(self) -> None:
         """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.

@@ -28,6 +28,8 @@ from tests.networks import draw_norms
 
 #: Of a link: the answers of all pages were seen, so that their stories show their pictures at once.
 SEEN = "~".join(row.name for row in PAGES)
+#: Pages whose tests are about a hidden word; those of others speak of a sentence as it is typed.
+HIDING = {"home", "answer", "what_if", "lesson", "class"}
 APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
@@ -40,9 +42,12 @@ def at_page(name: str, **link: str) -> AppTest:
 
 def open_page(name: str, **link: str) -> AppTest:
     """The page after its first run, at Formula, with its story told; `link` is the query string. Fails if anything went
-    wrong on it.
+    wrong on it. From Numbers on most pages show all words, unless the link says otherwise.
     """
-    app = at_page(name, **{"lang": "en", "depth": "formula", "seen": SEEN, **link}).run()
+    link = {"lang": "en", "depth": "formula", "seen": SEEN, **link}
+    if name not in HIDING and link["depth"] != "story":
+        link.setdefault("hidden", "none")
+    app = at_page(name, **link).run()
     assert_fine(app)
     return app
 

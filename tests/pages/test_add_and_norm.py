@@ -176,13 +176,14 @@ def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.
     assert "without LayerNorm: the numbers grow too large" in said
 
 
-def test_the_story_leads_to_what_is_lost_without_a_part() -> None:
+def test_the_story_shows_what_is_lost_without_a_part_where_it_is_asked_for() -> None:
     app = open_page("add_and_norm", s=SENTENCE, depth="story")
-    app.button(key="add_and_norm.way").click().run()
+    app.session_state["add_and_norm.way_without"] = True  # the box is opened
+    app.run()
     assert_fine(app)
-    choice = app.session_state["choice"]
-    assert (choice.panel, choice.depth) == ("without", "numbers")
-    assert len(figure(app)["data"]) == 4
+    assert app.session_state["choice"].depth == "story", "it leads nowhere else"
+    (drawn,) = [chart for chart in charts(app) if chart["key"] == "add_and_norm.without"]
+    assert len(drawn["figure"]["data"]) == 4
 
 
 @pytest.mark.parametrize("link", [{"input": "digit"}, {"model": "paper"}, {"input": "flat"}])

@@ -124,17 +124,6 @@ def test_where_a_word_is_hidden_only_that_is_run(name: str) -> None:
     assert read == [load("text").reader.hide(load("text")(sentence).ids, [1])]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_it_is_said_that_other_pages_read_the_word_that_is_hidden_here(language: str) -> None:
-    def said(**link: str) -> bool:
-        start = catalogue(language)["home.elsewhere"].split("{")[0]
-        return any(start in caption.value for caption in open_page("home", lang=language, **link).caption)
-
-    assert said(depth="numbers") and not said(depth="story")
-    for link in ({"hidden": "none"}, {"s": "我爱你。", "hidden": "2.4"}, {"s": "我[MASK]你。"}, {"input": "digit"}):
-        assert not said(depth="numbers", **link)
-
-
 def test_of_the_other_sentence_a_word_is_hidden_too() -> None:
     app = open_page("home", s=SENTENCE, other="i see the dog .", shown="other", hidden="3", depth="story")
     other = load("text")("i see the dog .")

@@ -19,8 +19,8 @@ from model.sources import of_scores, of_stream
 from model.telling import telling_word
 from model.translator import Task, Translator
 from pages.ui.lessons.case import Case, Truth, is_right
-from pages.ui.lessons.rows import BETWEEN, END, LESSONS, MOST_TIMES, QUESTIONS, STORY, following
-from pages.ui.lessons.truths import TRUTHS, clear_truth, truth_of
+from pages.ui.lessons.rows import BESIDES, BETWEEN, END, LESSONS, MOST_TIMES, QUESTIONS, STORY, following
+from pages.ui.lessons.truths import DRAWN, TRUTHS, clear_truth, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
@@ -28,7 +28,7 @@ from tests import networks
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 #: The network whose run a question is asked of here, where it is not that of the hidden word.
-NETWORK = {"digit": "digits", "cut": "digits", "empty": "digits", "single": "flat"}
+NETWORK = {"digit": "digits", "cut": "digits", "empty": "digits", "gathered": "digits", "single": "flat"}
 NETWORK |= dict.fromkeys(("source", "seen", "once", "first"), "translation")
 
 
@@ -81,10 +81,11 @@ def test_without_positions_two_words_change_places_unseen() -> None:
     here, truth = told("places")
     swap = Edit("embedding.tokens", "swap", token=truth.place["token"], from_token=truth.place["key"])
     none = Edit("embedding.positions", "zero")
-    output = list(here.names).index(str(truth.said["answer"]))
+    output, bare = (list(here.names).index(str(truth.said[name])) for name in ("answer", "bare"))
     for name, edits in {"before": [], "after": [swap], "bare_before": [none], "bare_after": [none, swap]}.items():
         shares = here.shares(here.pipeline(SENTENCE, edits)["logits"])
-        assert truth.said[name] == pytest.approx(float(shares[output]), abs=1e-4)
+        assert truth.said[name] == pytest.approx(float(shares[bare if "bare" in name else output]), abs=1e-4)
+    assert truth.said["bare_before"] >= DRAWN, "what is compared can be seen"
     assert truth.said["bare_before"] == pytest.approx(truth.said["bare_after"], abs=1e-4)
 
 
@@ -151,6 +152,22 @@ def test_who_looks_at_itself_only_takes_all(kind: str) -> None:
     assert truth.answer == run[f"layers.{layer}.attention.weights"][head, i, i] == 1
     scaled = run.over_layers("attention.scaled")[:, :, i, i]
     assert truth.said["score"] == pytest.approx(float(scaled.min()), abs=1e-5) and scaled.min() < 0
+
+
+def test_where_a_picture_is_read_all_hangs_and_on_patches_nothing() -> None:
+    _, truth = told("gathered")
+    moved = dict(truth.bars)
+    assert truth.answer == "at_cls" and moved["at_patch"] == moved["at_patches"] == 0 < moved["at_cls"]
+
+
+def test_without_W_O_a_head_writes_in_its_own_places_only_and_with_it_in_all() -> None:
+    here, truth = told("mixed")
+    run = here.pipeline(SENTENCE, [Edit("layers.{l}.attention.output", "unmixed")])
+    np.testing.assert_array_equal(run["layers.0.attention.output"], run["layers.0.attention.concat"])
+    assert truth.said["after"] == pytest.approx(float(here.shares(run["logits"]).max()), abs=1e-4) or (
+        truth.answer == "different"
+    )
+    assert truth.said["d_k"] < truth.said["reached"] <= truth.said["d_model"]
 
 
 def test_the_class_is_the_one_that_the_run_answers() -> None:
@@ -480,6 +497,13 @@ def _same_values(network: nn.Module) -> None:
         layer.attention.W_V.bias.fill_(1)
 
 
+def _mixed_already(network: nn.Module) -> None:
+    """Each head writes in its own places only."""
+    for layer in network.layers:
+        layer.attention.W_O.weight.copy_(torch.eye(len(layer.attention.W_O.weight)))
+        layer.attention.W_O.bias.zero_()
+
+
 def _no_thought(network: nn.Module) -> None:
     _off(*(layer.ffn.W_2 for layer in network.layers))
 
@@ -516,7 +540,8 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
         ("word", _no_answer), ("places", _no_order), ("beans", _no_favourite), ("root", _no_favourite),
         ("back", _no_favourite), ("heads", _no_answer), ("sum", _nothing_found), ("norm", _plain_norm),
         ("layer", _no_answer), ("alone", _no_favourite), ("fit", _no_favourite), ("favourites", _no_favourite),
-        ("ffn", _no_thought), ("race", _no_answer), ("race", _sure), ("hard", _no_favourite), ("hard", _nothing_found),
+        ("ffn", _no_thought), ("thinks", _no_thought), ("mixed", _mixed_already), ("causal", _nothing_found),
+        ("race", _no_answer), ("race", _sure), ("hard", _no_favourite), ("hard", _nothing_found),
         ("bare", _no_order), ("seat", _no_order), ("twin", _no_order), ("beside", _no_order), ("beside", _no_favourite),
         ("brings", _same_values), ("even", _no_answer), ("even", _nothing_found),
         ("reason", _no_favourite), ("author", _nobody_wrote),
@@ -586,8 +611,9 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "reason": next((name for name in truth.options if name != truth.answer), None),
         "author": next((name for name in truth.options if name != truth.answer), None),
         "first": 0.0, "brings": truth.said.get("key"), "even": "different",
-        "bare": next((name for name in truth.options if name != truth.answer), None),
     }  # fmt: skip
+    otherwise = next((name for name in truth.options if name != truth.answer), None)
+    mistakes |= dict.fromkeys(("bare", "mixed", "thinks", "causal", "gathered"), otherwise)
     assert not is_right(question.gesture, mistakes[question.key], truth)
 
 
@@ -640,7 +666,8 @@ def test_lessons_have_four_to_ten_of_our_questions_and_their_words() -> None:
         for language in LANGUAGES:
             assert {f"lesson.titles.{name}", f"lesson.abouts.{name}"} <= catalogue(language).keys()
     used = {key for lesson in LESSONS.values() for key in lesson.keys}
-    assert used | {question.key for row in STORY.values() for question in row} == QUESTIONS.keys()
+    used |= {question.key for row in STORY.values() for question in row}
+    assert used | {question.key for question in BESIDES.values()} == QUESTIONS.keys()
 
 
 def test_what_was_missed_comes_back_after_two_others_and_once_only() -> None:

@@ -18,7 +18,6 @@ from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
 WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
-AFRESH = {"hidden": None, "branch": (), **WRITTEN_AFRESH}
 #: In the session: the rooms for the controls that a page draws.
 PLACES = "sidebar.places"
 TO_SEE = "sidebar.to_see"
@@ -54,6 +53,11 @@ EXAMPLES = {
         "我 love 你 .",
     ),
 }
+
+
+def afresh() -> dict[str, object]:
+    """What is chosen anew for another sentence. Who wants to see all words wants it of that, too."""
+    return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
 
 
 def sidebar() -> Choice:
@@ -184,7 +188,7 @@ def _number_in_decoder(name: str, most: int) -> None:
 
 def _sentence() -> None:
     look = {"help": plain("sidebar.sentence_help"), "persist_state": "session"}
-    sentence_box(plain("sidebar.sentence"), "s", lambda _: link.select(**AFRESH), **look)
+    sentence_box(plain("sidebar.sentence"), "s", lambda _: link.select(**afresh()), **look)
     here = st.session_state["lang"]
     st.selectbox(
         plain("sidebar.example"),
@@ -228,7 +232,7 @@ def _take_reader() -> None:
 
 def _take_example() -> None:
     if st.session_state["example"]:
-        link.select(sentence=st.session_state["example"], **AFRESH)
+        link.select(sentence=st.session_state["example"], **afresh())
         st.session_state["example"] = None
 
 

@@ -26,7 +26,7 @@ from pages.ui.text.numbers import decimal, written
 from pages.ui.view import View
 
 WRONG_FOR_A_HINT = 2
-MOST_BARS, SEEN = 10, 0.005  # of more bars, those of smaller shares are not drawn
+MOST_BARS, SEEN = 10, 0.005  # of more bars, those of smaller shares or scores are not drawn
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
 #: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "turn", which counts
@@ -205,11 +205,12 @@ class Asking:
         names, values = map(list, zip(*truth.bars, strict=True))
         if question.gesture == "beans":
             return _beans(names, values, guess)  # type: ignore[arg-type]
-        if len(names) > MOST_BARS and min(values) >= 0:  # of shares, those that can be seen
-            seen = [place for place, value in enumerate(values) if value >= SEEN or names[place] == guess]
+        if len(names) > MOST_BARS:  # of shares, those that can be seen; of scores, the highest
+            least = SEEN if min(values) >= 0 else sorted(values)[-MOST_BARS]
+            seen = [place for place, value in enumerate(values) if value >= least or names[place] == guess]
             names, values = [names[place] for place in seen], [values[place] for place in seen]
         if not truth.literal:
-            names = [word(f"{question.row}.bar_{name}") for name in names]
+            names = [word(f"{question.row}.bar_{name}", **told(truth)) for name in names]
         numbers, guesses = [written(figure_of(value)) for value in values], []
         if question.gesture == "slide" and guess is not None:
             place = max(i for i, value in enumerate(values) if value == truth.answer)
@@ -313,5 +314,5 @@ def figure_of(value: float) -> str:
 
 def options(truth: Truth) -> Sequence[str]:
     """What can be tapped, in the reader's language where it is no token and no number."""
-    words = ("same", "different", "other", "by_word", "by_place", "by_earlier")
+    words = ("same", "different", "other", "by_word", "by_place", "by_earlier", "at_cls", "at_patch", "at_patches")
     return [option if truth.literal or option not in words else word(option) for option in truth.options]

@@ -2,13 +2,17 @@
 here knows Streamlit.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from model import Edit
-from model.analysis import cosine_similarity, placed
+from model.analysis import cosine_similarity, placed, places_reached
+from model.pipeline import SPECIAL_TOKENS
 from model.sources import Part, all_of_it, leads_of, made_of, nbytes, of_attention
 from model.sweep import sweep
 from model.translator import TranslationTrace
+from model.without import without
 from pages.ui.lessons.case import SHARE, Case, Pair, Truth, lead_of, on_itself
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
@@ -124,6 +128,62 @@ def empty_patches(case: Case) -> Truth | None:
     said |= {"empty": int(empty.sum()), "patches": len(patches), "even": even, "rest": 1 - answer}
     bars = (("empty", answer), ("rest", 1 - answer))
     return Truth(answer, even - answer, said, bars, {"layer": layer, "head": head, "token": case.token}, near=0.1)
+
+
+def read_at(case: Case) -> Truth | None:
+    """At which token the class of a picture is read: how much of the probability moves when what the last layer made of
+    it is set to zero. margin: by how much [CLS] leads the patch with most ink, and all patches together.
+    """
+    patches, config = case.trace.patches, case.trace.config
+    if patches is None or len(patches) < 2 or config.tokens_in_front != 1 or not case.answers or not case.affords(4):
+        return None
+    end, last = len(case.tokens), case.trace.graph.Z
+    most = end - len(patches) + int(patches.sum(axis=-1).argmax())
+    gone = ([0], [most], range(end - len(patches), end))
+    now, *without_them = case.changed([[], *([Edit(last, "zero", token=token) for token in some] for some in gone)])
+    moved = [float(np.abs(there - now).sum() / 2) for there in without_them]
+    options = ("at_cls", "at_patch", "at_patches")
+    said = {"best": case.names[int(now.argmax())], "patches": len(patches), "moved": moved[0], "rest": max(moved[1:])}
+    bars = tuple(zip(options, moved, strict=True))
+    return Truth("at_cls", moved[0] - max(moved[1:]), said, bars, {"token": 0}, options=options)
+
+
+# -- the parts of a layer ------------------------------------------------------------------------------------------
+
+
+def heads_side_by_side(case: Case) -> Truth | None:
+    """Whether the first answer stays where W_O is left out of all layers, and heads only stand side by side. margin:
+    how much of the probability moves; nothing where W_O hands on a head's numbers in its own places only.
+    """
+    if case.trace.config.heads < 2:
+        return None
+    truth = _first_answer(case, [Edit("layers.{l}.attention.output", "unmixed")])
+    if truth is None:
+        return None
+    config, reached = case.trace.config, case.trace.config.embedded
+    for layer in case.layers:
+        parts = case.trace[f"layers.{layer}.attention.contributions"][:, case.token]
+        reached = min(reached, int(places_reached(parts).min()))
+    said = truth.said | {"heads": config.heads, "d_k": config.d_k, "d_model": config.d_model, "reached": reached}
+    return replace(truth, said=said, told=(*truth.told, "why"), margin=truth.margin if reached > config.d_k else 0.0)
+
+
+def without_ffn(case: Case) -> Truth | None:
+    """Whether the first answer stays without the feed-forward networks. margin: how much of the probability moves."""
+    truth = _first_answer(case, [*without(case.trace.graph, "ffn")])
+    return truth and replace(truth, told=(*truth.told, "why"))
+
+
+def behind_a_mask(case: Case) -> Truth | None:
+    """Whether the first answer stays where no token may look at those behind it. margin: how much of the probability
+    moves; nothing where no word stands behind the token.
+    """
+    behind = [name for name in case.tokens[case.token + 1 :] if name not in SPECIAL_TOKENS]
+    if case.trace.picture is not None or not behind:
+        return None
+    truth = _first_answer(case, [Edit("layers.{l}.attention.masked", "causal")])
+    said = {"behind": len(case.tokens) - case.token - 1}
+    return truth and replace(truth, said=truth.said | said, told=(*truth.told, "why"))
 
 
 # -- encoder and decoder -------------------------------------------------------------------------------------------
@@ -312,17 +372,19 @@ def written_by(case: Case) -> Truth | None:
 
 def _first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     """Whether the first answer stays with these changes. margin: how much of the probability moves; nothing where
-    before or after none leads clearly.
+    before none leads clearly, or after it none leads the one that was first.
     """
     if not case.answers or not case.visible or not case.affords(1):
         return None
     now, there = case.changed([[], edits])
     best, then = int(now.argmax()), int(there.argmax())
-    said = {"answer": case.names[best], "before": float(now[best]), "after": float(there[best])}
+    said: dict[str, object] = {"token": case.tokens[case.token], "answer": case.names[best]}
+    said |= {"before": float(now[best]), "after": float(there[best])}
     said |= {"then": case.names[then], "then_share": float(there[then])}
     moved = float(np.abs(there - now).sum() / 2)
     answer = "same" if best == then else "different"
-    clear = min(lead_of(now), lead_of(there)) >= CLEAR
+    lead = lead_of(there) if best == then else float(there[then] - there[best])  # over whom it is asked about
+    clear = min(lead_of(now), lead) >= CLEAR
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
     options, margin = ("same", "different"), moved if clear else 0.0
     return Truth(answer, margin, said | {"moved": moved}, bars, place, options=options, told=(f"why_{answer}",))

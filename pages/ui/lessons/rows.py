@@ -186,6 +186,20 @@ QUESTIONS: dict[str, Question] = {
             "author", "written_by", "tap", 0.1, 4,
             (THINK, at("layers", panel="lens"), at("answer", panel="wrote")),
         ),
+        # the parts of a layer, and where a picture's class is read
+        Question(
+            "mixed", "heads_side_by_side", "same", 0.1, 4,
+            (THINK, at("heads", panel="written"), at("heads", panel="apart")),
+        ),
+        Question(
+            "thinks", "without_ffn", "same", 0.1, 4,
+            (THINK, at("feed_forward", panel="neuron"), at("feed_forward", panel="without")),
+        ),
+        Question(
+            "causal", "behind_a_mask", "same", 0.1, 4,
+            (THINK, at("attention", stage="masked"), at("what_if", panel="inside")),
+        ),
+        Question("gathered", "read_at", "tap", 0.2, 3, (THINK, at("tokens"), at("layers", panel="lens"))),
     )
 }  # fmt: skip
 
@@ -200,7 +214,9 @@ EQUATIONS: dict[str, str] = {
         "layers.{l}.attention.heads": "brings",
         "layers.{l}.add_1": "sum",
         "layers.{l}.norm_1": "norm",
-        "layers.{l}.ffn.output": "ffn",
+        "layers.{l}.attention.output": "mixed",
+        "layers.{l}.attention.masked": "causal",
+        "layers.{l}.ffn.output": "ffn thinks",
         "answer": "word digit race",
     }.items()
     for key in keys.split()
@@ -238,7 +254,7 @@ STORY: dict[str, tuple[Question, ...]] = {
         "add_and_norm": "sum",
         "feed_forward": "ffn",
         "layers": "layer",
-        "answer": "race",
+        "answer": "race digit gathered",
         "translation": "source",
         "what_if": "hard heads",
         "flat": "single",
@@ -250,7 +266,8 @@ STORY: dict[str, tuple[Question, ...]] = {
 BESIDES: dict[str, Question] = {
     page: QUESTIONS[key]
     for page, key in {
-        "tokens": "seat", "attention": "root", "add_and_norm": "norm", "answer": "ahead", "translation": "seen",
+        "tokens": "seat", "attention": "root", "heads": "mixed", "add_and_norm": "norm", "feed_forward": "thinks",
+        "answer": "causal", "translation": "seen",
     }.items()
 }  # fmt: skip
 

@@ -12,17 +12,21 @@ from model.edits import head_off
 from model.sweep import sweep
 from pages.ui.lessons.case import Case, Truth, on_itself, unscaled
 from pages.ui.lessons.further import (
+    behind_a_mask,
     empty_patches,
     encoder_runs,
     evenly,
     first_step,
+    heads_side_by_side,
     looked_for,
     looks_ahead,
     may_be_seen,
     neighbour,
     pieces_of_a_picture,
+    read_at,
     same_word_elsewhere,
     weighs_most,
+    without_ffn,
     without_places,
     word_and_place,
     written_by,
@@ -43,6 +47,7 @@ from pages.ui.lessons.story import (
 MOST_BEANS = 24  # tokens among which beans can be shared by hand
 CANDIDATES = 6  # tokens of which two change places
 SEEN = 0.01  # the least share that a bar shows
+DRAWN = 0.05  # that of a bar whose length is compared
 UNEVEN = 1.5  # times an even step: what is much for one layer
 ROUNDING = 1e-3  # what single precision may leave where nothing should change
 MOST_TOGETHER = 12  # heads that are switched off together
@@ -71,7 +76,8 @@ def hidden_word(case: Case) -> Truth | None:
 
 def swapped(case: Case) -> Truth | None:
     """Without positions, two words change places: the answer stays the same. Taken are those whose swap moves the
-    first answer most with positions. margin: by how much; nothing where anything moves without positions, too.
+    first answer most with positions. margin: by how much; nothing where anything moves without positions, too, or
+    where the first answer there is too faint for a bar.
     """
     tokens, trace = case.tokens, case.trace
     near = sorted(case.visible, key=lambda i: abs(i - case.token))
@@ -90,10 +96,14 @@ def swapped(case: Case) -> Truth | None:
     there, (one, other) = moved[strongest], pairs[strongest]
     bare, bare_there = case.changed([[none], [none, swaps[strongest]]])
     still = float(np.abs(bare_there - bare).max())
-    figures = {"before": now, "after": there, "bare_before": bare, "bare_after": bare_there}
-    found = {name: float(shares[output]) for name, shares in figures.items()}
-    said = {"one": tokens[one], "other": tokens[other], "answer": case.names[output], **found}
-    margin = float(abs(there[output] - now[output])) if still <= ROUNDING else 0.0
+    first = int(bare.argmax())
+    figures = {"before": now[output], "after": there[output]}
+    figures |= {"bare_before": bare[first], "bare_after": bare_there[first]}
+    found = {name: float(share) for name, share in figures.items()}
+    said = {"one": tokens[one], "other": tokens[other], **found}
+    said |= {"answer": case.names[output], "bare": case.names[first]}
+    seen = still <= ROUNDING and found["bare_before"] >= DRAWN
+    margin = float(abs(there[output] - now[output])) if seen else 0.0
     place = {"token": one, "key": other}
     return Truth("same", margin, said, tuple(found.items()), place, options=("same", "different"))
 
@@ -260,7 +270,7 @@ TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
         first_known, alone, read_class, best_fit, favourites, ffn_turns, in_the_race, looks_as_hard, read_to_write,
         only_token, twice_as_long, without_places, word_and_place, same_word_elsewhere, neighbour, pieces_of_a_picture,
         empty_patches, looks_ahead, may_be_seen, encoder_runs, first_step, weighs_most, evenly,
-        looked_for, written_by,
+        looked_for, written_by, heads_side_by_side, without_ffn, behind_a_mask, read_at,
     )
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """What a visitor has guessed on the pages, of each input: it stays in his session, and is gone with it."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,41 +20,55 @@ from pages.ui.state.link import chosen, select
 from pages.ui.text import class_label
 from pages.ui.view import View
 
-#: In the session: of each input its records, which questions were asked, in order, and whether each was found; and the
-#: page on which one comes again, that question, and how often it was asked before.
+#: In the session: of each input its records, which questions were asked, in order, and whether each was found; and
+#: those that came again, each with the page on which it did, and how many had been asked by then.
 GUESSED = "guessed"
 #: In the session: how many questions there were.
 TURN = "guessed.turn"
+BETWEEN_RETURNS = 3  # questions between one that comes again and the next one that does
 MOST_INPUTS = 20  # of which guesses are kept
 #: All that is asked on pages, in their order.
 QUESTIONS = {question.key: question for questions in (*STORY.values(), BESIDES.values()) for question in questions}
 
 
-def asked_here(view: View, page: str, case: Case) -> Asking | None:
-    """What the story of a page asks of a run: the first of its questions whose answer is clear."""
+def asked_here(view: View, page: str, case: Case, goes_to: Collection[str] = ()) -> Asking | None:
+    """What the story of a page asks of a run: the first of its questions whose answer is clear, and was not seen on
+    another page. goes_to: what of the place of the question is chosen, once that is answered.
+    """
+    elsewhere = [question for name in view.choice.seen if name != page for question in STORY.get(name, ())]
     for question in STORY.get(page, ()):
-        if asking := _of(view, question, case, page):
+        if question not in elsewhere and (asking := _of(view, question, case, page, goes_to=goes_to)):
             return asking
     return None
 
 
 def asked_besides(first: Asking, page: str) -> Asking | None:
-    """What the story of a page asks besides, where that is clear. first: what it has asked already."""
+    """What the story of a page asks besides, where that is clear: of the layer and head on the screen, or of those in
+    which it is clearest. first: what it has asked already.
+    """
     question = BESIDES.get(page)
-    return _of(first.view, question, first.case) if question and question is not first.question else None
+    if question is None or question is first.question:
+        return None
+    any_head = replace(first.case, layer=None, head=None)
+    return _of(first.view, question, first.case) or _of(first.view, question, any_head)
 
 
 def once_more(view: View, page: str, case: Case) -> Asking | None:
-    """What was asked of this input on another page, and missed, once others have been asked since."""
+    """What was asked of this input on another page, and missed, once others have been asked since: each of them once,
+    and not on the next pages after another.
+    """
     kept = _kept(view)
-    if kept["again"][0] != page:
-        asked = [key for key, _ in kept["done"]]
-        due = following(list(QUESTIONS), kept["done"])
-        if due not in asked or QUESTIONS[due] in (*STORY.get(page, ()), BESIDES.get(page)):
+    came: dict[str, tuple[str, int]] = kept["again"]
+    key = next((key for key, (where, _) in came.items() if where == page), None)
+    if key is None:
+        pages = len({key for key, _ in kept["done"]})
+        due = following(list(QUESTIONS), [(key, found or key in came) for key, found in kept["done"]])
+        asked_here = QUESTIONS.get(due) in (*STORY.get(page, ()), BESIDES.get(page))
+        early = any(pages - at < BETWEEN_RETURNS for _, at in came.values())
+        if due not in [key for key, _ in kept["done"]] or asked_here or early:
             return None
-        kept["again"] = page, due, asked.count(due)
-    _, key, times = kept["again"]
-    return _of(view, QUESTIONS[key], case, again=times)
+        came[due], key = (page, pages), due
+    return _of(view, QUESTIONS[key], case, again=1)
 
 
 def is_open(asking: Asking, page: str) -> bool:
@@ -78,7 +93,14 @@ def ask_anew(page: str) -> None:
     select(seen=tuple(name for name in chosen().seen if name != page))
 
 
-def _of(view: View, question: Question, case: Case, page: str | None = None, again: int = 0) -> Asking | None:
+def _of(
+    view: View,
+    question: Question,
+    case: Case,
+    page: str | None = None,
+    again: int = 0,
+    goes_to: Collection[str] = (),
+) -> Asking | None:
     if (truth := truth_for(view, question, case)) is None:
         return None
     kept = _kept(view)
@@ -86,22 +108,23 @@ def _of(view: View, question: Question, case: Case, page: str | None = None, aga
     if where not in kept["records"]:
         st.session_state[TURN] = turn = st.session_state.get(TURN, 0) + 1
         kept["records"][where] = new_record(turn)
-    after = partial(_over, kept["done"], question.key, page)
+    place = {name: truth.place[name] for name in goes_to if name in truth.place}
+    after = partial(_over, kept["done"], question.key, page, place)
     return Asking(view, question, case, truth, kept["records"][where], after)
 
 
-def _over(done: list[tuple[str, bool]], key: str, page: str | None, found: bool) -> None:
-    """An answer is shown: from now on this page shows it, and so does its link."""
+def _over(done: list[tuple[str, bool]], key: str, page: str | None, place: Mapping[str, int], found: bool) -> None:
+    """An answer is shown: from now on this page shows it, at its place, and so does its link."""
     done.append((key, found))
     if page and page not in (seen := chosen().seen):
-        select(seen=(*seen, page))
+        select(seen=(*seen, page), **place)
 
 
 def _kept(view: View) -> dict[str, Any]:
     """What is kept of the input on the screen."""
     inputs: dict[Hashable, dict[str, Any]] = st.session_state.setdefault(GUESSED, {})
     given = hashkey(view.choice.pipeline, digest(view.given))
-    kept = inputs.pop(given, None) or {"records": {}, "done": [], "again": (None, None, 0)}
+    kept = inputs.pop(given, None) or {"records": {}, "done": [], "again": {}}
     inputs[given] = kept  # as the last
     for oldest in list(inputs)[:-MOST_INPUTS]:
         del inputs[oldest]

@@ -11,7 +11,7 @@ from model.order import difference, likeness, same_words, without_positions
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, lines
 from pages.ui.figures.equations import plain_math
-from pages.ui.frame.sidebar import AFRESH
+from pages.ui.frame.sidebar import afresh
 from pages.ui.runs import pipelines
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
@@ -96,7 +96,7 @@ def words_are_the_same(view: View, one: str, other: str) -> bool:
 
 
 def show_pair(one: str, other: str, shown: str = "changed") -> None:
-    select(sentence=one, other=other, shown=shown, token=None, key=None, **AFRESH)
+    select(sentence=one, other=other, shown=shown, token=None, key=None, **afresh())
 
 
 def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None:
