@@ -62,6 +62,18 @@ class Layers(Page):
     def purpose(self) -> str:
         return "layers.purpose_shared" if shared_weights(self.config) else super().purpose
 
+    @property
+    def title_equation(self) -> str:
+        """The whole layer, wherever its LayerNorms stand."""
+        lines: list[str] = []
+        rows = ("MHA", r"\lambda", "X", "X'"), ("FFN", r"\lambda'", "X'", "X^{(l+1)}")
+        for sub, (name, scale, read, made) in zip(self.trace.graph.sublayers(self.layer), rows, strict=True):
+            norm = r"\operatorname{LayerNorm}(%s)" if sub.norm else "%s"
+            found = rf"{scale} \odot \text{{{name}}}" if self.config.layer_scale else rf"\text{{{name}}}"
+            whole = f"{read} + {found}({norm % read})" if sub.norm_first else norm % f"{read} + {found}({read})"
+            lines.insert(0, f"{made} = {whole}")
+        return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+
     def above(self) -> None:
         for said in shared_weights(self.config, "differs"):
             st.caption(said)

@@ -385,7 +385,7 @@ def run_note() -> None:
     run = cost_tables.note_run()
     st.markdown(text("note_intro", batch=2, n=10))
     theirs, ours = st.columns(2)
-    theirs.code(source(note_002.Encoder, note_002.test), wrap_lines=True)
+    theirs.code(source(note_002.clones, note_002.Encoder, note_002.test), wrap_lines=True)
     theirs.code("\n".join(run.printed), language=None)
     ours.code(source(Encoder), wrap_lines=True)
     rows = [

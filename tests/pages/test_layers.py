@@ -93,3 +93,29 @@ def test_a_pre_norm_network_hands_on_its_sum_and_has_a_last_norm(kind: str, monk
 )
 def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
+
+
+@pytest.mark.parametrize(
+    ("link", "first", "second"),
+    [
+        (
+            {},
+            r"X^{(l+1)} = \operatorname{LayerNorm}(X' + \text{FFN}(X'))",
+            r"X' = \operatorname{LayerNorm}(X + \text{MHA}(X))",
+        ),
+        (
+            {"symbols": "000"},
+            r"Z_{l} = \operatorname{LayerNorm}(Z'_l + \text{FFN}(Z'_l))",
+            r"Z'_l = \operatorname{LayerNorm}(Z_{l-1} + \text{MHA}(Z_{l-1}))",
+        ),
+    ],
+)
+def test_the_equation_of_the_layer_stands_above_in_a_notes_symbols_too(link: dict, first: str, second: str) -> None:
+    said = "".join(shown.value for shown in open_part("path", **link).latex)
+    assert 0 <= said.index(first) < said.index(second)
+
+
+def test_the_equation_of_the_layer_knows_where_its_norms_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_network(monkeypatch, pre_norm("text"))
+    said = "".join(shown.value for shown in open_part("path").latex)
+    assert r"X^{(l+1)} = X' + \text{FFN}(\operatorname{LayerNorm}(X'))" in said
