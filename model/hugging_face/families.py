@@ -51,7 +51,7 @@ class Family:
     patterns of tensors that hold so many of ours, one below the other: part 2 of a.weight is a[2].weight. more: what
     else config.json says, of a folder, its settings and so many layers, as fields of EncoderConfig. defaults: what
     their library takes for a setting that a file leaves out. worked_out: what a field is, of all their settings, where
-    it is not the one that `settings` names. pictures: the same as defaults, for how pictures are brought to the network.
+    it is not the one that `settings` names. pictures: the same as defaults, for how pictures are brought to a network.
     """
 
     prefix: str
