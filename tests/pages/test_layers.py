@@ -1,9 +1,16 @@
 """The Layers page: the residual stream as it was recorded, what the head would say on the way, where it came from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from model import Pipeline
 from model.analysis import cosine_similarity, rollout
+from model.config import PRESETS
+from model.heads import network_for
+from model.loading import load_tokenizer
+from model.pipeline import TextReader
 from pages.ui.runs import pipelines
 from pages.ui.text import literal
 from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
@@ -119,3 +126,13 @@ def test_the_equation_of_the_layer_knows_where_its_norms_stand(monkeypatch: pyte
     with_network(monkeypatch, pre_norm("text"))
     said = "".join(shown.value for shown in open_part("path").latex)
     assert r"X^{(l+1)} = X' + \text{FFN}(\operatorname{LayerNorm}(X'))" in said
+
+
+def test_the_equation_of_the_layer_scales_what_is_found_where_the_network_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(PRESETS["text"], layers=2, d_ff=128, norm_first=True, layer_scale=True)
+    with_network(
+        monkeypatch, Pipeline("scaled", network_for(config).eval(), TextReader(load_tokenizer(), config.max_len))
+    )
+    said = "".join(shown.value for shown in open_part("path").latex)
+    assert r"X^{(l+1)} = X' + \lambda' \odot \text{FFN}(\operatorname{LayerNorm}(X'))" in said
+    assert r"X' = X + \lambda \odot \text{MHA}(\operatorname{LayerNorm}(X))" in said
