@@ -263,6 +263,13 @@ class Pipeline:
         #: What is recorded of another input, which a patch comes from.
         self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 
+    def __repr__(self) -> str:
+        """What it reads, its sizes, and what it answers."""
+        c = self.config
+        kinds = {"words": "sentences", "patches": "pictures", "flat": "pictures"}
+        sizes = f"{c.layers} layers, {c.heads} heads, d_model {c.d_model}, d_ff {c.d_ff}"
+        return f"{type(self).__name__} {self.name}: reads {kinds[c.input]}; {sizes}; head: {c.head}"
+
     def __call__(self, x: object, edits: Sequence[Edit] = ()) -> Trace:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
         edits = tuple(edits)

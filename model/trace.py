@@ -17,6 +17,7 @@ from typing import Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor, nn
 
@@ -25,7 +26,8 @@ from model.analysis import token_places
 from model.batches import part
 from model.edits import Apply, Edit, EditError
 from model.embedding import patchify
-from model.graph import Graph, Quantity, graph
+from model.frames import Shown, to_frame
+from model.graph import SIDES, Graph, Quantity, graph
 
 # Hooks are state on a network that all threads share, so only one run may wear them at a time.
 _one_run_at_a_time = threading.RLock()
@@ -290,13 +292,31 @@ class Trace:
         self._values = values
 
     def __repr__(self) -> str:
-        """Of what the run was, and what it holds, a line each: the key, the axes with their sizes."""
+        """What the run was, its answer, and what it holds: each key where it first stands, and its axes' sizes."""
         said = " ".join(self.tokens) if self.ids else "a picture"
         lines = [f"Trace of {said}: {len(self.tokens)} tokens, {len(self.edits)} edits"]
+        for guess in self.answer[:1]:
+            at = "" if guess.token is None else f" at {guess.token}"
+            lines.append(f"  answer{at}: {', '.join(str(guess).split(', ')[:3])}")
+        rows: dict[str, str] = {}
         for key in self:
+            rows.setdefault(self.graph[key].row, key)
+        for key in rows.values():
             sides = zip(self.axes(key), self[key].shape, strict=True)
             lines.append(f"  {key:<40} {', '.join(f'{axis} {size}' for axis, size in sides)}")
-        return "\n".join(lines)
+        last = [f"{side}layers.{n - 1}" for side in SIDES if (n := self.graph.layers(side)) > 1]
+        return "\n".join([*lines, *(f"  and so on up to {layer}" for layer in last)])
+
+    def to_frame(self, key: str, /, **at: int) -> pd.DataFrame:
+        """A recorded value as a table with its tokens beside it: to_frame("layers.2.attention.weights", head=3).
+
+        `at` picks a place along an axis (see `axes`); of those that are left the last runs along the columns.
+        """
+        return to_frame(self[key], self.axes(key), self.names(key), at)
+
+    def show(self, key: str, /, **at: int) -> Shown:
+        """The same to look at: in a notebook coloured, blue above 0 and red below, and two digits of each number."""
+        return Shown(self.to_frame(key, **at), ", ".join((key, *(f"{axis} {place}" for axis, place in at.items()))))
 
     def __getitem__(self, key: str) -> np.ndarray:
         """Raises KeyError, which names the nearest keys, where nothing of this name was recorded."""

@@ -266,12 +266,59 @@ def test_the_bare_encoder_is_traced_too() -> None:
     assert torch.equal(values["norm"], output)
 
 
-def test_a_trace_says_what_it_holds_and_a_wrong_key_names_the_right_one() -> None:
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words", "trained translation"])
+def test_a_trace_says_what_it_is_and_holds_each_row_of_the_graph_once(name: str) -> None:
+    trace = trace_of(name)
+    said = repr(trace).splitlines()
+    keys = [line.split()[0] for line in said if line.split()[0] in trace]
+    rows = [trace.quantity(key).row for key in keys]
+    assert len(set(rows)) == len(rows) and set(rows) == {trace.quantity(key).row for key in trace}
+    assert keys == sorted(keys, key=trace.keys().index)
+    assert all(f"up to {side}layers.{trace.graph.layers(side) - 1}" in repr(trace) for side in ("",))
+    if trace.answer:
+        assert trace.answer[0].best in said[1]
+
+
+def test_a_trace_of_a_sentence_names_it_and_a_wrong_key_names_the_right_one() -> None:
     trace = load("text")("i love you")
     said = repr(trace).splitlines()
     assert said[0] == "Trace of [CLS] i love you [SEP]: 5 tokens, 0 edits"
-    assert [line.split()[0] for line in said[1:]] == trace.keys()
-    (weights,) = [line for line in said if "layers.2.attention.weights" in line]
+    (weights,) = [line for line in said if "layers.0.attention.weights" in line]
     assert weights.split(maxsplit=1)[1] == "head 8, query 5, key 5"
     with pytest.raises(KeyError, match=r"layers\.2\.attention\.weights"):
         trace["layers.2.attention.weight"]
+    assert "6 layers, 8 heads" in repr(load("text"))
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "trained flat", "trained translation"])
+def test_a_table_has_every_number_under_the_tokens_that_it_belongs_to(name: str) -> None:
+    trace = trace_of(name)
+    for key in trace:
+        whole = trace.to_frame(key)
+        np.testing.assert_array_equal(whole.to_numpy().reshape(trace[key].shape), trace[key])
+        assert list(whole.index.names) == list(trace.axes(key)[:-1] or trace.axes(key))
+    weights = "layers.0.attention.weights"
+    for axis, picked in (("head", (3,)), ("query", (slice(None), 0)), ("key", (slice(None), slice(None), 0))):
+        one = trace.to_frame(weights, **{axis: picked[-1]})
+        np.testing.assert_array_equal(one.to_numpy(), trace[weights][picked])
+    named = [f"{place} {token}" for place, token in enumerate(trace.tokens)]
+    assert list(trace.to_frame(weights, head=0).index) == list(trace.to_frame(weights, head=0).columns) == named
+
+
+def test_a_table_to_look_at_says_what_of_and_shows_hidden_numbers_without_a_colour() -> None:
+    trace = load("text")("the cat saw the dog", [Edit("layers.2.attention.masked", "causal")])
+    shown = trace.show("layers.2.attention.masked", head=3)
+    assert repr(shown).startswith("layers.2.attention.masked, head 3\n") and "0.00" not in repr(shown).split("\n")[2]
+    page = shown._repr_html_()
+    assert page.count("-inf") == 21 and page.count("rgba(214, 39, 40, 0.00)") >= 1
+    assert shown.frame.to_numpy().shape == (7, 7)
+    wide = trace.show("logits")
+    assert len(wide._repr_html_()) < 500_000 and max(map(len, repr(wide).splitlines())) < 400
+
+
+def test_an_axis_or_a_place_that_is_not_there_is_named() -> None:
+    trace = load("text")("i love you")
+    with pytest.raises(ValueError, match="no axis layer: there are head, query, key"):
+        trace.to_frame("layers.0.attention.weights", layer=2)
+    with pytest.raises(IndexError):
+        trace.show("layers.0.attention.weights", head=8)

@@ -1,0 +1,54 @@
+"""A recorded value as a table with the tokens beside it, for a notebook or a terminal."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+MOST_SIDE = 60  # rows and columns of a table that is looked at
+ABOVE, BELOW = "31, 119, 180", "214, 39, 40"  # of 0, in a notebook: red, green, blue
+
+
+def to_frame(
+    value: np.ndarray, axes: Sequence[str], names: Sequence[Sequence[str] | None], at: Mapping[str, int]
+) -> pd.DataFrame:
+    """What is left of a value at these places: its last axis runs along the columns, those before it along the rows.
+
+    names: what stands along each axis, or None where places are only counted. Raises ValueError for an axis that the
+    value has not, IndexError for a place beyond its end.
+    """
+    if strange := set(at) - set(axes):
+        raise ValueError(f"there is no axis {', '.join(sorted(strange))}: there are {', '.join(axes)}")
+    value = value[tuple(at.get(axis, slice(None)) for axis in axes)]
+    left = [(axis, along) for axis, along in zip(axes, names, strict=True) if axis not in at]
+    sides = [
+        pd.Index([f"{place} {name}" for place, name in enumerate(along)] if along else range(size), name=axis)
+        for (axis, along), size in zip(left, value.shape, strict=True)
+    ]
+    if len(sides) < 2:
+        return pd.DataFrame({"value": np.atleast_1d(value)}, index=sides[0] if sides else None)
+    *rows, columns = sides
+    index = rows[0] if len(rows) == 1 else pd.MultiIndex.from_product(rows)
+    return pd.DataFrame(value.reshape(len(index), len(columns)), index, columns)
+
+
+class Shown:
+    """A table to look at: coloured in a notebook, plain in a terminal; `frame` has all of its digits."""
+
+    def __init__(self, frame: pd.DataFrame, title: str) -> None:
+        self.frame, self.title = frame, title
+
+    def __repr__(self) -> str:
+        whole = "display.max_rows", MOST_SIDE, "display.max_columns", MOST_SIDE // 2, "display.expand_frame_repr", False
+        with pd.option_context(*whole):
+            return f"{self.title}\n{self.frame.round(2)}"
+
+    def _repr_html_(self) -> str:
+        seen = self.frame.iloc[:MOST_SIDE, :MOST_SIDE]
+        most = float(np.nanmax(np.abs(seen.where(np.isfinite(seen))), initial=1e-9))
+
+        def colour(number: float) -> str:
+            strength = abs(number) / most if np.isfinite(number) else 0
+            return f"background-color: rgba({ABOVE if number > 0 else BELOW}, {strength:.2f})"
+
+        return seen.style.map(colour).format(precision=2).set_caption(self.title).to_html()
