@@ -367,7 +367,8 @@ class Heads(Page):
     def what_heads_write(self) -> None:
         """How much each head writes into the residual stream, token by token, and that the parts add up."""
         W_O = self.pipeline.network.get_submodule(self.prefix + "W_O")
-        bias, output = W_O.bias.numpy(), self.trace[self.prefix + "output"]
+        bias = np.zeros(self.config.d_model) if W_O.bias is None else W_O.bias.numpy()
+        output = self.trace[self.prefix + "output"]
         parts = self.trace[self.prefix + "contributions"]  # (head, token, d_model)
         norms = np.linalg.norm(parts, axis=-1)
 

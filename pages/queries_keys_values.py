@@ -18,6 +18,7 @@ from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.text import texts_of
+from pages.ui.text.numbers import written
 
 PREFIX = "layers.{l}.attention."
 ROLES = ("Q", "K", "V")
@@ -30,9 +31,18 @@ class QueriesKeysValues(Page):
     rows = tuple(PREFIX + role for role in ROLES)
 
     @cached_property
+    def turned(self) -> bool:
+        """Whether queries and keys turn with their places before they meet."""
+        return self.trace.config.positions == "rotary"
+
+    def met(self, role: str) -> str:
+        """The row of the graph that meets the other where scores are made: turned where they turn."""
+        return f"{PREFIX}{role}_rotated" if self.turned and role != "V" else PREFIX + role
+
+    @cached_property
     def vectors(self) -> dict[str, np.ndarray]:
-        """Of the chosen head: (token, d_k) each."""
-        return {role: self.value(PREFIX + role)[self.head] for role in ROLES}
+        """Of the chosen head, as queries and keys meet: (token, d_k) each."""
+        return {role: self.value(self.met(role))[self.head] for role in ROLES}
 
     @property
     def placed(self) -> list[str]:
@@ -52,8 +62,9 @@ class QueriesKeysValues(Page):
         named, key = word("strip_key_open"), np.zeros_like(query)
         if guess is not None:
             place = self.asking.truth.options.index(str(guess))
-            named, key = word("strip_K", key=self.placed[place]), self.vectors["K"][place]
-        asks = word("strip_Q", token=self.placed[self.token])
+            named = word("strip_K_turned" if self.turned else "strip_K", key=self.placed[place])
+            key = self.vectors["K"][place]
+        asks = word("strip_Q_turned" if self.turned else "strip_Q", token=self.placed[self.token])
         self.behind_curtain("story", strips([(asks, query, colours["Q"]), (named, key, colours["K"])]))
 
     def tell(self) -> Sequence[str]:
@@ -63,7 +74,9 @@ class QueriesKeysValues(Page):
         key = int(products.sum(axis=1).argmax()) if self.choice.key is None else self.choice.key
         drawn = {"Q": query, "K": self.vectors["K"][key], "product": products[key], "V": self.vectors["V"][key]}
         said = {"token": self.placed[self.token], "key": self.placed[key], "score": f"{products[key].sum():.1f}"}
-        figure = strips([(word(f"strip_{name}", **said), values, colours[name]) for name, values in drawn.items()])
+        way = {"Q": "Q_turned", "K": "K_turned"} if self.turned else {}
+        named = {name: word(f"strip_{way.get(name, name)}", **said) for name in drawn}
+        figure = strips([(named[name], values, colours[name]) for name, values in drawn.items()])
         table = partial(pd.DataFrame, {name: values for name, values in drawn.items()})
         self.picture("story", figure, text("read_story", d_k=self.config.d_k, **said), table=table)
         if len(self.tokens) > 1:
@@ -77,14 +90,28 @@ class QueriesKeysValues(Page):
         return (MultiHeadAttention,)
 
     def maps(self) -> None:
-        """The three vectors of every token."""
+        """The three vectors of every token; and queries and keys turned by their places, where they turn."""
         said = []
-        for role, values in self.vectors.items():
+        for role in ROLES:
+            values = self.value(PREFIX + role)[self.head]
             token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
             value = f"{values[token, component]:.2f}"
             said.append(text(f"read_{role}", token=self.placed[token], component=component + 1, value=value))
         looks = [{"title": word(role), "line_colour": role_colours()[role]} for role in ROLES]
-        cell_maps(self, [self.key(PREFIX + role) for role in ROLES], said, looks)
+        keys = [self.key(PREFIX + role) for role in ROLES]
+        if self.turned:
+            keys += [self.key(self.met(role)) for role in "QK"]
+            said += [self.about_turn(), text("read_K_rotated")]
+            looks += [{"title": word(f"{role}_rotated"), "line_colour": role_colours()[role]} for role in "QK"]
+        cell_maps(self, keys, said, looks, stacked=self.turned)
+
+    def about_turn(self) -> str:
+        """By how much the first and the last pair of numbers turn from place to place."""
+        speeds = self.pipeline.network.layers[self.choice.layer].attention.speeds.numpy()
+        degrees = [written(f"{np.degrees(speed):.3g}") for speed in speeds[[0, -1]]]
+        half = len(speeds)
+        said = {"one": 1, "other": half + 1, "fast": degrees[0], "last": half, "end": 2 * half, "slow": degrees[1]}
+        return text("read_Q_rotated" if half > 1 else "read_Q_rotated_one", layer=self.choice.layer + 1, **said)
 
     def matrices(self) -> None:
         """The slices of W_Q, W_K and W_V that belong to the chosen head."""
@@ -92,6 +119,7 @@ class QueriesKeysValues(Page):
         about = text("about_weights", head=self.head + 1, heads=self.config.heads, d_model=d_model, d_k=d_k)
         st.markdown(" ".join([about, *shared_weights(self.config)]))
         attention = self.pipeline.network.layers[self.choice.layer].attention
+        biased = "attention" not in self.config.unbiased
         for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
             weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), self.config.heads, self.head)
             look = {"square": False, "gaps": False, "line_colour": role_colours()[role], "height": 400}
@@ -101,7 +129,12 @@ class QueriesKeysValues(Page):
                 self.picture(
                     f"W_{role}",
                     heatmap(weights, *axes, **look),
-                    text("read_weights", numbers=f"{weights.size:,}", size=size, biases=d_k),
+                    text(
+                        "read_weights" if biased else "read_weights_alone",
+                        numbers=f"{weights.size:,}",
+                        size=size,
+                        biases=d_k,
+                    ),
                     values=weights,
                     equation=rf"W_{role}^{{({self.head + 1})}}",
                     still=True,
@@ -110,7 +143,7 @@ class QueriesKeysValues(Page):
             st.markdown(text("transpose"))
 
     def queries_then_keys(self, run: Trace) -> np.ndarray:
-        return np.stack([run[self.key(PREFIX + role)][self.head] for role in "QK"])
+        return np.stack([run[self.key(self.met(role))][self.head] for role in "QK"])
 
     def plane(self) -> None:
         """Queries and keys as points of one plane; a line joins the selected query to its highest scoring key."""

@@ -25,6 +25,7 @@ from pages.ui.sections.overlay import pieces_of
 from pages.ui.sections.patches import how_it_is_prepared, position_maps
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
+from pages.ui.text.numbers import written
 
 SINES = (
     r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"
@@ -33,13 +34,26 @@ SINES = (
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_TRIED = 5  # pieces that were looked up in vain and are shown
 MOST_WRITTEN = 64  # pixels of a patch whose numbers a story shows
+LEAST_PLACES = 64  # for which turns are drawn
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 text, word = texts_of("tokens")
 
 
 class Tokens(Page):
-    rows = ("embedding.sum",)
+    @property
+    def rows(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (self.summed if "embedding.sum" in self.trace else self.trace.graph.stream(0)[0],)
+
+    @property
+    def summed(self) -> str:
+        """The vectors with all that is added to them."""
+        return self.trace.graph.embedded
+
+    @property
+    def turned(self) -> bool:
+        """Whether no place is added here, and queries and keys turn with theirs."""
+        return self.trace.config.positions == "rotary"
 
     @property
     def words(self) -> bool:
@@ -81,10 +95,18 @@ class Tokens(Page):
         else:
             self.patches()
         seats = "story_seats" if self.words else "story_seats_patches" if self.cut else "story_seats_single"
+        if self.turned:
+            self.turns()
+            return text("story_seats_turned"), text("story_turns")
         return [text("story_seats_changed" if self.moved else seats) + self.about_uncounted()]
 
     def story_row(self) -> None:
         """One row of numbers for each word."""
+        if self.turned:
+            (key,) = self.rows
+            said = text("story_row_turned" if self.known else "read_sum_changed_tokens")
+            cell_maps(self, [key], [said], [{"title": word("summed_none")}])
+            return
         again = self.twice_at()
         row = text("story_row_twice", token=self.tokens[again[0]]) if again else text("story_row")
         title = word("sum" if self.trace.graph.stream(0)[0] == "embedding.sum" else "summed")
@@ -96,14 +118,15 @@ class Tokens(Page):
         parts["vectors"] = self.vectors
         if self.words:
             parts |= {"order": lambda: order_matters(self), "neighbours": self.next_door}
-        parts |= {"waves": self.as_waves, "compare": self.two_ways}
+        parts |= {"waves": self.turns if self.turned else self.as_waves, "compare": self.two_ways}
         if self.cut:
             parts |= {"prepared": lambda: how_it_is_prepared(self), "maps": lambda: position_maps(self, self.token)}
         return parts
 
     def code(self) -> Sequence[object]:
         embedding = self.pipeline.network.embedding
-        return type(embedding), type(embedding.positions)
+        places = self.pipeline.network.layers[0].attention if self.turned else embedding.positions
+        return type(embedding), type(places)
 
     def pieces(self) -> None:
         """The words as the encoder reads them, each a badge, and a table of their numbers."""
@@ -277,29 +300,35 @@ class Tokens(Page):
     def vectors(self) -> None:
         """Token vectors, positions and their sum, one below the other, with the arithmetic of the chosen cell."""
         rows = [key for key in self.trace if key.startswith("embedding.")]
-        X_embed, E_pos, X_0 = (self.trace[f"embedding.{name}"] for name in ("tokens", "positions", "sum"))
+        X_embed, X_0 = self.trace["embedding.tokens"], self.trace[self.summed]
+        E_pos = None if self.turned else self.trace["embedding.positions"]
         same = self.choice.same_range
         st.toggle(word("same_range"), **bound("tokens.same_range", same, lambda on: select(same_range=on)))
         strongest = max(measure.largest for measure in map(self.measure, rows)) if same else None
         config = self.trace.config
         learned = config.positions == "learned"
         made = ("learned_words" if self.words else "learned") if learned else "sinusoidal"
-        told = {"tokens": length(X_embed), "positions": length(E_pos), "sum": length(X_0)}
+        normed = "read_norm_narrow" if config.d_embedding else "read_norm_turned" if self.turned else "read_norm"
+        told = {"tokens": length(X_embed), "sum": length(X_0)}
+        told |= {} if E_pos is None else {"positions": length(E_pos)}
         said = {
             "tokens": self.about_vectors(X_embed, E_pos),
             "segments": text("read_segments" if config.segments > 1 else "read_segments_one"),
             "positions": text("one_place" if len(self.tokens) == 1 else f"read_positions_{made}")
             + self.about_uncounted(),
-            "sum": self.about_sum(rows, told),
-            "norm": text("read_norm_narrow" if config.d_embedding else "read_norm"),
+            "sum": self.about_sum(rows, told) if "embedding.sum" in rows else "",
+            "norm": text(normed),
             "projection": text("read_projection", narrow=config.embedded, wide=config.d_model),
         }
         names = [row.removeprefix("embedding.") for row in rows]
         low = scaled(min(240 if len(rows) < 4 else 160, 70 + 10 * len(self.tokens)))
         titles = {name: word(name) for name in names} | ({"sum": word("summed")} if names[-1] != "sum" else {})
+        titles |= {"norm": word("norm_turned")} if self.turned and "norm" in names else {}
         looks = [{"title": titles[name], "height": low, "strongest": strongest} for name in names]
         cell_maps(self, rows, [said[name] for name in names], looks, stacked=True)
-        if not learned and self.choice.at_least("formula"):
+        if self.turned:
+            st.markdown(text("turned"))
+        elif not learned and self.choice.at_least("formula"):
             self.equation(SINES)
             st.markdown(text("counted_from"))
 
@@ -307,12 +336,12 @@ class Tokens(Page):
         """Which token takes no place; nothing where all take one."""
         return " " + text("read_uncounted", token=self.uncounted[0]) if self.uncounted and not self.moved else ""
 
-    def about_vectors(self, X_embed: np.ndarray, E_pos: np.ndarray) -> str:
+    def about_vectors(self, X_embed: np.ndarray, E_pos: np.ndarray | None) -> str:
         d_model, source = self.trace.config.d_model, self.trace.graph["embedding.tokens"]
         pixels = self.trace.patches
         if pixels is None:
             said = text("read_rows", token=self.tokens[self.token], id=self.trace.ids[self.token])
-            if source.factor == 1:
+            if source.factor == 1 or E_pos is None:
                 return said
             told = {"before": length(X_embed / source.factor), "after": length(X_embed), "positions": length(E_pos)}
             return said + " " + text("read_tokens", d_model=d_model, root=f"{source.factor:.4g}", **told)
@@ -362,6 +391,25 @@ class Tokens(Page):
             still=self.self_same,
         )
         st.markdown(text("about_neighbours", mean=f"{mean:.2f}"))
+
+    def turns(self) -> None:
+        """How far some pairs of numbers of a query or a key have turned at each place, as cosines."""
+        layer = self.choice.layer
+        speeds = self.pipeline.network.layers[layer].attention.speeds.numpy()
+        n, half = max(len(self.tokens), LEAST_PLACES), len(speeds)
+        drawn = list(dict.fromkeys([0, half // 4, half // 2, half - 1]))
+        table = np.cos(np.arange(n)[:, None] * speeds)
+        called = {word("pair", one=pair + 1, other=pair + half + 1): pair for pair in drawn}
+        full = [written(f"{2 * math.pi / speeds[pair]:,.3g}") for pair in (0, half - 1)]
+        said = {"layer": layer + 1, "fast": full[0], "slow": full[1], "half": half}
+        self.picture(
+            "turns",
+            waves(table, called, Axis(word("axis_place")), word("axis_turned"), used=len(self.tokens)),
+            text("read_turns" if half > 1 else "read_turns_one", **said),
+            table=pd.DataFrame(table[:, drawn], columns=list(called), index=range(1, n + 1)),
+            equation=r"\cos\left(pos / base^{2c/d_k}\right)",
+            still=True,
+        )
 
     def as_waves(self) -> None:
         """A few dimensions of the positions as curves over the places."""

@@ -56,6 +56,7 @@ MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is c
 def stage_shapes(run: Trace) -> dict[str, str]:
     """The shape of what each page of the strip is about, by the page's name; it is the same in every layer."""
     keys = {row.name: row.shape_of.replace("{l}", "0") for row in PAGES if row.shape_of}
+    keys["tokens"] = run.graph.embedded
     return {name: shape(run[key]) for name, key in keys.items() if key in run}
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from model import Edit
 from model.analysis import mean_likeness, placed
 from model.edits import operations_at
+from model.order import without_positions
 from pages.ui.figures import Axis, lines, over_drawing, token_at
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
@@ -214,14 +215,21 @@ def alike(view: View) -> None:
 
 def positions(lab: Experiment) -> None:
     """Without positions, with those of other places, or with waves in place of learned ones."""
-    there = operations_at(lab.view.trace.graph, "embedding.positions")
-    learned = lab.view.trace.config.positions == "learned"
-    edits = [e for e in POSITIONS if e.operation in there and (learned or e.operation != "sinusoidal")]
-    names = [word(f"positions_{e.operation}", seed=e.seed, value=f"{e.value:g}") for e in edits]
-    rows = [[edit] for edit in edits]
+    graph, config = lab.view.trace.graph, lab.view.trace.config
+    learned, turned = config.positions == "learned", config.positions == "rotary"
+    if turned:
+        whole = without_positions(graph)
+        rows = [[edit] for edit in whole]
+        names = [word(f"positions_{edit.key.rpartition('.')[2]}") for edit in whole]
+    else:
+        there = operations_at(graph, "embedding.positions")
+        edits = [e for e in POSITIONS if e.operation in there and (learned or e.operation != "sinusoidal")]
+        names = [word(f"positions_{e.operation}", seed=e.seed, value=f"{e.value:g}") for e in edits]
+        rows = [[edit] for edit in edits]
     effect_map(lab, "positions", Axis("", names), Axis("", [" "]), rows, lambda kind, _: names[kind])
     if len(lab.view.trace.tokens) > 1:
-        what = "patches" if lab.view.trace.picture is not None else "words" if learned else "about"
+        words = "turned" if turned else "words" if learned else "about"
+        what = "patches" if lab.view.trace.picture is not None else words
         st.caption(text(f"positions_{what}"))
 
 
@@ -262,7 +270,7 @@ def tokens(lab: Experiment) -> None:
 def removed(lab: Experiment, token: int) -> Edit | None:
     """Without that token; where the answer is read, a token has to stay."""
     read_there = token == lab.place or token in lab.view.trace.config.read_alone
-    return None if read_there else Edit("embedding.sum", "remove", token=token)
+    return None if read_there else Edit(lab.view.trace.graph.embedded, "remove", token=token)
 
 
 def swapped(lab: Experiment, token: int) -> Edit | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from model import Edit
 from model.analysis import cosine_similarity, placed, places_reached
+from model.order import without_positions
 from model.pipeline import SPECIAL_TOKENS
 from model.sources import Part, all_of_it, leads_of, made_of, nbytes, of_attention
 from model.sweep import sweep
@@ -28,7 +29,7 @@ FEW = 3  # pieces that are written: of fewer, "once for each" is nearly once
 
 def without_places(case: Case) -> Truth | None:
     """Whether the first answer stays without positions. margin: how much of the probability moves."""
-    return _first_answer(case, [Edit("embedding.positions", "zero")])
+    return _first_answer(case, without_positions(case.trace.graph))
 
 
 def word_and_place(case: Case) -> Truth | None:
@@ -55,6 +56,8 @@ def same_word_elsewhere(case: Case) -> Truth | None:
     """
     if len(case.tokens) < 3 or "embedding.segments" in case.trace:
         return None
+    if "embedding.positions" not in case.trace:
+        return None
     if case.trace.graph.stream(0)[0] != "embedding.sum":  # a LayerNorm or a matrix stands before the first layer
         return None
     own, places = case.trace["embedding.tokens"][case.token], case.trace["embedding.positions"]
@@ -75,7 +78,7 @@ def neighbour(case: Case) -> Truth | None:
     if case.trace.picture is not None or not beside or not case.affords(1):
         return None
     keys = [f"layers.{layer}.attention.weights" for layer in case.layers]
-    bare = sweep(case.pipeline, case.trace, [[Edit("embedding.positions", "zero")]], keys, token=case.token)
+    bare = sweep(case.pipeline, case.trace, [without_positions(case.trace.graph)], keys, token=case.token)
     found, margin, answer = None, 0.0, 0.0
     for layer, head in case.heads:
         key = f"layers.{layer}.attention.weights"

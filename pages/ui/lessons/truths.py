@@ -9,6 +9,7 @@ import numpy as np
 
 from model import Edit, EditError
 from model.edits import head_off
+from model.order import without_positions
 from model.sweep import sweep
 from pages.ui.lessons.case import Case, Truth, on_itself, unscaled
 from pages.ui.lessons.further import (
@@ -88,13 +89,13 @@ def swapped(case: Case) -> Truth | None:
     pairs = [pair for pair in combinations(sorted(near[:CANDIDATES]), 2) if tokens[pair[0]] != tokens[pair[1]]]
     if not case.answers or not pairs or not case.affords(len(pairs) + 4):
         return None
-    none = Edit("embedding.positions", "zero")
+    none = without_positions(trace.graph)
     swaps = [Edit("embedding.tokens", "swap", token=one, from_token=other) for one, other in pairs]
     now, *moved = case.changed([[], *([swap] for swap in swaps)])
     output = int(now.argmax())
     strongest = int(np.argmax([abs(there[output] - now[output]) for there in moved]))
     there, (one, other) = moved[strongest], pairs[strongest]
-    bare, bare_there = case.changed([[none], [none, swaps[strongest]]])
+    bare, bare_there = case.changed([[*none], [*none, swaps[strongest]]])
     still = float(np.abs(bare_there - bare).max())
     first = int(bare.argmax())
     figures = {"before": now[output], "after": there[output]}

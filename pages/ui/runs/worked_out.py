@@ -82,7 +82,7 @@ def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
 
 def known_by(trace: Trace) -> tuple:
     """What decides a run, given its pipeline: what went in, and the edits on the way."""
-    return trace["embedding.sum"].tobytes(), trace.edits
+    return trace[trace.graph.embedded].tobytes(), trace.edits
 
 
 @st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})

@@ -187,6 +187,9 @@ def sentence(view: View, prefix: str, step: str) -> str:
             hidden = int(np.isinf(values).sum())
             if hidden and view.touched(prefix + "weights"):
                 return t("change.no_law")
+            window = view.trace.graph[prefix + "masked"].window
+            if window is not None and not view.touched(prefix + "masked"):
+                return t("attention.read_window", window=window, hidden=hidden, cells=values.size)
             kind = "cross" if ".cross." in prefix else "decoder" if prefix.startswith("decoder.") else "unmasked"
             unmasked = f"attention.read_{kind}"
             return t("attention.read_masked" if hidden else unmasked, hidden=hidden, cells=values.size)

@@ -76,7 +76,8 @@ def pushes(view: View) -> None:
     """What W_O makes of each head at the selected token: how long that is, and how far it reaches along the sum."""
     prefix = view.key("layers.{l}.attention.")
     parts, total = view.trace[prefix + "contributions"][:, view.token], view.trace[prefix + "output"][view.token]
-    bias = view.pipeline.network.get_submodule(prefix + "W_O").bias.numpy()
+    W_O = view.pipeline.network.get_submodule(prefix + "W_O")
+    bias = np.zeros(len(total)) if W_O.bias is None else W_O.bias.numpy()
     lengths, reach = np.linalg.norm(parts, axis=-1), along(parts, total)
     own = float(lengths[view.head])
     names = [word("length"), word("along")]

@@ -60,14 +60,18 @@ def order_matters(view: View) -> None:
         draw(view, here, likeness(here, there, pairs), likeness(*bare, pairs))
     with right:
         rows = []
-        for page, key in ((page, view.key(row)) for page, row in COMPARED.items()):
+        compared = {**COMPARED, "tokens": here.graph.embedded}
+        if here.config.positions == "rotary":
+            compared["queries_keys_values"] = "layers.{l}.attention.Q_rotated"
+        for page, key in ((page, view.key(row)) for page, row in compared.items()):
             if key in here:
                 gaps = (written(f"{difference(*runs, pairs, key):.2g}") for runs in ((here, there), bare))
                 rows.append((plain(f"{page}.short"), plain_math(here.graph[key].symbol), *gaps))
         names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
         st.markdown(f"**{plain('order.on_each_page')}**")
         draw_table(pd.DataFrame(rows, columns=names), "order.pages", hide_index=True)
-        st.markdown(t("order.read_pages", layer=view.choice.layer + 1))
+        turned = here.config.positions == "rotary"
+        st.markdown(t("order.read_pages_turned" if turned else "order.read_pages", layer=view.choice.layer + 1))
         st.button(
             plain("order.compare"),
             icon=":material/compare_arrows:",
@@ -103,7 +107,12 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
     """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
     words = [place for place, token in enumerate(here.tokens) if token not in ("[CLS]", "[SEP]")]
     moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
-    steps = [plain("order.word"), plain("order.place"), *(str(layer + 1) for layer in range(len(cosines) - 2))]
+    turned = here.config.positions == "rotary"
+    steps = [
+        plain("order.word"),
+        plain("order.not_placed" if turned else "order.place"),
+        *(str(layer + 1) for layer in range(len(cosines) - 2)),
+    ]
     names = [here.tokens[place] for place in moved]
     names.insert(1, plain("order.without"))
     first, lowest = moved[0], bare[:, words].min(axis=1)
@@ -112,7 +121,7 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
         "order",
         lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
         t(
-            "order.read",
+            "order.read_turned" if turned else "order.read",
             token=here.tokens[first],
             start=f"{cosines[1, first]:.3f}",
             end=f"{cosines[-1, first]:.3f}",

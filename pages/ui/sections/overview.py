@@ -80,7 +80,7 @@ def tensors(view: View) -> None:
     stream = trace.graph.stream(view.choice.layer)
     attention = view.key(ATTENTION)
     lines = (
-        ["embedding.sum"],
+        [trace.graph.embedded],
         [attention + role for role in "QKV"],
         [attention + name for name in ("scores", "weights", "heads")],
         [stream[1]],
