@@ -3,7 +3,7 @@
 import numpy as np
 
 from model.analysis import placed
-from model.cost import attention_cost, crossings, ffn_cost
+from model.cost import attention_cost, ffn_cost
 from model.translator import TranslationTrace
 from pages.ui.lessons.case import Case, Pair, Truth, lead_of, on_itself
 
@@ -196,10 +196,12 @@ def only_token(case: Case) -> Truth | None:
 def twice_as_long(case: Case) -> Truth | None:
     """How many times as many pairs of tokens there are in an input twice as long. It is always clear."""
     config, n = case.trace.config, len(case.tokens)
+    if config.local:  # in some layers a token looks only at those that stand near
+        return None
     cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
     pairs = cost["scores"].number + cost["weighted_sum"].number
     said: dict[str, object] = {"n": n, "double": 2 * n, "looks": n * n, "more": 4 * n * n}
     said |= {"share": pairs / (pairs + cost["projections"].number + ffn)}
-    said |= {"half": crossings(config)["projections_and_ffn"].number}
+    said |= {"half": round(n * (cost["projections"].number + ffn) / pairs)}
     bars = (("now", n * n), ("twice", 4 * n * n))
     return Truth("× 4", 1.0, said, bars, {"token": case.token}, options=("× 2", "× 3", "× 4"))
