@@ -63,6 +63,7 @@ class EncoderConfig:
     #: for each token; span: where a part of the text begins and ends.
     head: Literal["none", "masked-word", "classifier", "labels", "numbers", "tags", "span"] = "none"
     classes: int = 0
+    pooling: Literal["first", "mean"] = "first"  # classifier, labels, numbers: what is read, Z_1 or the mean of words
     #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear; tags, span: the same of each row
     pooler: Literal["none", "tanh", "relu", "gelu", "gelu-tanh", "silu"] = "none"
     pooler_norm: bool = False  # and LayerNorm of that
@@ -101,6 +102,8 @@ class EncoderConfig:
             raise ConfigError("distillation_needs_patches", input=self.input)
         if self.registers < 0 or (self.registers and (self.input != "patches" or self.distillation_token)):
             raise ConfigError("registers_need_patches", registers=self.registers, input=self.input)
+        if self.pooling == "mean" and (self.input != "words" or self.head not in ("classifier", "labels", "numbers")):
+            raise ConfigError("mean_needs_words", input=self.input, head=self.head)
         if self.pooler != "none" and self.head in ("none", "masked-word"):
             raise ConfigError("pooler_needs_classifier", head=self.head)
         if self.distillation_head and (self.head != "classifier" or not self.distillation_token):
@@ -168,13 +171,14 @@ class EncoderConfig:
     @property
     def read_alone(self) -> range:
         """The tokens that a classifier reads each by itself, and not in a mean of many: the first, or the first two."""
-        return range(1 + self.distillation_head if self.head == "classifier" else 0)
+        alone = self.head == "classifier" and self.pooling == "first"
+        return range(1 + self.distillation_head if alone else 0)
 
     @property
     def tokens_read(self) -> tuple[int, ...]:
         """All tokens that a classifier reads."""
-        patches = range(self.tokens_in_front, self.max_tokens) if self.patch_head else ()
-        return (*self.read_alone, *patches)
+        mean = self.patch_head or (self.head == "classifier" and self.pooling == "mean")
+        return (*self.read_alone, *(range(self.tokens_in_front, self.max_tokens) if mean else ()))
 
     @property
     def max_tokens(self) -> int:

@@ -46,7 +46,7 @@ RULES = {
     "second": "1m->m",  # the second row
     "turn": "im->mi",  # rows become columns
     "mean": "m,m->m",  # of the two that it reads
-    "patch_mean": "im->m",  # of the rows behind the tokens in front
+    "patch_mean": "im->m",  # of the rows behind the tokens in front; of words, where none stand in front, of all
     "contribution": "hic,(hc)o->hio",  # of each head to x W
 }
 SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
@@ -538,7 +538,11 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
             vector = ("d_model",)
-            x = rows.add("first", "first", (Z,), first, r"\text{the first row of } Z", vector, traced=False)
+            if config.pooling == "mean":
+                first, said = r"\bar Z", r"\text{the mean of all rows of } Z"
+                x = rows.add("pooled", "patch_mean", (Z,), first, said, vector)
+            else:
+                x = rows.add("first", "first", (Z,), first, r"\text{the first row of } Z", vector, traced=False)
             x, first = _pooled(rows, config, x, first, vector)
             if config.distillation_head:
                 _two_classifiers(rows, Z, x)

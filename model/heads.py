@@ -35,6 +35,23 @@ class MaskedWordNetwork(Encoder):
         return self.read_out(super().forward(x, mask, segments))
 
 
+class FirstToken(nn.Module):
+    """Z_1: the vector of the first token."""
+
+    def forward(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
+        return Z[:, 0]
+
+
+class MeanOfTokens(nn.Module):
+    """Z̄: the mean of all tokens' vectors, but for what fills a batch up (batch, 1, 1, key: False)."""
+
+    def forward(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
+        if mask is None:
+            return Z.mean(dim=1)
+        counted = mask[:, 0, 0, :, None]
+        return (Z * counted).sum(dim=1) / counted.sum(dim=1)
+
+
 class ClassifierNetwork(Encoder):
     """y = Linear(Z_L^[CLS]): one score for each class, read from the first position  (lecture note 000).
 
@@ -43,15 +60,15 @@ class ClassifierNetwork(Encoder):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
-        self.pooler = pooler_for(config)
+        self.pooled, self.pooler = pooling_for(config), pooler_for(config)
         self.logits = nn.Linear(config.d_model, config.classes)
 
-    def read_out(self, Z: Tensor) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, token, d_model) -> (batch, class)."""
-        return self.logits(self.pooler(Z[:, 0]))
+        return self.logits(self.pooler(self.pooled(Z, mask)))
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask, segments))
+        return self.read_out(super().forward(x, mask, segments), mask)
 
 
 class DistilledClassifierNetwork(Encoder):
@@ -101,12 +118,12 @@ class LabelsNetwork(Encoder):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
-        self.pooler = pooler_for(config)
+        self.pooled, self.pooler = pooling_for(config), pooler_for(config)
         self.labels = nn.Linear(config.d_model, config.classes)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """(batch, label)."""
-        return self.labels(self.pooler(super().forward(x, mask, segments)[:, 0]))
+        return self.labels(self.pooler(self.pooled(super().forward(x, mask, segments), mask)))
 
 
 class TagsNetwork(Encoder):
@@ -134,6 +151,11 @@ class SpanNetwork(Encoder):
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """(batch, 2, token)."""
         return self.bounds(self.of_bounds(self.pooler(super().forward(x, mask, segments))).mT)
+
+
+def pooling_for(config: EncoderConfig) -> nn.Module:
+    """What a classifier of the whole input reads of Z."""
+    return MeanOfTokens() if config.pooling == "mean" else FirstToken()
 
 
 def pooler_for(config: EncoderConfig) -> nn.Module:

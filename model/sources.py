@@ -146,7 +146,7 @@ class Lead:
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
     """By how much the logit of `output` leads that of `against`, by source. token: of words, the place of the guess."""
     reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, len(trace.config.read_alone))
-    reads = EVERY if trace.config.patch_head else reads
+    reads = EVERY if trace.config.patch_head or trace.config.pooling == "mean" else reads
     followed = EVERY if trace.edited else reads  # an edit is of whole quantities
     if exact := _is_sum(trace.graph, "logits"):
         logits = of_sum(trace, "logits", heads, followed)
@@ -195,6 +195,9 @@ def all_of_it(trace: Trace, output: int, against: int, token: int = 0) -> Part:
         slope[output] += 1
         slope[against] -= 1
         return Part("logits", 0, slope @ logits, slope)
+    if "pooled" in trace.graph:
+        mean = _value(trace, "pooled")
+        return Part("pooled", 0, mean, np.eye(len(mean)))
     Z = _value(trace, trace.graph.Z)[token if trace.config.head == "masked-word" else 0]
     return Part(trace.graph.Z, token if trace.config.head == "masked-word" else 0, Z, np.eye(len(Z)))
 

@@ -46,7 +46,10 @@ CONFIGS: dict[str, EncoderConfig] = {
         local_base=50.0, scale_embedding=False, embedding_norm=True,
         vocab_size=300, head="masked-word",
     ),
-    "turned words": EncoderConfig(24, 2, 2, 40, positions="rotary", rotary_base=30.0, segments=2, vocab_size=100),
+    "turned words": EncoderConfig(24, 2, 2, 40, positions="rotary", rotary_base=30.0, segments=2, vocab_size=100,
+                                  head="classifier", classes=3, pooling="mean", pooler="gelu", pooler_norm=True,
+                                  unbiased=("head",)),
+    "mean of words": EncoderConfig(24, 2, 1, 40, vocab_size=100, head="classifier", classes=3, pooling="mean"),
     "gated words with biases": EncoderConfig(
         32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100, head="tags", classes=3, pooler="gelu-tanh",
         pooler_norm=True,

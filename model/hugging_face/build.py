@@ -141,6 +141,7 @@ def _check_settings(
 def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
     value: Any
     settings: dict[str, Any] = {}
+    written = theirs
     theirs = {**family.defaults, **{name: value for name, value in theirs.items() if value is not None}}
     kinds = {field.name: type(field.default) for field in fields(EncoderConfig)}
     for ours, name in family.settings.items():
@@ -165,7 +166,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
         settings["d_embedding"] = 0
     if family.more:
-        settings |= family.more(folder.name, theirs, settings["layers"])
+        settings |= family.more(folder.name, written, settings["layers"])
     if family.interpolated:
         settings |= _size_of_pictures(folder, family, settings)
     kind: str = head.kind
@@ -181,6 +182,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
     try:
         settings |= {"head": kind, "pooler": head.pooler, "distillation_head": head.distillation}
+        if head.pooling and theirs.get(head.pooling) == "mean":
+            settings["pooling"] = "mean"
         if head.dense:
             bent = ACTIVATIONS[theirs.get(head.dense, "gelu")]
             settings |= {"head_activation": bent} if kind == "masked-word" else {"pooler": bent, "pooler_norm": True}

@@ -33,6 +33,7 @@ class Head:
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
+    pooling: str = ""  # the setting that says whether the first token is read or the mean of all
     dense: str = ""  # the setting that names the activation of a Linear before the last, with LayerNorm behind it
     own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
     patches: bool = False  # half of the classifier's matrix reads the mean of the patches
@@ -459,8 +460,9 @@ MODERN_BERT = Family(
         "ForSequenceClassification": Head(
             "classifier",
             {**BEHIND_A_NORM, "logits": "classifier"},
+            pooling="classifier_pooling",
             dense="classifier_activation",
-            only={**OF_MODERN["only"], "classifier_pooling": ("cls",)},
+            only={**OF_MODERN["only"], "classifier_pooling": ("cls", "mean")},
         ),
         "ForTokenClassification": Head("tags", {**BEHIND_A_NORM, "tags": "classifier"}, **OF_MODERN),
         "ForQuestionAnswering": Head("span", {**BEHIND_A_NORM, "of_bounds": "classifier"}, **OF_MODERN),

@@ -63,7 +63,7 @@ def _base(folder: str, theirs: Mapping[str, Any], kind: str) -> float:
 
 
 def _whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int) -> int:
-    value = theirs.get(name, usual)
+    value = usual if theirs.get(name) is None else theirs[name]
     if type(value) is not int or not 0 < value < 1_000_000:
         raise CheckpointError("size", folder=folder, setting=name, value=str(value)[:40])
     return value

@@ -9,6 +9,7 @@ import torch
 from model import Edit, EditError, load
 from model.analysis import softmax
 from model.comparison import align
+from model.order import without_positions
 from model.sweep import effects, moved, number, sweep
 from tests.model.test_edits import pair_of
 from tests.networks import ALL, pipeline
@@ -28,12 +29,15 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
         (Edit(list(pipeline(name).graph.quantities)[-1 if config.head in ("none", "numbers") else -2], "scale", 0.5),),
         (Edit("layers.{l}.attention.scaled", "temperature", 3.0),),
         (Edit("layers.0.add_1", "without"), Edit(f"layers.{last}.ffn.hidden", "zero", neuron=3)),
-        (Edit("embedding.positions", "zero"),),
+        without_positions(pipeline(name).graph),
         (Edit("layers.{l}.norm_1", "bypass"),),
         (Edit("layers.{l}.attention.masked", "causal"), Edit("layers.{l}.attention.weights", "even")),
         *([] if config.channels > 1 else [patch]),
         (Edit(f"layers.{last}.add_2", "set", 0.3, token=0),),
-        (Edit("embedding.positions", "shift", 1), Edit("layers.0.attention.scaled", "unscaled")),
+        (
+            *([Edit("embedding.positions", "shift", 1)] if config.positions != "rotary" else []),
+            Edit("layers.0.attention.scaled", "unscaled"),
+        ),
     ]
 
 
@@ -42,7 +46,7 @@ def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
     subject, _ = pair_of(name)
     whole, edits = pipeline(name), rows_for(name)
     end = whole(subject).keys()[-1]  # the logits, or Z where there is no head
-    wanted = (end, "embedding.sum", "layers.0.attention.weights", "layers.0.norm_2")
+    wanted = (end, whole.graph.embedded, "layers.0.attention.weights", "layers.0.norm_2")
     found = sweep(whole, subject, edits, wanted)
     for key in wanted:
         assert len(found[key]) == len(edits)

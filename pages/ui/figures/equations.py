@@ -14,6 +14,7 @@ EQUATION_WORDS = {
     r"\text{the first row of } Z": "first_row",
     r"\text{the second row of } Z": "second_row",
     r"\text{the mean of the patches' rows of } Z": "patch_mean",
+    r"\text{the mean of all rows of } Z": "token_mean",
     "all pixels in one row": "one_row",
     "patches of": "patches_of",
     "pixels": "pixels",

@@ -240,7 +240,8 @@ def tokens(lab: Experiment) -> None:
     way, value = held(view, HELD if single else ("remove", "swap", *HELD))
     everywhere = range(len(names))
     if way in ("remove", "swap"):
-        st.caption(text(f"about_{way}", token=told[view.token]))
+        counted = " " + text("read_still_counted") if way == "remove" and view.trace.config.pooling == "mean" else ""
+        st.caption(text(f"about_{way}", token=told[view.token]) + counted)
         change = removed if way == "remove" else swapped
         edits = [change(lab, token) for token in everywhere]
         if view.trace.picture is not None:

@@ -161,7 +161,8 @@ def heads_off(case: Case) -> Truth | None:
     two = np.sort(case.without_each, axis=1)[:, -2:]
     order = [int(i) for i in np.argsort(alone[:, best])]
     most = min(MOST_TOGETHER, len(off) - 1)
-    together = case.changed([[off[i] for i in order[:count]] for count in range(2, most + 1)])
+    rows = [[off[i] for i in order[:count]] for count in range(2, most + 1)]
+    together = case.changed(rows) if rows else now[:0]  # of two heads one must stay
     fallen = [(count, row) for count, row in enumerate(together, 2) if row.argmax() != best]
     worst = order[0]
     said: dict[str, object] = {"best": case.names[best], "value": float(now[best]), "heads": len(heads)}
