@@ -40,6 +40,12 @@ def button(page: Page, key: str) -> Locator:
     return page.locator(f"[class*='st-key-{key}'] button").first
 
 
+def send(page: Page, name: str) -> None:
+    """Send the guess, as soon as the server knows it: before that the button takes no focus, and a key is lost."""
+    expect(button(page, f"{name}-send")).to_be_enabled()
+    press(button(page, f"{name}-send"), "Enter")
+
+
 def test_a_word_beans_an_option_and_a_number_are_given_by_keyboard(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/attention?lang=en&s={SENTENCE.replace(' ', '+')}&layer=3&head=7")
     expect(button(page, "attention-send")).to_be_disabled()
@@ -50,7 +56,7 @@ def test_a_word_beans_an_option_and_a_number_are_given_by_keyboard(page: Page, a
     for count in range(20, 101, 10):
         press(shop, "Enter")
         expect(shop).to_contain_text(str(count))
-    press(button(page, "attention-send"), "Enter")
+    send(page, "attention")
     expect(page.get_by_text("Not yet")).to_be_visible()
     press(button(page, "attention-show"), "Enter")
     expect(page.locator(CHART)).to_have_count(2)
@@ -58,14 +64,18 @@ def test_a_word_beans_an_option_and_a_number_are_given_by_keyboard(page: Page, a
 
     page.goto(f"{app_url}/add_and_norm?lang=en&s={SENTENCE.replace(' ', '+')}")
     slider = page.get_by_test_id("stMain").get_by_role("slider")
+    expect(slider).to_be_visible()
+    settle(page)
     press(slider, "ArrowRight", "ArrowRight")
-    press(button(page, "add_and_norm-send"), "Enter")
+    send(page, "add_and_norm")
     expect(page.get_by_text(re.compile("Not yet|Yes"))).to_be_visible()
 
     page.goto(f"{app_url}/tokens?lang=en&s={SENTENCE.replace(' ', '+')}")
     option = page.locator("[class*='st-key-tokens-places']").get_by_role("radio").first
+    expect(option).to_be_visible()
+    settle(page)
     press(option, "Space")
-    press(button(page, "tokens-send"), "Enter")
+    send(page, "tokens")
     expect(page.locator(CHART).first).to_be_visible()
 
 
