@@ -443,7 +443,9 @@ def _each_head(trace: Trace, quantity: Quantity) -> Sum:
     linear, count = trace.network.get_submodule(quantity.module or ""), len(trace[f"{prefix}heads"])
     pairs = zip(np.split(concat, count, axis=-1), np.split(linear.weight.double().numpy().T, count), strict=True)
     parts = {f"{prefix}heads[{head}]": x @ W_O for head, (x, W_O) in enumerate(pairs)}
-    return _edited(trace, quantity.key, parts | _bias(linear, concat.shape), {})
+    own = np.repeat(np.eye(count), concat.shape[-1] // count, axis=-1)  # (head, d_model): 1 where its numbers stand
+    alone = {name: concat * place for name, place in zip(parts, own, strict=True)}
+    return _edited(trace, quantity.key, parts | _bias(linear, concat.shape), {quantity.reads[0]: alone})
 
 
 def _edited(
