@@ -19,6 +19,7 @@ from torch import nn
 from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
+from model.relative import table_rows
 from model.rule import EVERY, Index, sides, summed
 from model.trace import Trace
 from model.translator import TranslationTrace
@@ -451,7 +452,7 @@ class _Desk:
         right = quantity.of(*symbols, *root)
         return self._found(quantity, cell, right, expression, rounded(sum(shown) * factor), sum(exact) * factor)
 
-    _mean = _scale = _add
+    _mean = _scale = _biased = _add
 
     def _times(self, quantity: Quantity, cell: Cell) -> Working:
         """Two numbers, multiplied."""
@@ -519,6 +520,24 @@ class _Desk:
         return self._found(quantity, cell, right, expression, shown, value, where=where)
 
     # Attention.
+
+    def _relative(self, quantity: Quantity, cell: Cell) -> Working:
+        """The number of a head for a distance, and which row of the table that is."""
+        head, i, j = cell
+        attention, distance = self.network.get_submodule(quantity.key.rpartition(".")[0]), j - i
+        buckets, farthest = attention.distances.num_embeddings, attention.farthest
+        half = buckets // 2
+        row = int(table_rows(i + 1, j + 1, buckets, farthest)[i, j])
+        value = float(attention.distances.weight[row, head])
+        exact, away = half // 2, abs(distance)
+        counted = str(away)
+        if away >= exact:
+            grows = rf"\frac{{\ln({away} / {exact})}}{{\ln({farthest} / {exact})}} \cdot {half - exact}"
+            counted = rf"\min\bigl({half - 1},\; {exact} + \bigl\lfloor {grows} \bigr\rfloor\bigr)"
+        counted = f"{half} + {counted}" if distance > 0 else counted
+        found = f"r({distance}) = {counted}" + f" = {row}" * (counted != str(row))
+        where = rf"j - i = {j + 1} - {i + 1} = {distance},\quad {found}"
+        return self._found(quantity, cell, "b_{r(j - i)}", "", rounded(value), value, lit=(), where=where)
 
     def _rotate(self, quantity: Quantity, cell: Cell) -> Working:
         """Two numbers of a row as a point, turned: one times the cosine, less or plus the other times the sine."""

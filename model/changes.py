@@ -32,7 +32,7 @@ from model.graph import Graph, Quantity
 
 MOST_SEEDS = 2**31
 #: What decides where a token looks, and nothing else.
-BEFORE_WEIGHTS = ("Q", "K", "Q_rotated", "K_rotated", "scores", "scaled", "masked")
+BEFORE_WEIGHTS = ("Q", "K", "Q_rotated", "K_rotated", "scores", "scaled", "relative", "biased", "masked")
 _DEFAULTS = {field.name: field.default for field in fields(Edit) if field.name not in ("key", "operation")}
 
 

@@ -36,6 +36,8 @@ class EncoderConfig:
     unbiased: tuple[Biased, ...] = ()  # what adds no bias to its products, or no β
     layer_scale: bool = False  # what each sub-layer finds × λ, number by number  (layer_scale.py)
     norm_eps: float = 1e-5
+    buckets: int = 0  # rows of a table of distances, whose numbers are added to the scores; 0: none are  (MPNet)
+    farthest: int = 128  # the distance from which on all have the last row
     groups: int = 0  # of layers in a row that share their weights; 0: each has its own  (ALBERT: 1)
     dropout: float = 0.1
 
@@ -82,6 +84,10 @@ class EncoderConfig:
             raise ConfigError("groups_do_not_divide", layers=self.layers, groups=self.groups)
         if self.groups and not self.first_norm:
             raise ConfigError("groups_share_all", groups=self.groups)
+        if self.buckets and (self.buckets < 4 or self.farthest <= self.buckets // 4):
+            raise ConfigError("too_few_buckets", buckets=self.buckets, farthest=self.farthest)
+        if self.buckets and self.positions == "rotary":
+            raise ConfigError("one_way_of_distances", buckets=self.buckets)
         if self.positions == "sinusoidal" and self.embedded % 2:
             raise ConfigError("odd_d_model", d_model=self.embedded)
         if self.positions == "rotary" and (self.d_k % 2 or self.input != "words"):

@@ -11,7 +11,8 @@ are sums over the graph. Every count is written as a formula in the paper's lett
 and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
 
     n tokens    N layers    h heads    d_k = d_v = d_model / h    |V| vocabulary    B batch    n_max longest input
-    n_seg sentences told apart    G groups of layers, each with one set of weights
+    n_seg sentences told apart    n_dist rows of a table of distances
+    G groups of layers, each with one set of weights
     images: `side` pixels a side, C channels, patches of P × P
 """
 
@@ -52,7 +53,7 @@ def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]
         "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff, "d_E": config.d_embedding,
         "|V|": config.vocab_size, "n_max": config.places, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
-        "n_seg": config.segments, "n_front": config.tokens_in_front,
+        "n_seg": config.segments, "n_dist": config.buckets, "n_front": config.tokens_in_front,
     }  # fmt: skip
 
 
@@ -163,6 +164,8 @@ _KINDS = {
     "mean": "add",
     "patch_mean": "mean",
     "layer_scale": "scale",
+    "relative": "lookup",
+    "biased": "add",
 }
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
@@ -171,7 +174,7 @@ _AXES = {
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
-    "B", "h", "n", "n − …", "n_max", "n_seg", "|V|", "side", "side²", "C", "C·P²", "d_E",
+    "B", "h", "n", "n − …", "n_max", "n_seg", "n_dist", "|V|", "side", "side²", "C", "C·P²", "d_E",
     "d_model", "d_k", "d_ff", "classes",
 )  # fmt: skip
 
@@ -206,7 +209,8 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
             step = _step(replace(quantity, reads=reads), [steps[read].output for read in reads], values)
             bare = config.norm_first and not config.first_norm and step.key == "layers.0.norm_1"
             times = step.times - bare
-            sets = config.groups or times if quantity.layer is not None else 1
+            shared = quantity.layer is None or quantity.operation == "relative"  # one table for all layers
+            sets = 1 if shared else config.groups or times
             steps[step.key] = replace(step, times=times, sets=sets)
     return list(steps.values())
 
@@ -216,13 +220,15 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
     own = {"pixel": "side²"} if quantity.operation == "flatten" else {"patch": f"n − {values['n_front']}"}
     axes = tuple((_AXES | own).get(axis, axis) for axis in quantity.axes)
     if values["B"] > 1:
-        axes = ("1" if quantity.operation == "positions" else "B", *axes)  # all inputs share the positions
+        alike = quantity.operation in ("positions", "relative")
+        axes = ("1" if alike else "B", *axes)  # all inputs share the positions
     output = Shape(axes, tuple(count(axis, values).number for axis in axes))
 
     terms, result = sides(quantity.rule)
     stands_for = {
         "v": "n_seg" if quantity.key == "embedding.segments" else "|V|",
         "p": "n_max",
+        "z": "n_dist",
         "f": str(values["n_front"]),
         "batch": axes[0] if values["B"] > 1 else "1",
     }
@@ -269,7 +275,9 @@ def _summed(
     shared: str | int = "G" if config.groups > 1 else config.groups
     for step in shape_walk(config, config.max_tokens):  # in letters, the same for every length
         if step.layer is not None or not one_layer:
-            each = (sets and shared) or ("N" if step.times == config.layers else "(N − 1)")
+            each = (sets and (shared or step.operation == "relative")) or (
+                "N" if step.times == config.layers else "(N − 1)"
+            )
             for part, term in terms_of(step):
                 if term.number:
                     parts[part, 1 if step.layer is None or one_layer else each].append(term)

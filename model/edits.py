@@ -291,6 +291,12 @@ def _is_mixed(quantity: Quantity, graph: Graph) -> bool:
     return heads_in_front and graph.config.heads * graph.config.d_k == graph.config.d_model
 
 
+def _is_last_score(quantity: Quantity, graph: Graph) -> bool:
+    """Whether the mask reads it: behind the division by √d_k, and behind what the distance adds."""
+    mask = graph.get(quantity.key.rpartition(".")[0] + ".masked")
+    return mask is not None and mask.reads == (quantity.key,)
+
+
 def _is(*operations: str) -> Callable[[Quantity, Graph], bool]:
     return lambda quantity, _graph: quantity.operation in operations
 
@@ -336,7 +342,8 @@ OPERATIONS: dict[str, Operation] = {
     # attention: without √d_k; with a temperature; all on the largest; the same on all that may be looked at
     "unscaled": Operation(lambda value, here: here.read, _is_scaled, reads=0, lawful=False),
     "temperature": Operation(
-        lambda value, here: value / here.edit.value, _is_scaled, takes=("value",), least=1e-3, most=1e3, lawful=False,
+        lambda value, here: value / here.edit.value, _is_last_score, takes=("value",), least=1e-3, most=1e3,
+        lawful=False,
     ),
     # without W_O: the heads side by side
     "unmixed": Operation(lambda value, here: here.read, _is_mixed, reads=0, lawful=False),

@@ -10,6 +10,7 @@ from model.config import EncoderConfig
 from model.embedding import embedding_for
 from model.gated import GatedFeedForward
 from model.layer_scale import layer_scale_for
+from model.relative import RelativeAttention, share_table
 from model.rotary import RotaryAttention
 from model.shared import share
 from model.sublayers import FeedForward, MultiHeadAttention, norm_for
@@ -52,8 +53,13 @@ class Encoder(nn.Module):
         self.embedding = embedding_for(config)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.layers))
-        share(self.layers, config.groups)
+        self.tie()
         self.norm = norm_for(config) if config.final_norm else nn.Identity()
+
+    def tie(self) -> None:
+        """Let layers have one set of weights where the configuration says that they share it."""
+        share(self.layers, self.config.groups)
+        share_table(self.layers)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """From the input to Z (batch, token, d_model).
@@ -80,6 +86,8 @@ def causal_mask(n: int) -> Tensor:
 def attention_for(config: EncoderConfig, layer: int) -> MultiHeadAttention:
     """The attention of a layer, from 0, that fits the configuration."""
     bias = "attention" not in config.unbiased
+    if config.buckets:
+        return RelativeAttention(config.d_model, config.heads, config.buckets, config.farthest, bias)
     if config.positions == "rotary":
         return RotaryAttention(config.d_model, config.heads, config.base_of(layer), config.window_of(layer), bias)
     return MultiHeadAttention(config.d_model, config.heads, bias)

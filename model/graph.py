@@ -19,8 +19,8 @@ from model.shared import set_of
 Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]
 #: The operations, and from which cells each computes its own (see model/rule.py): the letters of what it reads, then of
-#: its matrix and its bias. "..." stands for the axes before the last; v, p and f count the words of a vocabulary, the
-#: rows of a table of positions, and tokens in front.
+#: its matrix and its bias. "..." stands for the axes before the last; v, p, z and f count the words of a vocabulary,
+#: the rows of a table of positions, those of a table of distances, and tokens in front.
 RULES = {
     "input": "",  # given from outside
     "look_up": "i,vm->im",  # rows of a matrix: E[x]
@@ -37,6 +37,8 @@ RULES = {
     "split": "i(hc)->hic",  # d_model into h heads of d_k
     "rotate": "him->hic",  # two numbers of a row, as a point that turns with the place
     "scores": "hic,hjc->hij",  # Q Kᵀ
+    "relative": "zh->hij",  # a row of a table for each distance
+    "biased": "hij,hij->hij",  # the scores, and what the distance adds
     "mask": "...m->...m",  # −∞ where a query may not look
     "softmax": "...m->...o",  # of a row
     "weighted_sum": "hij,hjc->hic",  # A V
@@ -92,7 +94,7 @@ class Quantity:
         """LaTeX: what it is of these terms, be they symbols, cells or numbers."""
         one, *others = terms
         match self.operation:
-            case "add":
+            case "add" | "biased":
                 return " + ".join(terms)
             case "mean":
                 return rf"\frac{{{' + '.join(terms)}}}{{2}}"
@@ -462,7 +464,14 @@ def _attention(
     rows.add(f"{here}scaled", "scale", (S,), r"\hat S", ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
     window = config.window_of(layer)
     may_look = _MAY_LOOK if window is None else _MAY_LOOK.replace(_LOOKS, rf"\lvert i - j \rvert \le {window}")
-    rows.add(M, "mask", (f"{here}scaled",), "M", may_look, pairs, left="M_{ij}", window=window)
+    seen = f"{here}scaled"
+    if config.buckets:
+        B, tilde = f"{here}relative", r"\tilde S"
+        more: dict[str, Any] = {"module": f"{here}distances", "tied": here != "layers.0.attention.", "left": "B_{ij}"}
+        rows.add(B, "relative", (), "B", "b_{r(j - i)}", pairs, **more)
+        seen = rows.add(f"{here}biased", "biased", (seen, B), tilde, (r"\hat S", "B"), pairs)
+        may_look = may_look.replace(r"\hat S", tilde)
+    rows.add(M, "mask", (seen,), "M", may_look, pairs, left="M_{ij}", window=window)
     rows.add(A, "softmax", (M,), "A", _SOFTMAX, pairs, "share", left="A_{ij}")
     head = r"\text{head}_i"
     heads = rows.add(f"{here}heads", "weighted_sum", (A, f"{here}V"), head, ("A", "V"), ("head", token, "d_k"))

@@ -13,9 +13,10 @@ from model.trace import Trace
 
 def without_positions(graph: Graph) -> tuple[Edit, ...]:
     """The changes that take away all that an encoder knows of order."""
-    if graph.config.positions != "rotary":
-        return (Edit("embedding.positions", "zero"),)
     layers = "layers.{l}.attention."
+    if graph.config.positions != "rotary":
+        distances = (Edit(f"{layers}relative", "zero"),) if graph.config.buckets else ()
+        return Edit("embedding.positions", "zero"), *distances
     windows = (Edit(f"{layers}masked", "unmasked"),) if graph.config.local else ()
     return Edit(f"{layers}Q_rotated", "bypass"), Edit(f"{layers}K_rotated", "bypass"), *windows
 

@@ -9,7 +9,8 @@ is another question: the deviations would be others, and the layers behind would
 that into the sources of that token, back to the words.
 
 A source is named by its key, "embedding.tokens", "layers.0.ffn.output"; a head by itself "layers.0.attention.heads[2]".
-What all biases bring is called BIAS, and what an edit puts in EDIT.
+What all biases bring is called BIAS, what the distance of two tokens adds to a score DISTANCE, and what an edit puts in
+EDIT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ SOURCES = (
 )  # fmt: skip
 #: The operations that a sum is followed through.
 SUMS = ("add", "mean", "patch_mean", "layer_scale", "norm", "linear", "first", "second")
-BIAS, EDIT = "bias", "edit"
+BIAS, DISTANCE, EDIT = "bias", "distance", "edit"
 ROUNDING = 1e-5  # what single precision may leave of a sum
 Sum = dict[Any, np.ndarray]  # name of a source, or of a pair of them -> its part, float64
 
@@ -94,7 +95,7 @@ def of_scores(
 
     Returns:
         The names of the sources, and (source of query, source of key, query, key): what the part of each query that
-        comes from one source finds in the part of each key that comes from another. They add up to `scaled`.
+        comes from one source finds in the part of each key that comes from another. They add up to what the mask reads.
     """
     scores = of_attention(trace, trace.graph.sublayers(layer, side)[0], head, heads)
     return scores.of_queries, scores.parts
@@ -103,12 +104,15 @@ def of_scores(
 def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = False, queries: slice = EVERY) -> Scores:
     """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, multiplied out: each source of x with each of memory.
 
+    Where a number for the distance is added, that is a source by itself, which stands on both sides.
+
     queries: only these rows, where all of them would be too many numbers.
 
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": the QK circuit. There is no
     LayerNorm there.
     """
-    Q, K, S, scaled = (f"{attention.prefix}{name}" for name in ("Q", "K", "scores", "scaled"))
+    names = ("Q", "K", "scores", "scaled", "relative", "biased")
+    Q, K, S, scaled, B, biased = (f"{attention.prefix}{name}" for name in names)
     asking = EVERY if trace.edited else queries  # an edit is of whole quantities
     of_memory = of_sum(trace, attention.memory or attention.reads, heads)
     if attention.memory is None:
@@ -122,6 +126,10 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
     parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
     parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
+    if biased in trace.graph:
+        without = parts
+        parts = parts | {(DISTANCE, DISTANCE): _value(trace, B)[head][asking]}
+        parts = _edited(trace, biased, parts, {scaled: without}, (EDIT, EDIT), head)
     of_queries, of_keys = (_in_order(names) for names in zip(*parts, strict=True))
     if attention.memory is None:
         of_queries = of_keys = _in_order(of_queries + of_keys)
@@ -376,7 +384,7 @@ def _is_sum(graph: Graph, key: str) -> bool:
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Each name once, in order of computation; what comes from many places last."""
-    return tuple(sorted(dict.fromkeys(names), key=(BIAS, EDIT).__contains__))
+    return tuple(sorted(dict.fromkeys(names), key=(BIAS, DISTANCE, EDIT).__contains__))
 
 
 def _value(trace: Trace, key: str) -> np.ndarray:

@@ -27,10 +27,14 @@ class ScaledDotProductAttention(nn.Module):
         """Q, K, V: (batch, head, token, d_k). mask: True where a query may look at a key."""
         Q, K, V = self.Q(Q), self.K(K), self.V(V)
         scores = self.scores(self.compare(Q, K))  # (batch, head, query, key)
-        scaled = self.scaled(scores / math.sqrt(Q.size(-1)))
+        scaled = self.closer(self.scaled(scores / math.sqrt(Q.size(-1))))
         masked = self.masked(scaled if mask is None else scaled.masked_fill(~mask, -torch.inf))
         weights = self.weights(masked.softmax(dim=-1))
         return self.heads(weights @ V)  # (batch, head, query, d_k)
+
+    def closer(self, scaled: Tensor) -> Tensor:
+        """The scores, with what the distance of two tokens adds to them where it does."""
+        return scaled
 
     def compare(self, Q: Tensor, K: Tensor) -> Tensor:
         """Q Kᵀ: how well each key fits each query."""

@@ -18,12 +18,18 @@ PREFIX = "layers.{l}.attention."
 
 
 class Attention(Page):
-    title_equation = r"\text{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V"
+    @property
+    def title_equation(self) -> str:
+        added = " + B" * bool(self.config.buckets)
+        scores = r"\frac{Q K^{\top}}{\sqrt{d_k}}" + added
+        return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
     tells_both = False
     asks_of = ("token", "layer", "head")
 
     def above(self) -> None:
+        if self.config.buckets:
+            st.caption(t("attention.by_distance"))
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")
 

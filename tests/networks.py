@@ -54,6 +54,10 @@ CONFIGS: dict[str, EncoderConfig] = {
         32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100, head="tags", classes=3, pooler="gelu-tanh",
         pooler_norm=True,
     ),
+    "by distance": EncoderConfig(
+        48, 4, 3, 80, activation="gelu", buckets=8, farthest=6, positions="learned", scale_embedding=False,
+        embedding_norm=True, vocab_size=300, head="masked-word",
+    ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",

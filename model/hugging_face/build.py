@@ -20,13 +20,13 @@ from model.hugging_face.images import PICTURES, CheckpointImageReader, interpola
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
-from model.shared import set_of, share
+from model.shared import set_of
 
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.
 MOST = {
     "d_model": 8192, "heads": 256, "layers": 128, "groups": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
-    "vocab_size": 1_000_000, "segments": 16, "image_size": 2048, "patch_size": 2048, "channels": 16, "classes": 100_000,
-    "registers": 64,
+    "vocab_size": 1_000_000, "segments": 16, "buckets": 1024, "image_size": 2048, "patch_size": 2048, "channels": 16,
+    "classes": 100_000, "registers": 64,
 }  # fmt: skip
 MAY_BE_0 = ("segments", "d_embedding", "registers")
 #: By the reason of a ConfigError: what must be divided, and by what.
@@ -95,7 +95,7 @@ def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: H
         network = network_for(config)
     weights = _renamed(folder, network, family, head, _positions_in_front(folder, family, theirs))
     network.load_state_dict(weights, strict=False, assign=True)
-    share(network.layers, config.groups)
+    network.tie()
     if config.head == "masked-word":
         network.logits.weight = network.embedding.E.weight
     return Pipeline(folder.name, network, _reader(folder, family, config, _labels(theirs, config)))

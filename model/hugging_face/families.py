@@ -215,6 +215,27 @@ ELECTRA = replace(
     unread=("*position_ids", "discriminator_predictions.*"),
 )
 
+#: A learned number for each distance, which all layers add to their scores  (Song et al. 2020). Their code takes 32
+#: rows of that table and counts from the filler 1, whatever the settings say.
+MPNET = replace(
+    ROBERTA,
+    prefix="mpnet",
+    settings={
+        **{ours: theirs for ours, theirs in ROBERTA.settings.items() if ours != "segments"},
+        "buckets": "relative_attention_num_buckets",
+    },
+    only={**ROBERTA.only, "relative_attention_num_buckets": (32,), "pad_token_id": (1,)},
+    names={
+        **{ours: theirs for ours, theirs in ROBERTA.names.items() if ours != "embedding.segments.weight"},
+        "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.attn.q",
+        "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.attn.k",
+        "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.attn.v",
+        "layers.{l}.attention.W_O": "encoder.layer.{l}.attention.attn.o",
+        "layers.{l}.attention.distances": "encoder.relative_attention_bias",
+        "layers.{l}.norm_1": "encoder.layer.{l}.attention.LayerNorm",
+    },
+)
+
 ALBERT_GUESSES = Head(
     "masked-word",
     names={
@@ -480,6 +501,7 @@ FAMILIES: dict[str, Family] = {
     "distilbert": DISTILBERT,
     "electra": ELECTRA,
     "albert": ALBERT,
+    "mpnet": MPNET,
     "vit": VIT,
     "deit": DEIT,
     "ernie": ERNIE,

@@ -14,6 +14,7 @@ from torch.nn.functional import layer_norm, linear, softmax
 from model import Edit, EditError, examples, load
 from model.edits import MOST_EDITS, OPERATIONS, Operation, head_off, operations_at
 from model.pipeline import Pipeline
+from model.relative import table_rows
 from model.sublayers import activation_for
 from model.trace import recorded
 from model.translator import Translator
@@ -21,6 +22,11 @@ from tests.networks import ALL, example, pipeline, trace_of
 
 #: Of each kind one: words, patches, flat, with the norm before and behind, ReLU and GELU.
 KINDS = ["trained text", "trained digits", "trained flat", "003", "pre-norm words"]
+
+
+def before_mask(name: str) -> str:
+    """The row of the scores as the mask reads them: divided, and with what the distance adds."""
+    return pipeline(name).graph["layers.0.attention.masked"].reads[0].replace("layers.0.", "layers.{l}.")
 
 
 def run(name: str, *edits: Edit, which: int = 0):
@@ -43,7 +49,8 @@ def plain(
 ) -> Tensor:
     """Z (token, d_model) from X⁰: every layer as the paper has it, or with something left out.
 
-    places: where each token stands, to which queries and keys are turned; None: one behind the other.
+    places: where each token stands, to which queries and keys turn, or from which distances are counted; None: one
+    behind the other.
     """
     config = network.config
     at = torch.arange(len(X)) if places is None else torch.tensor(places)
@@ -60,7 +67,11 @@ def plain(
             Q, K, V = (linear(x, W.weight, W.bias)[:, rows] for W in (part.W_Q, part.W_K, part.W_V))
             if config.positions == "rotary":
                 Q, K = (turned_to(x, at, base) for x in (Q, K))
-            scores = Q @ K.T / (math.sqrt(config.d_k) if root else 1) / temperature
+            scores = Q @ K.T / (math.sqrt(config.d_k) if root else 1)
+            if config.buckets:
+                row = table_rows(int(at.max()) + 1, int(at.max()) + 1, config.buckets, config.farthest)[at][:, at]
+                scores = scores + part.distances.weight[row, h]
+            scores = scores / temperature
             scores = scores.where((at - at[:, None]).abs() <= window, -math.inf)
             heads.append(spread(scores if may_look is None else scores.where(may_look, -math.inf)) @ V)
         return linear(torch.cat(heads, -1), part.W_O.weight, part.W_O.bias)
@@ -144,6 +155,7 @@ SAME: dict[str, tuple[list[Edit], Callable[[int], dict]]] = {
 def test_an_edit_in_all_layers_is_the_equations_with_that_part_changed(name: str, what: str) -> None:
     edits, switches = SAME[what]
     edits = [edit for edit in edits if edit.key != "norm" or pipeline(name).config.final_norm]
+    edits = [replace(edit, key=before_mask(name)) if edit.operation == "temperature" else edit for edit in edits]
     before, after = trace_of(name), run(name, *edits)
     n = len(before.tokens)
     with torch.no_grad():

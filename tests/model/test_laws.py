@@ -132,6 +132,26 @@ def rotate(of: Run, x: np.ndarray) -> np.ndarray:
     return np.concatenate([turned.real, turned.imag], axis=-1).astype(np.float32)
 
 
+def relative(of: Run) -> np.ndarray:
+    """Rows 0, 1, 2, … for keys 0, 1, 2, … before the query, the other half for those behind; far ones share a row."""
+    _, n, _ = of.trace[of.quantity.key].shape
+    table, attention = of.numbers("weight"), of.quantity.key.removesuffix(".relative")
+    farthest, half = of.network.get_submodule(attention).farthest, len(table) // 2
+
+    def row(away: int) -> int:
+        if away < half // 2:
+            return away
+        share = math.log(away / (half // 2)) / math.log(farthest / (half // 2))
+        return min(half - 1, half // 2 + int(share * (half - half // 2)))
+
+    found = [[table[row(abs(j - i)) + half * (j > i)] for j in range(n)] for i in range(n)]
+    return np.array(found).transpose(2, 0, 1)
+
+
+def biased(of: Run, scaled: np.ndarray, relative: np.ndarray) -> np.ndarray:
+    return scaled + relative
+
+
 def mask(of: Run, x: np.ndarray) -> np.ndarray:
     """Nothing is hidden, but in a decoder the words that are not written yet, and what lies outside of a window."""
     later = np.triu(np.ones(x.shape[1:], bool), 1) & (of.decoder and ".attention." in of.quantity.key)
@@ -199,8 +219,9 @@ def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
-        look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, rotate, scores, mask,
-        softmax, weighted_sum, concat, activation, first, second, turn, mean, patch_mean, layer_scale, contribution,
+        look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
+        relative, biased, mask, softmax, weighted_sum, concat, activation, first, second, turn, mean, patch_mean,
+        layer_scale, contribution,
     )
 }  # fmt: skip
 
@@ -247,6 +268,7 @@ def test_what_the_heads_contribute_adds_up_with_the_bias_to_the_output(name: str
 
 MATRICES = {
     "look_up": ("weight",),
+    "relative": ("weight",),
     "linear": ("weight", "bias"),
     "contribution": ("weight",),
     "norm": ("weight", "bias"),
@@ -254,7 +276,7 @@ MATRICES = {
 }
 PRODUCTS, SUMS = (
     ("linear", "scores", "weighted_sum", "contribution"),
-    ("add", "mean", "scale", "split", "concat", "cut", "flatten"),
+    ("add", "biased", "mean", "scale", "split", "concat", "cut", "flatten"),
 )
 
 

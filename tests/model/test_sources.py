@@ -62,7 +62,7 @@ def streams_add_up(trace: Trace, side: str, layer: int) -> None:
 
 
 def scores_add_up(trace: Trace, attention: Sublayer) -> None:
-    scaled = trace[f"{attention.prefix}scaled"]
+    scaled = trace[trace.graph[f"{attention.prefix}masked"].reads[0]]  # what the distance adds is a source, too
     close(np.array([of_attention(trace, attention, head).parts.sum((0, 1)) for head in range(len(scaled))]), scaled)
 
 

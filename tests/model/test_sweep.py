@@ -11,7 +11,7 @@ from model.analysis import softmax
 from model.comparison import align
 from model.order import without_positions
 from model.sweep import effects, moved, number, sweep
-from tests.model.test_edits import pair_of
+from tests.model.test_edits import before_mask, pair_of
 from tests.networks import ALL, pipeline
 
 SENTENCE, OTHER = "the dog chased the cat .", "the cat chased the dog ."
@@ -27,7 +27,7 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
         (),
         (Edit("embedding.tokens", "noise", 1.0, seed=2),),
         (Edit(list(pipeline(name).graph.quantities)[-1 if config.head in ("none", "numbers") else -2], "scale", 0.5),),
-        (Edit("layers.{l}.attention.scaled", "temperature", 3.0),),
+        (Edit(before_mask(name), "temperature", 3.0),),
         (Edit("layers.0.add_1", "without"), Edit(f"layers.{last}.ffn.hidden", "zero", neuron=3)),
         without_positions(pipeline(name).graph),
         (Edit("layers.{l}.norm_1", "bypass"),),

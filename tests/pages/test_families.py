@@ -4,19 +4,21 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
+import numpy as np
 import pytest
 
 from model import load
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in, odd_settings
-from tests.pages.opening import charts, open_page
-from tests.pages.test_checkpoints import offer, said_on
+from tests.pages.opening import charts, figure, open_page, steps
+from tests.pages.test_checkpoints import maps, offer, said_on
 
 SENTENCE = "the cat sat on a [MASK]"
 #: A family, its head, and settings that show what it does otherwise.
 FAMILIES = {
     "Albert": ("ForMaskedLM", {"num_hidden_layers": 4, "num_hidden_groups": 2, "embedding_size": 16}),
+    "MPNet": ("ForMaskedLM", {"num_hidden_layers": 2}),
 }
 LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
 
@@ -51,6 +53,41 @@ def test_that_layers_share_their_weights_is_said_where_they_are_shown(monkeypatc
         assert said in said_on(app) and charts(app), page
     counted = sum(weight.numel() for weight in load(str(folder_of("Albert"))).network.parameters())
     assert f"{counted:,}" in said_on(app)
+
+
+@pytest.mark.parametrize("stage", ["relative", "biased"])
+def test_what_the_distance_adds_is_a_step_with_its_arithmetic(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("MPNet"))
+    place = {"layer": "2", "head": "3", "token": "2", "key": "5", "panel": "steps"}
+    app = open_page("attention", model=name, depth="formula", s=SENTENCE, stage=stage, **place)
+    values = load(str(folder_of("MPNet")))(SENTENCE)[f"layers.1.attention.{stage}"][2]
+    assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
+    assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(values[1, 4]), abs=2e-5)
+    if stage == "relative":
+        assert "r(3) = 16 + 3 = 19" in str(steps(app))
+
+
+def test_why_a_token_looks_there_names_the_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("MPNet"))
+    place = {"layer": "2", "head": "3", "token": "2", "key": "5", "panel": "steps", "stage": "biased", "why": "true"}
+    app = open_page("attention", model=name, depth="numbers", s=SENTENCE, **place)
+    shown = str([figure(app, i) for i in range(len(charts(app)))])
+    assert catalogue("en")["source.distance"] in shown and catalogue("en")["why.axis_distance"] in shown
+
+
+def test_the_laboratory_takes_places_and_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("MPNet"))
+    runs = [
+        open_page(
+            "what_if", model=name, depth="numbers", s=sentence, panel="places",
+            edits="embedding.positions~zero!layers.{l}.attention.relative~zero",
+        )
+        for sentence in ("the cat sat on a [MASK]", "sat cat on the a [MASK]")
+    ]  # fmt: skip
+    said = [said_on(app) for app in runs]
+    assert all(catalogue("en")["what_if.positions_and_distances"][:40] in one for one in said)
+    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="inside")
+    assert "temperature 3" in str([figure(app, i) for i in range(len(charts(app)))])
 
 
 def test_our_own_layers_have_weights_of_their_own() -> None:

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace
-from model.sources import BIAS, EDIT, of_attention
+from model.sources import BIAS, DISTANCE, EDIT, of_attention
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
 from pages.ui.sections import why_there
@@ -179,7 +179,7 @@ def every_source() -> set[tuple[str, bool]]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_source_has_its_words(language: str) -> None:
     kinds = {kind for kind, _ in every_source()} | {EDIT}
-    assert len(kinds) == 9
+    assert len(kinds) == 10
     assert not [
         kind for kind in kinds for text in ("source.", "why.because_") if f"{text}{kind}" not in catalogue(language)
     ]
@@ -188,7 +188,7 @@ def test_every_source_has_its_words(language: str) -> None:
 def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:
     pages = {page.name for page in PAGES}
     ways = {source: way_to(source, 2) for _, source in every_source()}
-    assert [source for source, way in ways.items() if way is None] == [BIAS]
+    assert {source for source, way in ways.items() if way is None} == {BIAS, DISTANCE}
     for source, way in ways.items():
         if way:
             page, chosen = way

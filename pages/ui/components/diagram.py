@@ -66,7 +66,7 @@ KIND_OF = {
     **dict.fromkeys(("input", "patches", "row"), "tokens"),
     **dict.fromkeys(("E", "W_E", "tokens"), "embedding"),
     **{name: name[-1] for name in ("W_Q", "W_K", "W_V")},
-    **dict.fromkeys(("scores", "scaled"), "scores"),
+    **dict.fromkeys(("scores", "scaled", "relative", "biased"), "scores"),
     **dict.fromkeys(("masked", "weights"), "softmax"),
     **dict.fromkeys(("concat", "output"), "concat"),
     **dict.fromkeys(("first", "second", "cls_logits", "distillation_logits", "logits"), "linear"),

@@ -58,7 +58,7 @@ def _folded(shape: str) -> str:
 
 def _column(step: Step) -> int:
     name = step.key.rpartition(".")[2]
-    if name == "positions" or name in ("W_V", "V"):
+    if name in ("positions", "relative") or name in ("W_V", "V"):
         return 2
     return 0 if name in ("segments", "W_Q", "Q") else 1
 
@@ -68,6 +68,8 @@ def _levels(steps: Sequence[Step]) -> dict[str, int]:
     levels: dict[str, int] = {}
     for step in steps:
         levels[step.key] = 1 + max((levels[read] for read in step.reads), default=-1)
+    if (relative := "layers.0.attention.relative") in levels:
+        levels[relative] = levels["layers.0.attention.scaled"]
     levels["embedding.positions"] = levels["embedding.tokens"]  # reads nothing; beside what it is added to
     return levels
 

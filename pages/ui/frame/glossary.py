@@ -70,6 +70,8 @@ OWN: tuple[Entry, ...] = (
     Entry("W_V", "queries_keys_values", "W_V", "{d_model} × {d_model}"),
     Entry("b_Q,\\; b_K,\\; b_V", "queries_keys_values", "b", "{d_model}", part="attention"),
     Entry(r"\sqrt{d_k}", "attention", "root", "√{d_k} = {root}"),
+    Entry("b", "attention", "distances", "{buckets} × {h}", "layers.0.attention.distances"),
+    Entry("r(j - i)", "attention", "row_of_distance", "0 … {last_bucket}", "layers.0.attention.distances"),
     Entry("W_O", "heads", "W_O", "{d_model} × {d_model}"),
     Entry(r"\mu,\; \sigma^2", "add_and_norm", "moments", "{n} + {n}"),
     Entry(
@@ -134,6 +136,8 @@ def sizes(trace: Trace) -> dict[str, object]:
         "d_model": config.d_model,
         "embedded": config.embedded,
         "d_k": config.d_k,
+        "buckets": config.buckets,
+        "last_bucket": config.buckets - 1,
         "d_ff": config.d_ff,
         "root": f"{config.d_k**0.5:.3f}",
         "vocabulary": config.vocab_size,

@@ -31,8 +31,7 @@ from pages.ui.view import View
 
 INSIDE = (
     ("unscaled", "scaled", 0.0),
-    ("temperature", "scaled", 0.3),
-    ("temperature", "scaled", 3.0),
+    *(("temperature", at, value) for at in ("scaled", "biased") for value in (0.3, 3.0)),  # where the mask reads it
     ("hard", "weights", 0.0),
     ("even", "weights", 0.0),
     ("causal", "masked", 0.0),
@@ -47,6 +46,7 @@ POSITIONS = (
     Edit("embedding.positions", "shift", value=3.0),
     Edit("embedding.positions", "shift", value=10.0),
     Edit("embedding.positions", "sinusoidal"),
+    Edit("layers.{l}.attention.relative", "zero"),
 )
 #: How a number is held: off, multiplied, at a value, at its mean over a small corpus. The middle two need a value.
 HELD = ("zero", "scale", "set", "mean")
@@ -214,7 +214,7 @@ def alike(view: View) -> None:
 
 
 def positions(lab: Experiment) -> None:
-    """Without positions, with those of other places, or with waves in place of learned ones."""
+    """Without positions, with those of other places, or with waves in place of learned ones; without distances."""
     graph, config = lab.view.trace.graph, lab.view.trace.config
     learned, turned = config.positions == "learned", config.positions == "rotary"
     if turned:
@@ -222,13 +222,15 @@ def positions(lab: Experiment) -> None:
         rows = [[edit] for edit in whole]
         names = [word(f"positions_{edit.key.rpartition('.')[2]}") for edit in whole]
     else:
-        there = operations_at(graph, "embedding.positions")
-        edits = [e for e in POSITIONS if e.operation in there and (learned or e.operation != "sinusoidal")]
-        names = [word(f"positions_{e.operation}", seed=e.seed, value=f"{e.value:g}") for e in edits]
+        edits = [e for e in POSITIONS if e.operation in operations_at(graph, e.key)]
+        edits = [e for e in edits if learned or e.operation != "sinusoidal"]
+        kinds = ["distances" if e.key.endswith("relative") else e.operation for e in edits]
+        pairs = zip(kinds, edits, strict=True)
+        names = [word(f"positions_{kind}", seed=e.seed, value=f"{e.value:g}") for kind, e in pairs]
         rows = [[edit] for edit in edits]
     effect_map(lab, "positions", Axis("", names), Axis("", [" "]), rows, lambda kind, _: names[kind])
     if len(lab.view.trace.tokens) > 1:
-        words = "turned" if turned else "words" if learned else "about"
+        words = "turned" if turned else "and_distances" if config.buckets else "words" if learned else "about"
         what = "patches" if lab.view.trace.picture is not None else words
         st.caption(text(f"positions_{what}"))
 

@@ -97,6 +97,11 @@ class Case:
         return [(layer, head) for layer in layers for head in range(self.trace.config.heads)]
 
     @property
+    def score_of(self) -> str:
+        """What the mask reads: the scaled scores, or those with what the distance adds."""
+        return self.trace.graph["layers.0.attention.masked"].reads[0].rpartition(".")[2]
+
+    @property
     def answers(self) -> bool:
         """Whether the network answers something that can be told: the hidden word, or the class of the whole input."""
         if "logits" not in self.trace:
@@ -157,13 +162,18 @@ class Case:
 
 
 def on_itself(
-    heads: list[tuple[int, int]], of: Callable[[str, int, int], float], said: dict[str, object], place: dict[str, int]
+    heads: list[tuple[int, int]],
+    of: Callable[[str, int, int], float],
+    said: dict[str, object],
+    place: dict[str, int],
+    score_of: str = "scaled",
 ) -> Truth:
     """The weight of a token on itself where there is nothing else, in the head with the lowest score. margin: how far
-    that is below 0; nothing where the weight is not 1. of: a score ("scaled") or a weight of a layer and a head.
+    that is below 0; nothing where the weight is not 1. of: a score or a weight of a layer and a head. score_of: what
+    the mask reads, "scaled", or "biased" where the distance adds to it.
     """
-    layer, head = min(heads, key=lambda where: of("scaled", *where))
-    score, answer = of("scaled", layer, head), of("weights", layer, head)
+    layer, head = min(heads, key=lambda where: of(score_of, *where))
+    score, answer = of(score_of, layer, head), of("weights", layer, head)
     said = {"layer": layer + 1, "head": head + 1, "score": score, **said}
     margin = -score if answer == 1 else 0.0
     return Truth(answer, margin, said, (("alone", answer),), {"layer": layer, "head": head, **place}, near=0.02)
@@ -178,9 +188,11 @@ def lead_of(values: np.ndarray) -> float:
 def unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
     """A row of weights as it would be without ÷ √d_k; what the mask hides stays hidden."""
     name = f"layers.{layer}.attention."
-    scores, masked = trace[name + "scores"][head, query], trace[name + "masked"]
+    scores, masked = trace[name + "scores"][head, query].astype(np.float64), trace[name + "masked"]
+    if name + "relative" in trace:
+        scores = scores + trace[name + "relative"][head, query]
     masked = np.broadcast_to(masked, trace[name + "weights"].shape)[head, query]
-    return softmax(np.where(np.isneginf(masked), -np.inf, scores.astype(np.float64)))
+    return softmax(np.where(np.isneginf(masked), -np.inf, scores))
 
 
 def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:

@@ -189,8 +189,9 @@ def only_token(case: Case) -> Truth | None:
     def of(name: str, layer: int, head: int) -> float:
         return float(case.trace[f"layers.{layer}.attention.{name}"][head, 0, 0])
 
-    highest = max(of("scaled", *where) for where in case.heads)
-    return on_itself(case.heads, of, {"heads": len(case.heads), "highest": highest}, {"token": 0})
+    score_of = case.score_of
+    highest = max(of(score_of, *where) for where in case.heads)
+    return on_itself(case.heads, of, {"heads": len(case.heads), "highest": highest}, {"token": 0}, score_of)
 
 
 def twice_as_long(case: Case) -> Truth | None:

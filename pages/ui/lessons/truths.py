@@ -254,14 +254,14 @@ def alone(case: Case) -> Truth | None:
         return None
     i, names = (
         case.token,
-        [f"layers.{layer}.attention.{name}" for layer in case.layers for name in ("scaled", "weights")],
+        [f"layers.{layer}.attention.{name}" for layer in case.layers for name in (case.score_of, "weights")],
     )
     run = sweep(case.pipeline, case.trace, [[window]], names, token=i)
 
     def of(name: str, layer: int, head: int) -> float:
         return float(run[f"layers.{layer}.attention.{name}"][0, head, i, i])
 
-    return on_itself(case.heads, of, {"token": case.tokens[i]}, {"token": i})
+    return on_itself(case.heads, of, {"token": case.tokens[i]}, {"token": i}, case.score_of)
 
 
 #: The measures that a question can name.

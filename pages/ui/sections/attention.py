@@ -24,6 +24,7 @@ from pages.ui.view import View
 
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
+BY_DISTANCE = ("relative", "biased")  # behind ÷ √d_k, where a number for each distance is added
 #: Step -> what stands there beside the map: why scores are divided, and attention set by hand.
 BESIDE = {"scaled": "why", "heads": "try"}
 SPECIAL = ("[CLS]", "[SEP]")
@@ -38,11 +39,12 @@ def attention_steps(view: View, prefix: str) -> None:
 
     prefix: of the keys, "layers.2.attention." and the like.
     """
-    step = view.choice.stage if view.choice.stage in STEPS else "weights"
-    for number, name in enumerate(STEPS, 1):
+    steps = steps_of(view, prefix)
+    step = view.choice.stage if view.choice.stage in steps else "weights"
+    for number, name in enumerate(steps, 1):
         view.on_key(str(number), partial(select, stage=name))
     with st.container(horizontal=True, vertical_alignment="center"):
-        stepper(step)
+        stepper(step, steps)
         way = _way(view, step)
         own = way in BESIDE.values()  # something beside the reader's run
         if not own and _has_special(view, prefix):
@@ -65,11 +67,19 @@ def attention_steps(view: View, prefix: str) -> None:
             about_masks(view, prefix)
 
 
-def stepper(step: str) -> None:
-    """A row of buttons for the five steps, and one that plays them."""
-    words = [plain(f"attention.step_{name}") for name in STEPS]
-    either("stage", plain("attention.steps"), STEPS, words, step, label_visibility="collapsed")
-    player("attention", STEPS.index(step), len(STEPS), lambda number: select(stage=STEPS[number]), SECONDS)
+def steps_of(view: View, prefix: str) -> tuple[str, ...]:
+    """The steps of an attention, in order of computation."""
+    if f"{prefix}biased" not in view.trace.graph:
+        return STEPS
+    before = STEPS.index("masked")
+    return *STEPS[:before], *BY_DISTANCE, *STEPS[before:]
+
+
+def stepper(step: str, steps: tuple[str, ...]) -> None:
+    """A row of buttons for the steps, and one that plays them."""
+    words = [plain(f"attention.step_{name}") for name in steps]
+    either("stage", plain("attention.steps"), steps, words, step, label_visibility="collapsed")
+    player("attention", steps.index(step), len(steps), lambda number: select(stage=steps[number]), SECONDS)
 
 
 def _way(view: View, step: str) -> str:
@@ -183,6 +193,16 @@ def sentence(view: View, prefix: str, step: str) -> str:
                 return told
             slopes = {"a": f"{without * (1 - without):.2f}", "b": f"{divided * (1 - divided):.2f}"}
             return f"{told} {t('attention.slope', without=f'{without:.2f}', divided=f'{divided:.2f}', **slopes)}"
+        case "relative":
+            said = {"query": queries[0], "key": keys[0], "zero": f"{values[0, 0]:.2f}"}
+            if len(queries) == 1:
+                return t("attention.read_distance_alone", **said)
+            return t("attention.read_distance", **said, ahead=f"{values[0, 1]:.2f}", behind=f"{values[1, 0]:.2f}")
+        case "biased":
+            row, column = np.unravel_index(values.argmax(), values.shape)
+            summed = [view.trace[prefix + name][view.choice.head, row, column] for name in ("scaled", "relative")]
+            said = {"query": queries[row], "key": keys[column], "value": f"{values[row, column]:.2f}"}
+            return t("attention.read_biased", **said, scaled=f"{summed[0]:.2f}", added=f"{summed[1]:.2f}")
         case "masked":
             hidden = int(np.isinf(values).sum())
             if hidden and view.touched(prefix + "weights"):

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from model.sources import Scores, nbytes, of_attention
+from model.sources import DISTANCE, Scores, nbytes, of_attention
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
@@ -16,7 +16,8 @@ from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
-STEPS = ("scores", "scaled", "weights")  # of a cell of these it can be asked
+STEPS = ("scores", "scaled", "weights")  # of a cell of these it can be asked; where the distance adds a number, of
+BY_DISTANCE = ("biased", "weights")  # these
 LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
 SAME = 1e-4  # closer together, two weights read as one
 text, word = texts_of("why")
@@ -25,7 +26,8 @@ text, word = texts_of("why")
 def by_hand_or_why(view: View, key: str, cell: tuple[int, ...]) -> None:
     """The arithmetic of a cell; of a score or a weight also why it is so large, where the reader asks for that."""
     prefix, _, step = key.rpartition(".")
-    if step in STEPS and view.trace[key].shape[-1] > 1:
+    steps = BY_DISTANCE if f"{prefix}.biased" in view.trace.graph else STEPS
+    if step in steps and view.trace[key].shape[-1] > 1:
         words = [word("by_hand"), word("title")]
         if either("why", word("title"), (False, True), words, view.choice.why, label_visibility="collapsed"):
             why_there(view, f"{prefix}.", cell)
@@ -104,7 +106,8 @@ class Asked:
         mean, pairs = self.above
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
-        look = {"title": word("chart", **self.names), "axis": word("axis"), "total": word("total")}
+        axis = "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
+        look = {"title": word("chart", **self.names), "axis": word(axis), "total": word("total")}
         places = places_of(self.scores.of_keys, self.view.trace, self.key)
         parts_picture(self.view, "why_there", places, parts, said, begin=(word("mean"), mean), **look)
 
