@@ -26,6 +26,7 @@ from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
 from model.encoder import Encoder
 from model.errors import ReasonedError
+from model.pooled import Pooled
 from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
 MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
@@ -50,14 +51,6 @@ def forget_sources() -> None:
 
 class InputError(ReasonedError):
     """An input that cannot be read. `reason`: "empty", "unknown_only", "not_cut", "not_an_image"."""
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """How the makers of a sentence encoder make one vector: "mean", "cls", …, and what comes behind that."""
-
-    pooling: str
-    more: tuple[str, ...] = ()  # "Dense", "Normalize"
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,13 @@ import numpy as np
 
 from model.edits import head_off
 from model.pipeline import Pipeline
+from model.pooled import Pooled
 from model.sweep import sweep
 from model.trace import Trace
 
-#: How the rows of Z become one vector: their mean, or the row of [CLS] (Reimers and Gurevych 2019, section 3).
+#: How the rows of Z become one vector, where the makers do not say: their mean, or the row of [CLS].
 POOLINGS = ("mean", "cls")
+MAKERS = "makers"  # as the folder says, with all that comes behind the pooling
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,13 @@ class Cosine:
         return self.dot / (self.u * self.v) if self.u and self.v else 0.0
 
 
-def sentence_vector(Z: np.ndarray, pooling: str = "mean") -> np.ndarray:
-    """(token, d_model) -> (d_model): all tokens count, [CLS] and [SEP] among them."""
+def sentence_vector(Z: np.ndarray, pooling: str = "mean", pooled: Pooled | None = None) -> np.ndarray:
+    """(token, d_model) -> (d_model): all tokens count, [CLS] and [SEP] among them.
+
+    pooling MAKERS: as `pooled` says, with all that comes behind.
+    """
+    if pooling == MAKERS and pooled:
+        return pooled.steps(Z)[-1][1]
     return Z.mean(axis=0) if pooling == "mean" else Z[0]
 
 
@@ -44,6 +51,6 @@ def moved_by_heads(pipeline: Pipeline, trace: Trace, pooling: str = "mean") -> n
     layers, heads = trace.graph.layers(), trace.config.heads
     off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
     states = sweep(pipeline, trace, off, (trace.graph.Z,))[trace.graph.Z]
-    own = sentence_vector(trace.Z, pooling)
-    moved = [1 - cosine(own, sentence_vector(Z, pooling)).value for Z in states]
+    own = sentence_vector(trace.Z, pooling, pipeline.pooled)
+    moved = [1 - cosine(own, sentence_vector(Z, pooling, pipeline.pooled)).value for Z in states]
     return np.array(moved, np.float32).reshape(layers, heads)

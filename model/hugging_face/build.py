@@ -60,6 +60,12 @@ def load_folder(path: str | Path) -> Pipeline:
         pipeline = _pipeline(folder, theirs, family, NO_ANSWER)
         pipeline.unanswered = error
     pipeline.pooled = whole.pooled()
+    width = pipeline.config.d_model
+    for dense in pipeline.pooled.dense if pipeline.pooled else ():
+        if len(dense.W) != width:
+            shapes = {"found": dense.W.shape[::-1], "expected": (dense.W.shape[1], width)}
+            raise CheckpointError("tensor_shape", folder=whole.name, tensor="linear.weight", **shapes)
+        width = dense.W.shape[1]
     return pipeline
 
 

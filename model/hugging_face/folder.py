@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import SafetensorError, safe_open
 from tokenizers import AddedToken, Tokenizer, decoders
 from tokenizers.implementations import BertWordPieceTokenizer
@@ -20,7 +21,7 @@ from torch import Tensor
 from model.files import state
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.trial import SECONDS, tried
-from model.pipeline import Pooled
+from model.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".safetensors")  # other files decide nothing
@@ -53,6 +54,10 @@ MODES = {
 }  # fmt: skip
 
 
+#: What stands behind the Linear of a Dense, by the end of its name -> our name of it.
+BENDS = {"Tanh": "tanh", "Identity": "", "ReLU": "relu", "GELU": "gelu", "SiLU": "silu"}
+
+
 class Folder:
     """One folder. Every method raises CheckpointError for what is missing, damaged or leads out of it."""
 
@@ -74,7 +79,8 @@ class Folder:
     def state(self) -> tuple[Hashable, ...]:
         """What is another when one of its files is: written again, new, or gone."""
         try:
-            homes = {self.path, self.encoder.path}
+            below = {self.path / part["path"] for part in self.parts}
+            homes = {self.path, self.encoder.path, *(path for path in below if path.is_dir())}
             read = sorted(path for home in homes for path in home.iterdir() if path.suffix in READ)
         except OSError as error:
             raise CheckpointError("no_folder", folder=self.path.name) from error
@@ -126,16 +132,34 @@ class Folder:
 
     def pooled(self) -> Pooled | None:
         """How sentence-transformers makes one vector of all; None where the folder does not say."""
-        pooling, more = "", []
+        pooling, more, dense = "", [], []
         for part in self.parts:
             kind = part["type"].rpartition(".")[-1]
             if kind == "Pooling":
                 said = self.settings(f"{part['path']}/config.json") or {}
                 modes = [name for mode, name in MODES.items() if said.get(mode) is True]
                 pooling = modes[0] if len(modes) == 1 else said.get("pooling_mode", "several")
+                pooling = str(pooling).removesuffix("_tokens")  # as newer folders say it
             elif kind != "Transformer":
                 more.append(kind)
-        return Pooled(str(pooling)[:40], tuple(kind[:40] for kind in more)) if pooling else None
+            if kind == "Dense" and (found := self._dense(part["path"])):
+                dense.append(found)
+        return Pooled(str(pooling)[:40], tuple(kind[:40] for kind in more), tuple(dense)) if pooling else None
+
+    def _dense(self, below: str) -> Dense | None:
+        """A Linear behind the pooling; None for one that cannot be computed from what the folder holds."""
+        said, weights = self.settings(f"{below}/config.json") or {}, f"{below}/{WHOLE}"
+        bend = str(said.get("activation_function", "")).rpartition(".")[-1]
+        usual = {said.get("module_input_name"), said.get("module_output_name")} <= {None, "sentence_embedding"}
+        if bend not in BENDS or said.get("use_residual") or not usual or not self.file(weights):
+            return None
+        found = {name: stored.read().float().numpy() for name, stored in self._tensors(weights)}
+        W, b = found.pop("linear.weight", None), found.pop("linear.bias", None)
+        if W is None or W.ndim != 2 or found or (b is not None and b.shape != W.shape[:1]):
+            return None
+        if not np.isfinite(W).all() or (b is not None and not np.isfinite(b).all()):
+            raise CheckpointError("tensor_not_finite", folder=self.name, tensor=f"{below}/linear.weight")
+        return Dense(W.T, b, BENDS[bend])
 
     def settings(self, name: str) -> dict[str, Any] | None:
         """A JSON file with named values, or None where there is none."""

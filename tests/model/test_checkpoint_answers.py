@@ -238,6 +238,53 @@ def test_the_older_place_of_an_encoder_of_sentences_is_found_and_what_makes_one_
         load_folder(bert)
 
 
+def sentence_encoder(folder: Path, bias: bool = True) -> dict[str, np.ndarray]:
+    """A folder of sentence-transformers with a Dense behind the mean of all rows; returns its weights."""
+    settings = odd_settings("MPNet", "Model", 1) | {"hidden_size": 24, "num_attention_heads": 3}
+    network_in(folder, "MPNet", "Model", settings)
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
+    parts = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    (folder / "modules.json").write_text(json.dumps(parts))
+    for below in list(kinds)[1:3]:
+        (folder / below).mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "mean_sqrt_len_tokens"}))
+    said = {"in_features": 24, "out_features": 10, "bias": bias}
+    said["activation_function"] = "torch.nn.modules.activation.Tanh"
+    (folder / "2_Dense" / "config.json").write_text(json.dumps(said))
+    torch.manual_seed(1)
+    weights = {"linear.weight": torch.randn(10, 24) / 5} | ({"linear.bias": torch.randn(10)} if bias else {})
+    save_file(weights, folder / "2_Dense" / "model.safetensors")
+    return {name: tensor.numpy() for name, tensor in weights.items()}
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_sentence_is_one_vector_as_its_makers_make_it(bias: bool, tmp_path: Path) -> None:
+    weights = sentence_encoder(tmp_path, bias)
+    pipeline = load_folder(tmp_path)
+    Z = pipeline(SENTENCES[0]).Z
+    assert pipeline.pooled.computed
+    steps = dict(pipeline.pooled.steps(Z))
+    assert list(steps) == ["mean_sqrt_len", "Dense", "Normalize"]
+    v = Z.sum(axis=0) / np.sqrt(len(Z))
+    expected = np.tanh(weights["linear.weight"] @ v + weights.get("linear.bias", 0))
+    np.testing.assert_allclose(steps["Dense"], expected, atol=1e-5)
+    np.testing.assert_allclose(steps["Normalize"], expected / np.linalg.norm(expected), atol=1e-5)
+
+
+def test_a_dense_that_does_more_is_named_and_one_of_another_width_is_refused(tmp_path: Path) -> None:
+    sentence_encoder(tmp_path)
+    said = json.loads((tmp_path / "2_Dense" / "config.json").read_text())
+    for other in ({"use_residual": True}, {"activation_function": "a.b.Mish"}, {"module_input_name": "token"}):
+        (tmp_path / "2_Dense" / "config.json").write_text(json.dumps(said | other))
+        pooled = load_folder(tmp_path).pooled
+        assert pooled.more == ("Dense", "Normalize") and not pooled.computed
+    (tmp_path / "2_Dense" / "config.json").write_text(json.dumps(said))
+    save_file({"linear.weight": torch.randn(10, 23)}, tmp_path / "2_Dense" / "model.safetensors")
+    with pytest.raises(CheckpointError) as raised:
+        load_folder(tmp_path)
+    assert raised.value.reason == "tensor_shape"
+
+
 def test_the_part_that_answers_is_one_of_the_text_and_begins_before_it_ends() -> None:
     tokens = ["[CLS]", "who", "sat", "[SEP]", "the", "cat", "sat", "[SEP]"]
     bounds = np.zeros((2, 8))

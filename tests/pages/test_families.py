@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from model import load
+from model.sentence import moved_by_heads
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
-from tests.model.test_checkpoint_answers import network_in, odd_settings
+from tests.model.test_checkpoint_answers import network_in, odd_settings, sentence_encoder
 from tests.pages.opening import charts, figure, open_page, steps
 from tests.pages.test_checkpoints import maps, offer, said_on
 
@@ -88,6 +89,23 @@ def test_the_laboratory_takes_places_and_distances_away(monkeypatch: pytest.Monk
     assert all(catalogue("en")["what_if.positions_and_distances"][:40] in one for one in said)
     app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="inside")
     assert "temperature 3" in str([figure(app, i) for i in range(len(charts(app)))])
+
+
+def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence_encoder(tmp_path)
+    (name,) = offer(monkeypatch, tmp_path)
+    one, two = "the cat sat on a mat", "the dog slept"
+    app = open_page("answer", model=name, depth="numbers", s=one, other=two)
+    pipeline = load(str(tmp_path))
+    u, v = (pipeline.pooled.steps(pipeline(sentence).Z)[-1][1] for sentence in (one, two))
+    assert any(shown.shape == (1, 10) and np.allclose(shown[0], u, atol=1e-6) for shown in maps(app))
+    said = said_on(app)
+    assert f"**{u @ v:.4f}**" in said and "24 → 10" in said
+    changed = open_page("what_if", model=name, depth="numbers", s=one, stage="makers")
+    moved = 1 - moved_by_heads(pipeline, pipeline(one), "makers")
+    assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in maps(changed))
 
 
 def test_our_own_layers_have_weights_of_their_own() -> None:

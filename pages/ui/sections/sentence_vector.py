@@ -7,16 +7,23 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
+from model.analysis import largest_terms
+from model.by_hand import terms_table
 from model.edits import head_off
-from model.sentence import POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
+from model.sentence import MAKERS, POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
+from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.changes_bar import other_input, toggled
 from pages.ui.frame.pickers import either
 from pages.ui.sections.patience import waits
+from pages.ui.sections.working import MOST, terms
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
+
+#: What stands behind a Linear, as a sentence names it.
+FUNCTIONS = {"tanh": "tanh", "relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 
 
 def of_input(view: View, name: str) -> str:
@@ -50,18 +57,64 @@ def instead_of_an_answer(view: View) -> None:
     )
     title = plain(of_input(view, "title"))
     view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
+    if MAKERS in ways_of(view):
+        makers_vector(view)
     other_input(view.choice, view.name)
     if view.other_input is None:
         st.caption(t(of_input(view, "ask")))
         return
-    for pooling, name in zip(POOLINGS, names, strict=True):
-        found = cosine(sentence_vector(view.trace.Z, pooling), sentence_vector(view.other_input.Z, pooling))
+    for pooling, name in ways_of(view).items():
+        u, v = (sentence_vector(run.Z, pooling, view.pipeline.pooled) for run in (view.trace, view.other_input))
+        found = cosine(u, v)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
             if not view.story:
                 st.latex(worked_out(found), width="content")
-    known = view.pipeline.pooled and view.pipeline.pooled.pooling in POOLINGS
+    pooled = view.pipeline.pooled
+    known = pooled and (pooled.pooling in POOLINGS or pooled.computed)
     st.caption(t("sentence_vector.means_known" if known else "sentence_vector.means"))
+
+
+def ways_of(view: View) -> dict[str, str]:
+    """The ways in which all rows of Z become one vector, with what they are called: the makers' own is among them where
+    it is another than a mean or a row, and known.
+    """
+    ways, pooled = {pooling: plain(f"sentence_vector.{pooling}") for pooling in POOLINGS}, view.pipeline.pooled
+    if pooled and pooled.computed and (pooled.dense or pooled.pooling not in POOLINGS):
+        ways[MAKERS] = plain("sentence_vector.makers")
+    return ways
+
+
+def makers_vector(view: View) -> None:
+    """The vector as its makers make it, step by step, and the arithmetic of the largest number of its last Linear."""
+    pooled = view.pipeline.pooled
+    assert pooled is not None  # or there would be no such way
+    drawn = view.measure(lambda run: sentence_vector(run.Z, MAKERS, pooled)[None])
+    steps, words, dense = pooled.steps(view.trace.Z), [], iter(pooled.dense)
+    for (name, vector), before in zip(steps, [None, *(vector for _, vector in steps)], strict=False):
+        said: dict[str, object] = {}
+        if name == "Dense" and before is not None:
+            said = {"wide": len(before), "out": len(vector)}
+            bend = next(dense).activation
+            name, said = (f"{name}_bent", said | {"activation": FUNCTIONS[bend]}) if bend else (name, said)
+        words.append(plain(f"sentence_vector.step_{name}", **said))
+    length = f"{float(np.linalg.norm(steps[-1][1])):.4f}"
+    said_of = t("sentence_vector.read_makers", steps=" → ".join(words), width=drawn.values.shape[1], length=length)
+    axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))
+    figure = heatmap(drawn.values, *axes, square=False, height=150)
+    title = plain("sentence_vector.title_makers")
+    view.picture("makers", figure, said_of, values=drawn.values, title=title, shows=drawn.on(*axes))
+    if view.story or not pooled.dense:
+        return
+    last = max(place for place, (name, _) in enumerate(steps) if name == "Dense")
+    v, linear = steps[last - 1][1].astype(np.float64), pooled.dense[-1]
+    found = v @ linear.W.astype(np.float64) + (0 if linear.b is None else linear.b)
+    component = int(np.abs(found).argmax())
+    bias = 0.0 if linear.b is None else float(linear.b[component])
+    products = largest_terms(v, linear.W[:, component], bias, most=MOST)
+    lines = terms(view, terms_table(products, "d_model", "v", "w", None if linear.b is None else products.bias))
+    st.markdown(t("sentence_vector.hand_makers", component=component + 1, value=f"{products.total:.5f}"))
+    arithmetic(lines, key="makers_by_hand")
 
 
 def makers_way(view: View) -> list[str]:
@@ -71,6 +124,8 @@ def makers_way(view: View) -> list[str]:
     known = pooled.pooling in POOLINGS
     name = plain(f"sentence_vector.{pooled.pooling}") if known else pooled.pooling
     said = [t("sentence_vector.uses" if known else "sentence_vector.uses_other", name=name)]
+    if MAKERS in ways_of(view):
+        return []  # they are drawn
     if "Dense" in pooled.more:
         said.append(t("sentence_vector.dense"))
     if "Normalize" in pooled.more:
@@ -83,9 +138,9 @@ def head_laboratory(view: View) -> None:
     no_head(view)
     if not view.choice.checkpoint:
         return
-    words = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
+    ways = ways_of(view)
     label = plain("sentence_vector.axis")
-    pooling = either("stage", label, POOLINGS, words, view.choice.stage, label_visibility="collapsed")
+    pooling = either("stage", label, list(ways), [*ways.values()], view.choice.stage, label_visibility="collapsed")
     runs = view.trace.graph.layers() * view.trace.config.heads
     wanted = _moved.cache_key(view, pooling)
     if wanted not in _moved.cache and waits(view.trace.config, len(view.trace.tokens), runs, wanted):
@@ -103,7 +158,8 @@ def head_laboratory(view: View) -> None:
     said = t(of_input(view, "read_heads"), where=where, value=f"{moved.max():.4f}")
     view.picture("moved", figure, said, values=moved, on_pick=change, title=plain(of_input(view, "heads")), still=True)
     if view.trace.edits:
-        now = cosine(sentence_vector(view.original.Z, pooling), sentence_vector(view.trace.Z, pooling))
+        u, v = (sentence_vector(run.Z, pooling, view.pipeline.pooled) for run in (view.original, view.trace))
+        now = cosine(u, v)
         st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))
         if not view.story:
             st.latex(worked_out(now))
