@@ -25,7 +25,7 @@ from pages.ui.frame.navigation import BACK, go_to, open_with, page_link
 from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
-from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener
+from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener, which_keys
 from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking, called, why
 from pages.ui.lessons.case import Case, Guess
@@ -349,6 +349,7 @@ class Page(View):
             with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
+        which_keys(self.name, self._keys)
         listen(self._keys)
 
     def _let_go(self) -> None:

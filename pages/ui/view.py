@@ -138,7 +138,7 @@ class View(Runs):
     @property
     def heeds(self) -> tuple[str, ...]:
         """Which of "layer" and "head" change what the page shows now."""
-        return ROWS[self.name].heeds(self.choice.depth)
+        return ROWS[self.name].heeds(self.choice, answers="logits" in self.trace)
 
     def is_about(self, of: tuple[int, int] | None = None) -> str:
         """Of which layer and head the page is: those that the reader chose, as far as they matter here, or others.
@@ -148,9 +148,10 @@ class View(Runs):
         if of is None:
             of = self.layer if "layer" in self.heeds else -1, self.head if "head" in self.heeds else -1
         layer, head = of
-        if layer < 0:
-            return ""
-        return self.where(of) if head >= 0 else plain("change.layer", number=layer + 1)
+        if layer >= 0 and head >= 0:
+            return self.where(of)
+        named = ("layer", layer), ("head", head)
+        return next((plain(f"change.{name}", number=place + 1) for name, place in named if place >= 0), "")
 
     def head_line(self, of: tuple[int, int] | None = None) -> None:
         """Say above a presentation what the page is about."""

@@ -370,9 +370,10 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
     monkeypatch.setattr(model_pipeline, "record", lambda *a, **k: runs.append(1) or original(*a, **k))
     side, last = ("decoder.", 3) if name == "translation" else ("", 5)
     for layer, head in [(2, 1), (last, 8), (1, 2)]:
-        app.sidebar.slider(key=f"{side}layer").set_value(layer)
-        app.sidebar.slider(key=f"{side}head").set_value(head).run()
-        assert_fine(app)
+        for box in app.sidebar.slider:  # the page may have but one of them, or none
+            if box.key in (f"{side}layer", f"{side}head"):
+                box.set_value(layer if box.key.endswith("layer") else head)
+        assert_fine(app.run())
     assert not runs
     app.sidebar.text_input(key="s").set_value(f"a sentence that nobody typed on {name} before .").run()
     assert runs
@@ -485,22 +486,63 @@ def test_bars_and_boxes_answer_with_what_is_under_the_mouse_and_can_be_saved_as_
         assert chart["file"].startswith("glass-encoder-")
 
 
-@pytest.mark.parametrize("about", [{"s": "the cat sat on the [MASK] ."}, {"input": "digit"}], ids=["sentence", "digit"])
-@pytest.mark.parametrize("row", [row for row in PAGES if row.name not in ("lesson", "class")], ids=lambda row: row.name)
-def test_a_story_lets_choose_the_layer_and_the_head_if_they_change_it(row: PageRow, about: dict[str, str]) -> None:
-    def shown(**link: str) -> tuple[AppTest, object]:
-        app = open_page(row.name, depth="story", **about, **link)
-        return app, (texts(app), [(chart["key"], chart["alt"], chart["figure"]) for chart in charts(app)])
+ABOUT = {"sentence": {"s": "the cat sat on the [MASK] ."}, "digit": {"input": "digit"}}
+ABOUT["unanswered"] = {"s": "the cat sat on the mat .", "model": "paper"}
 
-    app, before = shown(layer="2", head="1")
-    there = {slider.key for slider in app.sidebar.slider} & {"layer", "head"}
-    assert there == set(row.told_of)
-    assert (row.told_of == ()) == (before == shown(layer="3", head="2")[1])
-    if row.told_of:
-        assert ("layer" in there, "head" in there) == (
-            before != shown(layer="3", head="1")[1],
-            before != shown(layer="2", head="2")[1],
-        )
+
+def _shown(app: AppTest) -> list[object]:
+    """All that stands on the page but its ways to others, the map, and what listens."""
+    components = {part.proto.id: part for part in app.get("bidi_component")}
+    shown: list[object] = []
+    for part in _within(app.main):
+        proto = getattr(part, "proto", None)
+        if part.type in ("page_link", "button", "download_button"):
+            shown.append(proto.label)
+        elif _component(part) == "chart":
+            chart = json.loads(components[proto.id].bytes)
+            shown.append((chart["figure"], chart["alt"]))
+        elif _component(part) == "arithmetic":
+            shown.append(components[proto.id].bytes)
+        elif not _component(part) and proto is not None:  # a widget is told its value only when that changes
+            shown.append(re.sub(r"\s*\b(id|styler_uuid|set_value|raw_values|value): .*", "", str(proto)))
+    return shown
+
+
+def _at(app: AppTest, layer: int, head: int) -> list[object]:
+    """What the page shows of another layer and head."""
+    app.session_state["layer"], app.session_state["head"] = layer, head
+    assert_fine(app.run())
+    return _shown(app)
+
+
+def _boxes_that_count(app: AppTest) -> None:
+    """There is a box for the layer where another changes what is shown, and only there; so for the head."""
+    app.run()  # what is new on the page is told its value once
+    before = _at(app, 2, 1)
+    there = {(slider.key or "").removeprefix("decoder.") for slider in app.sidebar.slider} & {"layer", "head"}
+    changes = {name for name, place in (("layer", (3, 1)), ("head", (2, 2))) if _at(app, *place) != before}
+    assert there == changes
+    (keys,) = [json.loads(part.proto.json)[0] for part in _within(app._tree) if _component(part) == "page_keys"]
+    assert ("ArrowUp" in keys) == ("layer" in changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [(name, about) for about in ("sentence", "digit") for name in NAMES if name not in ("lesson", "class")]
+    + [(name, "unanswered") for name in ("home", "heads", "answer", "what_if")],
+)
+def test_the_layer_and_the_head_can_be_chosen_just_where_they_change_what_is_shown(name: str, about: str) -> None:
+    app = open_page(name, depth="story", **ABOUT[about])
+    for depth in ("story", "code", "formula", "numbers"):
+        app.session_state["depth"] = depth
+        _boxes_that_count(app)
+    buttons, (first, *_) = f"{name}.panel", [one.value for one in app.pills if one.key == f"{name}.panel"] or [None]
+    for key in catalogue("en") if first else ():
+        part = key.removeprefix(f"{buttons}_")
+        if part not in (key, first):
+            app.session_state["at"] = app.session_state["at"] | {"panel": part}
+            if app.run().pills(key=buttons).value == part:  # of another input it is none
+                _boxes_that_count(app)
 
 
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)

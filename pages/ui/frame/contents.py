@@ -1,10 +1,29 @@
 """The table of pages: what there is, in which order, and where it is found."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from model import Trace
+from pages.ui.state.choice import PICTURE, Choice
 
-LAYER_AND_HEAD = "layer", "head"
+LAYER, HEAD, LAYER_AND_HEAD = ("layer",), ("head",), ("layer", "head")
+#: Input kind -> what is shown of it. What is drawn for one token alone has no parts of its own.
+OF = {"sentence": "words", "digit": "drawing", PICTURE: "drawing"}
+
+
+class Part(NamedTuple):
+    """A part of a page that other places change than the rest of it: its name, and which of "layer" and "head" do.
+
+    of: "words" or "drawing", where that holds only of those; "unanswered", where the network gives no answer.
+    """
+
+    name: str
+    told_of: tuple[str, ...]
+    of: str = "any"
+
+    def stands(self, choice: Choice, answers: bool) -> bool:
+        """Whether it is what the reader looks at."""
+        return self.name == choice.panel and self.of in ("any", OF.get(choice.input), "" if answers else "unanswered")
 
 
 @dataclass(frozen=True)
@@ -13,7 +32,8 @@ class PageRow:
 
     name: of its file pages/NAME.py, which holds the class of the same name (what_if.py: WhatIf); also its address and
     the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it,
-    "apart" stands beside it. told_of: which of "layer" and "head" change its story.
+    "apart" stands beside it. told_of: which of "layer" and "head" change its story; shown_of: and which what is shown
+    beyond that, but for some parts; unanswered: which change it, at any depth, where the network gives no answer.
     """
 
     name: str
@@ -24,10 +44,22 @@ class PageRow:
     attention: bool = False  # where heads look is shown there
     alone: bool = True  # the way on leads there: it is for one reader
     told_of: tuple[str, ...] = ()
+    shown_of: tuple[str, ...] = ()
+    but: tuple[Part, ...] = ()
+    unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
 
-    def heeds(self, depth: str) -> tuple[str, ...]:
-        """Which of "layer" and "head" there are to choose at this depth: in the story, those that change it."""
-        return self.told_of if depth == "story" else LAYER_AND_HEAD
+    def heeds(self, choice: Choice, *, answers: bool) -> tuple[str, ...]:
+        """Which of "layer" and "head" there are to choose: those that change what is shown.
+
+        answers: whether the network does.
+        """
+        if self.words_only and choice.input != "sentence":
+            return ()
+        if self.unanswered is not None and not answers:
+            return self.unanswered
+        if choice.depth == "story":
+            return self.told_of
+        return next((part.told_of for part in self.but if part.stands(choice, answers)), self.shown_of)
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -40,10 +72,22 @@ class PageRow:
 
 
 PAGES: tuple[PageRow, ...] = (
-    PageRow("home", ":material/home:", attention=True),
-    PageRow("tokens", ":material/abc:", shape_of="embedding.sum"),
     PageRow(
-        "queries_keys_values", ":material/key:", "layer", shape_of="layers.{l}.attention.Q", told_of=LAYER_AND_HEAD
+        "home",
+        ":material/home:",
+        attention=True,
+        shown_of=LAYER_AND_HEAD,
+        but=(Part("shapes", ()), Part("start", ())),
+        unanswered=LAYER_AND_HEAD,
+    ),
+    PageRow("tokens", ":material/abc:", shape_of="embedding.sum", but=(Part("order", LAYER, "words"),)),
+    PageRow(
+        "queries_keys_values",
+        ":material/key:",
+        "layer",
+        shape_of="layers.{l}.attention.Q",
+        told_of=LAYER_AND_HEAD,
+        shown_of=LAYER_AND_HEAD,
     ),
     PageRow(
         "attention",
@@ -52,6 +96,8 @@ PAGES: tuple[PageRow, ...] = (
         shape_of="layers.{l}.attention.weights",
         attention=True,
         told_of=LAYER_AND_HEAD,
+        shown_of=LAYER_AND_HEAD,
+        but=(Part("layers", (), "drawing"),),
     ),
     PageRow(
         "heads",
@@ -60,17 +106,53 @@ PAGES: tuple[PageRow, ...] = (
         shape_of="layers.{l}.attention.concat",
         attention=True,
         told_of=LAYER_AND_HEAD,
+        shown_of=LAYER_AND_HEAD,
+        but=(
+            Part("role", (), "drawing"),  # nothing was measured of those
+            Part("role", (), "unanswered"),
+            Part("average", LAYER),
+            Part("figures", LAYER),
+        ),
     ),
-    PageRow("add_and_norm", ":material/add:", "layer", shape_of="layers.{l}.attention.output", told_of=("layer",)),
-    PageRow("feed_forward", ":material/bolt:", "layer", shape_of="layers.{l}.ffn.hidden", told_of=("layer",)),
-    PageRow("layers", ":material/layers:", shape_of="layers.{l}.ffn.output", attention=True),
+    PageRow(
+        "add_and_norm",
+        ":material/add:",
+        "layer",
+        shape_of="layers.{l}.attention.output",
+        told_of=LAYER,
+        shown_of=LAYER,
+        but=(Part("without", ()), Part("why", ())),
+    ),
+    PageRow(
+        "feed_forward",
+        ":material/bolt:",
+        "layer",
+        shape_of="layers.{l}.ffn.hidden",
+        told_of=LAYER,
+        shown_of=LAYER,
+    ),
+    PageRow(
+        "layers",
+        ":material/layers:",
+        shape_of="layers.{l}.ffn.output",
+        attention=True,
+        but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+    ),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
-    PageRow("translation", ":material/translate:", "apart", words_only=True, attention=True),
+    PageRow(
+        "translation",
+        ":material/translate:",
+        "apart",
+        words_only=True,
+        attention=True,
+        shown_of=LAYER_AND_HEAD,
+        but=(Part("search", ()),),
+    ),
     PageRow("what_if", ":material/science:", "apart"),
-    PageRow("flat", ":material/horizontal_rule:", "apart", attention=True),
-    PageRow("shapes_and_cost", ":material/straighten:", "apart"),
-    PageRow("lesson", ":material/school:", "apart", told_of=LAYER_AND_HEAD),
-    PageRow("class", ":material/groups:", "apart", alone=False, told_of=LAYER_AND_HEAD),
+    PageRow("flat", ":material/horizontal_rule:", "apart", attention=True, but=(Part("hand", HEAD),)),
+    PageRow("shapes_and_cost", ":material/straighten:", "apart", but=(Part("properties", LAYER_AND_HEAD),)),
+    PageRow("lesson", ":material/school:", "apart", told_of=LAYER_AND_HEAD, shown_of=LAYER_AND_HEAD),
+    PageRow("class", ":material/groups:", "apart", alone=False, told_of=LAYER_AND_HEAD, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.
 ROWS: dict[str, PageRow] = {row.name: row for row in PAGES}

@@ -117,7 +117,7 @@ def frame(beside: Callable[[str], None]) -> None:
         with st.sidebar:
             st.session_state[BESIDE] = st.container()
             choice = st.session_state["choice"] = sidebar()
-            aids(page.url_path or "home", choice)
+            aids(choice)
             _tend(choice)
         st.session_state[FRAMED] = link.framed()
         page.run()

@@ -1,10 +1,12 @@
 """The controls that all pages share. Their keys are the names that a link has for their values: s, layer, head, …"""
 
+from collections.abc import Container
 from typing import Any
 
 import streamlit as st
 
 from model.config import DECODER
+from model.graph import graph
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.contents import LAYER_AND_HEAD, ROWS
@@ -107,8 +109,9 @@ def places(page: str) -> None:
 
     page: its name.
     """
-    config = pipelines.config(st.session_state["choice"].pipeline)
-    heeded = ROWS[page].heeds(st.session_state["depth"])
+    choice = link.chosen()
+    config = pipelines.config(choice.pipeline)
+    heeded = ROWS[page].heeds(choice, answers="logits" in graph(config))
     with st.session_state[PLACES]:
         st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
         for name in LAYER_AND_HEAD:
@@ -120,13 +123,18 @@ def places(page: str) -> None:
                 _number(name, most)
 
 
-def aids(page: str, choice: Choice) -> None:
-    """What helps on every page: another input to compare this one with, which keys there are, and the glossary."""
+def which_keys(page: str, listened: Container[str]) -> None:
+    """Say below layer and head which arrows do something: a page draws it, once it knows to what it listens."""
+    moved = {"ArrowLeft": "step" if _writes(page) else "head", "ArrowUp": "layer", "Shift+ArrowUp": "cell"}
+    said = [plain(f"frame.keys_{name}") for key, name in moved.items() if key in listened]
+    if said:
+        with st.session_state[PLACES], st.container(key="which_keys"):  # hidden where only fingers are (style.css)
+            st.caption(t("frame.keys", keys=plain("common.semicolon").join(said)))
+
+
+def aids(choice: Choice) -> None:
+    """What helps on every page: another input to compare this one with, the glossary, and a link to share."""
     compare_box(choice)
-    if heeded := ROWS[page].heeds(choice.depth) if page in ROWS else ():  # an address may lead to none
-        with st.container(key="which_keys"):  # where nothing but fingers is, style.css hides it
-            keys = "keys" if heeded == LAYER_AND_HEAD else "keys_layer"
-            st.caption(t("translation.keys" if _writes(page) else f"frame.{keys}"))
     opener("glossary", ":material/dictionary:")
     opener("share", SHARE_ICON)
 

@@ -41,7 +41,9 @@ def another_input(lab: Experiment) -> None:
     here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
     if by_place:
         rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]
-        key, layer = key_of(lab, what, view.choice.layer), view.choice.layer + 1
+        numbers = [str(place + 1) for place in range(view.config.layers)]
+        either("layer", plain("sidebar.layer"), range(view.config.layers), numbers, view.layer)
+        key, layer = key_of(lab, what, view.layer), view.layer + 1
         told, told_there = placed(here), placed(there)
         effect_map(
             lab,

@@ -103,7 +103,8 @@ class Writing(Page):
         layers = self.trace.graph.layers("decoder.")
         for arrow, (down, across) in ARROWS.items():
             to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
-            self.on_key(arrow, partial(go_on, *to))
+            if not down or "layer" in self.heeds:
+                self.on_key(arrow, partial(go_on, *to))
 
     @property
     def begun(self) -> int:
