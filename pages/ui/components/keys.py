@@ -2,7 +2,8 @@
 
 Fingers are faster than pages. Of several values that are sent during one run only the last arrives: so each press has a
 number, and is sent with every later one until a run has said that it is done. And with each press the browser sends
-where its sliders stand, which may be from before the last one: so where that led to is kept until the browser knows.
+where its sliders and buttons stand, which may be from before the last one: so the way that each place has gone is kept
+until the browser knows, and one that is found back on its way is put where that led to.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +15,8 @@ from pages.ui.server.assets import script
 from pages.ui.state.link import chosen, select
 
 _keys = st.components.v2.component("page_keys", js=script("keys"))
-DONE, LED_TO = "keys.done", "keys.led_to"  # in the session: the number of the last press, and where it led to
+DONE, WAYS = "keys.done", "keys.ways"  # in the session: the number of the last press, and where each place was since
+PLACES = ("layer", "head", "token", "key", "component", "part", "neuron", "step")  # that a press moves
 
 
 def listen(actions: Mapping[str, Callable[[], None]]) -> None:
@@ -23,13 +25,16 @@ def listen(actions: Mapping[str, Callable[[], None]]) -> None:
     def pressed() -> None:
         if not (sent := told("keys", "pressed")):
             return
-        if sent["seen"] < done():
-            select(**st.session_state[LED_TO])
+        ways = st.session_state.get(WAYS, {}) if sent["seen"] < done() else {}
+        here = chosen()
+        select(**{name: way[-1] for name, way in ways.items() if getattr(here, name) in way})
         for number, key in sent["waiting"]:
             if number > done() and (action := actions.get(key)):
+                before = chosen()
                 action()
-        st.session_state[DONE] = sent["waiting"][-1][0]
-        st.session_state[LED_TO] = {name: getattr(chosen(), name) for name in ("layer", "head")}
+                moved = [name for name in PLACES if getattr(before, name) != getattr(chosen(), name)]
+                ways |= {name: [*ways.get(name, [getattr(before, name)]), getattr(chosen(), name)] for name in moved}
+        st.session_state[DONE], st.session_state[WAYS] = sent["waiting"][-1][0], ways
 
     def done() -> int:
         return st.session_state.get(DONE, 0)
