@@ -311,7 +311,7 @@ class Page(View):
             self._turn_by_key()
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
-        if self.chips:
+        if self.chips and not (self.hides_words and self.says_words):  # there the words stand already, to be hidden
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key="chips_row"):
                 self._chips()
                 self._hidden_or_seen()

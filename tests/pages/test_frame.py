@@ -16,7 +16,7 @@ from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
 from pages.ui.components.diagram import passed
-from pages.ui.frame.contents import PAGES, PageRow
+from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.sidebar import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.server import assets
@@ -542,8 +542,10 @@ def test_the_layer_and_the_head_can_be_chosen_just_where_they_change_what_is_sho
         part = key.removeprefix(f"{buttons}_")
         if part not in (key, first):
             app.session_state["at"] = app.session_state["at"] | {"panel": part}
-            if app.run().pills(key=buttons).value == part:  # of another input it is none
-                _boxes_that_count(app)
+            for depth in ("numbers", "code") if ROWS[name].coded_of else ("numbers",):
+                app.session_state["depth"] = depth
+                if app.run().pills(key=buttons).value == part:  # of another input it is none
+                    _boxes_that_count(app)
 
 
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)

@@ -430,3 +430,27 @@ def test_who_takes_the_root_away_is_led_to_what_dividing_does() -> None:
     app.button(key="what_if.way").click().run()
     assert_fine(app)
     assert [chart["key"] for chart in charts(app)] == ["attention.why"]
+
+
+@pytest.mark.parametrize(
+    ("link", "boxes"),
+    [
+        ({"depth": "story"}, 0),
+        ({"panel": "heads"}, 0),
+        ({"panel": "tokens", "stage": "remove"}, 0),
+        ({"panel": "tokens", "stage": "swap"}, 1),
+        ({"panel": "inside", "stage": "pair"}, 1),
+        ({"panel": "tokens", "stage": "swap", "input": "digit"}, 0),  # there they stand under the map
+    ],
+)
+def test_the_words_stand_once_on_the_page_and_one_is_selected_where_that_changes_something(
+    link: dict[str, str], boxes: int
+) -> None:
+    app = open_page("what_if", **{"s": SENTENCE, "depth": "numbers", **link})
+    rows = [*app.main.get("button_group"), *app.main.selectbox]  # of many patches one is chosen from a list
+    assert sum(row.key in ("chips", "words") for row in rows) == 1
+    assert sum(box.key == "pick.token" for box in app.main.selectbox) == boxes
+    if boxes:
+        said = texts(app)
+        app.selectbox(key="pick.token").select_index(3).run()
+        assert app.session_state["choice"].token == 3 and texts(app) != said

@@ -33,7 +33,8 @@ class PageRow:
     name: of its file pages/NAME.py, which holds the class of the same name (what_if.py: WhatIf); also its address and
     the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it,
     "apart" stands beside it. told_of: which of "layer" and "head" change its story; shown_of: and which what is shown
-    beyond that, but for some parts; unanswered: which change it, at any depth, where the network gives no answer.
+    beyond that, but for some parts; coded_of: and which the code at its end, which is run on this input; unanswered:
+    which change it, at any depth, where the network gives no answer.
     """
 
     name: str
@@ -46,6 +47,7 @@ class PageRow:
     told_of: tuple[str, ...] = ()
     shown_of: tuple[str, ...] = ()
     but: tuple[Part, ...] = ()
+    coded_of: tuple[str, ...] = ()
     unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
 
     def heeds(self, choice: Choice, *, answers: bool) -> tuple[str, ...]:
@@ -59,7 +61,10 @@ class PageRow:
             return self.unanswered
         if choice.depth == "story":
             return self.told_of
-        return next((part.told_of for part in self.but if part.stands(choice, answers)), self.shown_of)
+        shown = next((part.told_of for part in self.but if part.stands(choice, answers)), self.shown_of)
+        return tuple(
+            name for name in LAYER_AND_HEAD if name in shown or (name in self.coded_of and choice.depth == "code")
+        )
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -78,6 +83,7 @@ PAGES: tuple[PageRow, ...] = (
         attention=True,
         shown_of=LAYER_AND_HEAD,
         but=(Part("shapes", ()), Part("start", ())),
+        coded_of=LAYER,
         unanswered=LAYER_AND_HEAD,
     ),
     PageRow("tokens", ":material/abc:", shape_of="embedding.sum", but=(Part("order", LAYER, "words"),)),
@@ -98,6 +104,7 @@ PAGES: tuple[PageRow, ...] = (
         told_of=LAYER_AND_HEAD,
         shown_of=LAYER_AND_HEAD,
         but=(Part("layers", (), "drawing"),),
+        coded_of=LAYER,
     ),
     PageRow(
         "heads",
@@ -113,6 +120,7 @@ PAGES: tuple[PageRow, ...] = (
             Part("average", LAYER),
             Part("figures", LAYER),
         ),
+        coded_of=LAYER,
     ),
     PageRow(
         "add_and_norm",
@@ -122,6 +130,7 @@ PAGES: tuple[PageRow, ...] = (
         told_of=LAYER,
         shown_of=LAYER,
         but=(Part("without", ()), Part("why", ())),
+        coded_of=LAYER,
     ),
     PageRow(
         "feed_forward",
@@ -137,6 +146,7 @@ PAGES: tuple[PageRow, ...] = (
         shape_of="layers.{l}.ffn.output",
         attention=True,
         but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+        coded_of=LAYER,
     ),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
     PageRow(

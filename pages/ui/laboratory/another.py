@@ -8,7 +8,7 @@ from model.comparison import align
 from pages.ui.figures import Axis
 from pages.ui.frame.changes_bar import other_input
 from pages.ui.frame.pickers import bound, either
-from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
+from pages.ui.laboratory.experiment import Experiment, effect_map, text, which_token, word
 from pages.ui.runs import pipelines
 from pages.ui.state.link import select
 from pages.ui.text import plain
@@ -40,7 +40,10 @@ def another_input(lab: Experiment) -> None:
     # Its run as it is: what the page shows of it may have words hidden.
     here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
     if by_place:
-        rows = list(range(len(here))) if len(here) * len(there) <= MOST_CELLS else [view.token]
+        rows = list(range(len(here)))
+        if len(here) * len(there) > MOST_CELLS:
+            which_token(view)
+            rows = [view.token]
         numbers = [str(place + 1) for place in range(view.config.layers)]
         either("layer", plain("sidebar.layer"), range(view.config.layers), numbers, view.layer)
         key, layer = key_of(lab, what, view.layer), view.layer + 1

@@ -22,6 +22,7 @@ from pages.ui.laboratory.experiment import (
     say_unlikely,
     text,
     titled,
+    which_token,
     word,
 )
 from pages.ui.state.link import select
@@ -152,6 +153,7 @@ def inside_attention(lab: Experiment) -> None:
     way = way_of(view, ("ways", "pair"))
     layers, keys = layer_axis(lab, together=True)
     if way == "pair":
+        which_token(view)
         tokens, token, told = view.trace.tokens, view.token, placed(view.trace.tokens)
         pair = [word("do_hide", token=told[token], other=other) for other in told]
         effect_map(
@@ -242,6 +244,8 @@ def tokens(lab: Experiment) -> None:
     way, value = held(view, HELD if single else ("remove", "swap", *HELD))
     everywhere = range(len(names))
     if way in ("remove", "swap"):
+        if way == "swap":
+            which_token(view)
         counted = " " + text("read_still_counted") if way == "remove" and view.trace.config.pooling == "mean" else ""
         st.caption(text(f"about_{way}", token=told[view.token]) + counted)
         change = removed if way == "remove" else swapped

@@ -14,11 +14,12 @@ from model import Edit, EditError, Pipeline, Trace
 from model.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.frame.changes_bar import toggled
+from pages.ui.frame.pickers import pick
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import select
-from pages.ui.text import texts_of
+from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import decimal, signed
 from pages.ui.view import View
 
@@ -255,3 +256,9 @@ def is_that_much(
         on_pick=change,
         still=True,
     )
+
+
+def which_token(view: View) -> None:
+    """A box for the selected token, where the page has no row of them."""
+    if view.says_words:
+        pick("token", plain("common.selected_token"), view.trace.tokens, view.token)
