@@ -438,12 +438,12 @@ def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
     app = open_page("attention", s=ENGLISH, depth="numbers", layer="6", head="2")
     turn_to(app, "translation").run()
     assert app.slider(key="decoder.layer").value == 3
-    turn_to(app, "layers").run()
+    turn_to(app, "feed_forward").run()
     assert app.slider(key="layer").value == 6
     turn_to(app, "translation").run()
     app.slider(key="decoder.layer").set_value(2).run()
     assert app.session_state["choice"].layer == 1
-    turn_to(app, "layers").run()
+    turn_to(app, "feed_forward").run()
     assert app.slider(key="layer").value == 2
 
 
