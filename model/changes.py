@@ -16,7 +16,6 @@ from model.edits import (
     HIDDEN,
     MOST_EDITS,
     NOTHING,
-    OPERATIONS,
     PART_FIELDS,
     Apply,
     Edit,
@@ -26,6 +25,7 @@ from model.edits import (
     Surroundings,
     is_written_before,
     quantities_at,
+    row_of,
     side_looked_at,
 )
 from model.graph import Graph, Quantity
@@ -59,7 +59,7 @@ def bind(edits: Iterable[Edit], run: Surroundings) -> list[Change]:
     for edit in edits:
         with _about(edit):
             changes += _bind(edit, run)
-    return sorted(changes, key=lambda change: OPERATIONS[change.edit.operation].hides)
+    return sorted(changes, key=lambda change: row_of(change.edit.operation).hides)
 
 
 @contextmanager
@@ -89,13 +89,12 @@ def _hide_everywhere(edit: Edit, run: Surroundings) -> list[Change]:
 
 def check(edit: Edit, graph: Graph) -> None:
     """Raises EditError for whatever can be seen to be wrong without running anything."""
-    if edit.operation not in OPERATIONS:
-        raise EditError("operation", operation=edit.operation)
-    row, found = OPERATIONS[edit.operation], quantities_at(graph, edit.key)
+    row, found = row_of(edit.operation), quantities_at(graph, edit.key)
     if not found:
         raise EditError("key", key=edit.key)
     about = {"key": edit.key, "operation": edit.operation}
-    if not all(row.fits(quantity, graph) for quantity in found):
+    elsewhere = row.given is not None  # where only what is recorded of a run can be found
+    if not all(row.fits(quantity, graph) and (quantity.traced or not elsewhere) for quantity in found):
         grows = edit.operation in ("patch", "swap", "shuffle") and not is_written_before(found[0], graph)
         raise EditError("grows" if grows else "place", **about)
     for name, default in _DEFAULTS.items():
@@ -120,7 +119,7 @@ def _in_range(value: float, row: Operation) -> bool:
 
 
 def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Change:
-    row, key, axes = OPERATIONS[edit.operation], quantity.key, quantity.axes
+    row, key, axes = row_of(edit.operation), quantity.key, quantity.axes
     given = row.given(edit, key, run) if row.given else NOTHING
     read = None if row.reads is None else quantity.reads[row.reads]
     special = run.special[side_looked_at(quantity)]
@@ -188,7 +187,7 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
     if change.key == graph.Z and (read := graph.config.tokens_read):
         return None if tokens & {None, *read} else "unread"
     prefix, _, name = change.key.rpartition(".")
-    if name not in BEFORE_WEIGHTS or OPERATIONS[edit.operation].hides:
+    if name not in BEFORE_WEIGHTS or row_of(edit.operation).hides:
         return None
     touched = [slice(None) if place is None else [place] for place in (edit.head, edit.token, edit.looked_at)]
     if edit.operation == "swap":

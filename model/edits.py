@@ -20,6 +20,7 @@ Apply = Callable[[Tensor, Mapping[str, Tensor]], Tensor]
 MOST_EDITS = 100  # of one run
 MOST = 1e4  # the largest number that an edit puts in, adds or multiplies by
 HIDDEN = -torch.inf
+IN_THE_HEAD = ("transform.", "pooler.", "of_bounds")  # what is recorded only where it is changed
 
 
 class EditError(ReasonedError):
@@ -31,7 +32,7 @@ class EditError(ReasonedError):
     In this run: "index" (no such token, head, …), "shape" (what is put in has another), "source" (the other input
     cannot be read), "grows" (the target is still being written), "nothing_left" (a query may look nowhere), "read" (the
     answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
-    "overflow" (a number grew too large), "result" (a function given to `record` hands on another shape).
+    "overflow" (a number grew too large), "result" (a function hands on another shape).
 
     `edits` are those of the run that it is about, where that can be told.
     """
@@ -44,11 +45,12 @@ class Edit:
     """One change to a run: frozen, hashable and plain, so that a run with edits can be cached and put in a URL.
 
     The key may be that of one quantity, or a row of the graph ("layers.{l}.attention.heads"): then all layers change.
-    Without head, token, … all of the quantity is changed; with them, that part. See OPERATIONS for what there is.
+    Without head, token, … all of the quantity is changed; with them, that part. See OPERATIONS for what there is; in a
+    notebook it may be a function of the whole quantity, as a trace has it but a tensor, that returns the new one.
     """
 
     key: str
-    operation: str
+    operation: str | Callable[[Tensor], Tensor]
     value: float = 0.0
     head: int | None = None
     token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
@@ -380,6 +382,23 @@ OPERATIONS: dict[str, Operation] = {
 }  # fmt: skip
 
 
+def row_of(operation: str | Callable[[Tensor], Tensor]) -> Operation:
+    """The row of an operation, or that which a function makes. Raises EditError where there is none of this name."""
+    if not callable(operation):
+        if operation not in OPERATIONS:
+            raise EditError("operation", operation=operation)
+        return OPERATIONS[operation]
+
+    def new(value: Tensor, here: Here) -> Tensor:
+        made = operation(value[0].clone())
+        if not isinstance(made, Tensor) or made.shape != value.shape[1:]:
+            after = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
+            raise EditError("result", key=here.quantity.key, before=tuple(value.shape[1:]), after=after)
+        return made[None]
+
+    return Operation(new, _anywhere, lawful=False)
+
+
 def operations_at(graph: Graph, key: str) -> tuple[str, ...]:
     """The operations that make sense at a key (or a row of the graph)."""
     found = quantities_at(graph, key)
@@ -387,6 +406,6 @@ def operations_at(graph: Graph, key: str) -> tuple[str, ...]:
 
 
 def quantities_at(graph: Graph, key: str) -> list[Quantity]:
-    """The recorded quantities that a key means: one, or with {l} that of every layer."""
+    """The quantities that a key means and a run can change: one, or with {l} that of every layer."""
     found = [graph[key]] if key in graph else [quantity for quantity in graph if quantity.row == key]
-    return [quantity for quantity in found if quantity.traced]
+    return [quantity for quantity in found if quantity.traced or quantity.key.startswith(IN_THE_HEAD)]

@@ -44,11 +44,12 @@ class Shown:
             return f"{self.title}\n{self.frame.round(2)}"
 
     def _repr_html_(self) -> str:
-        seen = self.frame.iloc[:MOST_SIDE, :MOST_SIDE]
+        seen = self.frame.iloc[: MOST_SIDE + 1, : MOST_SIDE + 1]  # one more, so that … stands for it
         most = float(np.nanmax(np.abs(seen.where(np.isfinite(seen))), initial=1e-9))
 
         def colour(number: float) -> str:
             strength = abs(number) / most if np.isfinite(number) else 0
             return f"background-color: rgba({ABOVE if number > 0 else BELOW}, {strength:.2f})"
 
-        return seen.style.map(colour).format(precision=2).set_caption(self.title).to_html()
+        styled = seen.style.map(colour).format(precision=2).set_caption(self.title)
+        return styled.to_html(max_rows=MOST_SIDE, max_columns=MOST_SIDE)

@@ -19,7 +19,7 @@ from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.files import WEIGHTS, WeightsError, intact
 from model.heads import network_for
-from model.hugging_face import load_folder
+from model.hugging_face import hub, load_folder
 from model.hugging_face.folder import Folder
 from model.pipeline import MOST_CHARACTERS, ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
@@ -82,13 +82,18 @@ def reader_for(config: EncoderConfig) -> Reader:
 def load(name: str) -> Pipeline:
     """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder.
 
-    It is loaded once; a folder again when its files have changed, and then the older one is let go.
+    "org/name" is a model on the hub, fetched where it has not been yet: see `model.hugging_face.hub`. A pipeline is
+    loaded once; a folder again when its files have changed, and then the older one is let go.
 
-    Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, and
-    ValueError for a name that means neither. Weights are safetensors: nothing is unpickled.
+    Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, HubError
+    for what cannot be fetched, and ValueError for a name that means none of them. Weights are safetensors: nothing is
+    unpickled.
     """
     if name in OURS:
         return trained(name)
+    if "/" in name and not os.path.isdir(name) and hub.NAME.fullmatch(name):
+        fetched = hub.found(name)
+        name = str(fetched if fetched.is_dir() else hub.fetch(name))
     if not os.path.isdir(name):
         raise ValueError(f"no folder and no pipeline is called {name[:100]!r}: there are {', '.join(OURS)}")
     with _one_folder_at_a_time:

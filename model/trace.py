@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from model import deadline
 from model.analysis import token_places
 from model.batches import part
-from model.edits import Apply, Edit, EditError
+from model.edits import Apply, Edit, EditError, quantities_at
 from model.embedding import patchify
 from model.frames import Shown, to_frame
 from model.graph import SIDES, Graph, Quantity, graph
@@ -71,7 +71,9 @@ def hooked(
 
     with _my_turn(), ExitStack() as stack, torch.inference_mode(not gradients):
         for key, function in hooks.items():
-            stack.callback(recorded(network)[key].register_forward_hook(mine(function)).remove)
+            module = recorded(network).get(key)
+            module = network.get_submodule(key) if module is None else module
+            stack.callback(module.register_forward_hook(mine(function)).remove)
         yield
 
 
@@ -219,10 +221,12 @@ def record(
     Raises EditError for a key that nothing answers to.
     """
     changes = _by_key(edits)
-    if beyond := changes.keys() - recorded(network).keys():
-        raise EditError("key", key=min(beyond))
+    known = graph_of(network)
+    for key in changes.keys() - recorded(network).keys():
+        if not quantities_at(known, key):
+            raise EditError("key", key=key)
     recording = Recording(network, changes, inputs[1] if len(inputs) > 1 else None, most, check)
-    with hooked(network, {key: partial(recording.keep, key) for key in recorded(network)}):
+    with hooked(network, {key: partial(recording.keep, key) for key in {**recorded(network), **changes}}):
         return (run or network)(*inputs), recording
 
 

@@ -5,6 +5,7 @@ from dataclasses import fields
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -43,12 +44,26 @@ OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-trans
 OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
 
 
-def load_folder(path: str | Path) -> Pipeline:
+def from_transformers(model: Any, tokenizer: Any) -> Pipeline:
+    """The pipeline of a network of the transformers library that is in memory, and of its tokenizer or image processor.
+
+    Both are saved into a folder, which is read and deleted; what the network becomes afterwards is not seen. Raises
+    CheckpointError where such a folder could not be read.
+    """
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return load_folder(folder, type(model).__name__)
+
+
+def load_folder(path: str | Path, name: str = "") -> Pipeline:
     """The pipeline of a Hugging Face folder: config.json, model.safetensors (whole or in shards), and its tokenizer.
+
+    name: what it is called, if not as the folder.
 
     Raises CheckpointError, one sentence that says why, for a folder that cannot be read. Nothing is unpickled.
     """
-    whole = Folder(Path(path))
+    whole = Folder(Path(path), name)
     folder = whole.encoder
     theirs = folder.config()
     family = _family(folder, theirs)

@@ -23,7 +23,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, EditError, InputError, Pipeline, Trace, load
+from model import Edit, EditError, InputError, Pipeline, Trace, from_transformers, load
 from model.by_hand import by_hand
 from model.examples import SENTENCES
 from model.hugging_face import CheckpointError, load_folder
@@ -522,6 +522,21 @@ def test_a_folder_that_is_saved_again_is_read_again_and_the_older_let_go(tmp_pat
     tokenizer = tmp_path / "bert" / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text().replace('"cat"', '"cow"'))
     assert "cow" in load(str(tmp_path / "bert"))("the cow sat").tokens
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "RobertaModel", "ViTForImageClassification"])
+def test_a_network_in_memory_is_read_as_its_folder_would_be(name: str) -> None:
+    network, folder = theirs(name)
+    if VIT is CHECKPOINTS[name][2]:
+        reader = transformers.ViTImageProcessor.from_pretrained(folder)
+    else:
+        reader = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
+    here, x = from_transformers(network, reader), inputs_of(name)[0]
+    assert here.name == name
+    for key in (trace := ours(name)(x)):
+        np.testing.assert_array_equal(here(x)[key], trace[key])
+    half = from_transformers(deepcopy(network).half(), reader)
+    close(half(x).Z, from_transformers(deepcopy(network).half().float(), reader)(x).Z)
 
 
 class Failing:

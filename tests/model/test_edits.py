@@ -16,6 +16,7 @@ from model.edits import MOST_EDITS, OPERATIONS, Operation, head_off, operations_
 from model.pipeline import Pipeline
 from model.relative import table_rows
 from model.sublayers import activation_for
+from model.sweep import sweep
 from model.trace import recorded
 from model.translator import Translator
 from tests.networks import ALL, example, pipeline, trace_of
@@ -591,3 +592,72 @@ def test_a_lawful_change_leaves_masks_masks_and_weights_shares(at: str) -> None:
 def test_every_operation_says_whether_it_is_lawful() -> None:
     with pytest.raises(TypeError, match="lawful"):
         Operation(lambda value, here: value, lambda quantity, graph: True)  # type: ignore[call-arg]
+
+
+# -- by a function, and in the head ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_function_does_what_an_operation_of_a_name_does(name: str) -> None:
+    heads = "layers.0.attention.heads"
+    for whole, named in ((torch.zeros_like, Edit(heads, "zero", head=1)), (lambda v: v * 2, Edit(heads, "scale", 2.0))):
+        by_name, by_function = run(name, named), run(name, replace(named, operation=whole, value=0.0))
+        assert by_function.edited == by_name.edited
+        for key in by_name:
+            np.testing.assert_array_equal(by_function[key], by_name[key])
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_function_is_given_what_the_trace_has_and_may_leave_it(name: str) -> None:
+    given: list[Tensor] = []
+    for key in (row := trace_of(name)):
+        edit = Edit(key, lambda value: given.append(value) or value)
+        after = run(name, edit)
+        np.testing.assert_array_equal(given[-1].numpy(), row[key])
+        np.testing.assert_array_equal(after[row.keys()[-1]], row[row.keys()[-1]])
+        assert after.idle[edit]
+
+
+def test_a_function_shows_nothing_that_a_mask_hides_and_spoils_nothing_in_place() -> None:
+    masked = "layers.0.attention.masked"
+    trace = load("text")("i love you .", [Edit(masked, "causal"), Edit(masked, lambda M: torch.zeros_like(M))])
+    assert np.isinf(trace[masked]).any()
+    careless = load("text")("i love you .", [Edit("layers.0.attention.V", lambda V: V.zero_(), head=2)])
+    assert careless["layers.0.attention.V"][3].any() and not careless["layers.0.attention.V"][2].any()
+
+
+@pytest.mark.parametrize("function", [lambda v: v[0], lambda v: 3, lambda v: v.numpy()])
+def test_a_function_that_hands_on_something_else_is_told_what_was_expected(function: Callable) -> None:
+    with pytest.raises(EditError) as error:
+        load("text")("i love you .", [Edit("layers.0.add_1", function)])
+    assert error.value.reason == "result" and error.value.values["before"] == (6, 256)
+
+
+@pytest.mark.parametrize("name", ["trained text", "two sentences", "narrow words", "several labels", "span"])
+def test_inside_the_head_an_edit_changes_what_follows_it_there(name: str) -> None:
+    of, plain = pipeline(name), trace_of(name)
+    answer = plain.keys()[-1]
+    modules = [key for key, _ in of.network.named_modules() if key.startswith(("transform.", "pooler.", "of_bounds"))]
+    assert modules
+    for key in modules:
+        flip = Edit(key, lambda value: -value)
+        changed = run(name, flip)
+        assert key in changed and changed.edited == {key} and f"  {key} " in repr(changed)
+        assert all(np.array_equal(changed[other], plain[other]) for other in plain if other != answer)
+        rest = of.network.get_submodule(key.partition(".")[0])
+        after = torch.tensor(changed[key])
+        for module in list(rest)[int(key[-1]) + 1 :] if key != "of_bounds" else ():
+            after = module(after)
+        last = {"logits": "logits", "labels": "labels"}.get(answer)
+        expected = of.network.get_submodule(last)(after).detach() if last else after.mT
+        np.testing.assert_allclose(changed[answer], expected, atol=1e-4)
+        assert np.abs(changed[answer] - plain[answer]).max() > 1e-3
+        swept = sweep(of, example(name), [[flip], []], wanted=[answer])[answer]
+        np.testing.assert_allclose(swept, [changed[answer], plain[answer]], atol=1e-4)
+
+
+def test_what_is_recorded_of_no_other_run_is_not_taken_from_one() -> None:
+    for edit in (Edit("transform.1", "mean"), Edit("transform.1", "patch", source="you love me .")):
+        with pytest.raises(EditError) as error:
+            load("text")("i love you .", [edit])
+        assert error.value.reason == "place"

@@ -68,6 +68,18 @@ def test_what_was_fetched_is_offered_without_a_network(online: Hub, monkeypatch:
     assert hub.fetch(str(online.cache)) == online.cache  # a folder is asked of nobody
 
 
+def test_who_asks_for_a_model_by_its_name_has_it_fetched_once(online: Hub) -> None:
+    first = load("org/bert")
+    online.fails = ConnectionError("no network")
+    assert load("org/bert") is first and first.name == "org/bert"
+    assert first("the cat sat").tokens == ["[CLS]", "the", "cat", "sat", "[SEP]"]
+    for name in ("nothing", "/nowhere/bert", "../bert", "x" * 300):
+        with pytest.raises(ValueError, match="no folder and no pipeline"):
+            load(name)
+    with pytest.raises(hub.HubError):
+        load("org/other")
+
+
 def test_a_family_that_is_not_read_costs_no_download_of_weights(online: Hub) -> None:
     rewritten(online.online, model_type="gpt2")
     with pytest.raises(CheckpointError, match="org/bert holds a model of the family gpt2"):

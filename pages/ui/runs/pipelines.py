@@ -47,7 +47,7 @@ def pipeline(name: str) -> Pipeline:
             trained = pipeline(name.removesuffix(TWIN))
             loaded = Pipeline(trained.name, before_training(trained.config), trained.reader)
         else:
-            loaded = untrained() if name == "untrained" else load(str(folder or name))
+            loaded = untrained() if name == "untrained" else load(str(folder.resolve()) if folder else name)
         # What is here now stays for good: collecting garbage need not look at it again.
         give_back()
         gc.freeze()

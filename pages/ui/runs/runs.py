@@ -8,7 +8,7 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.comparison import Pair, align, in_place_of
-from model.edits import OPERATIONS, Edit
+from model.edits import OPERATIONS, Edit, row_of
 from model.pipeline import Reading
 from pages.ui.runs import pipelines
 from pages.ui.runs.measure import Measure
@@ -129,7 +129,7 @@ class Runs:
         return any(
             edit.key in (quantity.key, quantity.row) and {quantity.key, quantity.row} & set(keys)
             for edit in self.trace.edits
-            if not OPERATIONS[edit.operation].lawful and (every_head or edit.head in (None, self.choice.head))
+            if not row_of(edit.operation).lawful and (every_head or edit.head in (None, self.choice.head))
             for quantity in self.trace.graph
         )
 

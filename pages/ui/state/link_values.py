@@ -190,7 +190,7 @@ def edit_code(edit: Edit) -> str:
 
     The key and the operation, then each other field that is not at its default.
     """
-    parts = [edit.key, edit.operation]
+    parts = [edit.key, str(edit.operation)]
     for field in fields(edit)[2:]:
         if (value := getattr(edit, field.name)) != field.default:
             parts.append(f"{field.name}.{PARTS[field.name].write(value)}")
