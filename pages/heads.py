@@ -117,7 +117,6 @@ class Heads(Page):
             "scatter": self.widely_and_far,
             "written": self.what_heads_write,
             "mixed": self.mixed,
-            **({"apart": lambda: mixing(self)} if self.config.heads > 1 else {}),
         }
 
     def code(self) -> Sequence[object]:
@@ -426,3 +425,5 @@ class Heads(Page):
         ]
         looks = [{"title": word(name)} for name in ("concat", "output")]
         cell_maps(self, [self.prefix + "concat", self.prefix + "output"], said, looks, stacked=True)
+        if self.config.heads > 1:
+            mixing(self)

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
+from typing import Any
 
 import streamlit as st
 
@@ -494,7 +495,7 @@ class Page(View):
             return
         hidden = with_words_hidden(self.choice, self.typed)
         if hidden is not None and not self.hides:
-            st.caption(t("common.all_seen"))
+            st.caption(t("common.all_seen"), width="content")
             return
         if hidden is not None:
             read = self.typed.tokens
@@ -502,13 +503,17 @@ class Page(View):
             words = [spelled([read[place] for place in word]) for word in whole_words(read) if places & {*word}]
             told = not self.story or "home" in self.choice.seen  # or its question would be answered here
             label = plain("common.show_hidden", words=listed(words)) if told else plain("common.show_one")
-            look, values = {"icon": ":material/visibility_off:"}, {"hidden": (), "token": self.token}
+            look: dict[str, Any] = {"icon": ":material/visibility_off:"}
+            values: dict[str, object] = {"hidden": (), "token": self.token}
         elif self.choice.hidden == () and self.says_words and "[MASK]" not in self.typed.tokens:
             label, look = plain("common.hide_one"), {"icon": ":material/visibility:"}
             values = {"hidden": None, "token": None}
         else:
             return
-        st.button(label, on_click=select, kwargs=values, type="tertiary", key="hide_or_show", width="content", **look)
+        if self.choice.big:  # every row of words costs picture
+            label, look = "", look | {"help": label}
+        look |= {"type": "tertiary", "key": "hide_or_show", "width": "content"}
+        st.button(label, on_click=select, kwargs=values, **look)
 
     def _title(self) -> None:
         """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.

@@ -79,7 +79,7 @@ def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     sentence = "the animal did not cross the street because it was too tired ."
-    chosen = {"s": sentence, "token": 4, "key": 6, "depth": "numbers", "big": "true"}
+    chosen = {"s": sentence, "token": 4, "key": 6, "depth": "numbers", "big": "true", "hidden": "none"}
     page.goto(f"{app_url}/attention?{urlencode(chosen)}")
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()

@@ -189,7 +189,7 @@ QUESTIONS: dict[str, Question] = {
         # the parts of a layer, and where a picture's class is read
         Question(
             "mixed", "heads_side_by_side", "same", 0.1, 4,
-            (THINK, at("heads", panel="written"), at("heads", panel="apart")),
+            (THINK, at("heads", panel="written"), at("heads", panel="mixed")),
         ),
         Question(
             "thinks", "without_ffn", "same", 0.1, 4,

@@ -7,19 +7,21 @@ from pages.ui.page import Page
 
 
 def empty_bars(page: Page, most: int) -> None:
-    """A bar for each answer, or for each of the first, without its length; a tap on a class is the guess."""
+    """A bar for each class, or for each of the first words, without its length; a tap on a class is the guess, where
+    that is asked for.
+    """
     assert page.asking is not None  # or nothing would be behind a curtain
-    asking, options = page.asking, page.asking.truth.options if page.asking.question.key == "digit" else ()
-    names, guess = options or [str(rank + 1) for rank in range(most)], page.guess("digit")
+    names = [str(rank + 1) for rank in range(most)] if page.says_words else list(page.output_names)
+    guess = page.guess("digit")
     empty, full = np.zeros(len(names)), np.ones(len(names))
     guesses = [] if guess is None else [(names.index(str(guess)), 1.0)]
     figure = bars_with_numbers(empty, names, ["?"] * len(names), there=full, guesses=guesses)
     for bars in figure.data[:2]:
         bars |= {"hovertemplate": None, "hoverinfo": "none"}  # they have no length yet
-    if not options:  # a word is written
+    if page.asking.question.key != "digit":
         page.behind_curtain("guesses", figure)
         return
-    tap = asking.tap
+    tap = page.asking.tap
     page.behind_curtain("guesses", figure, lambda row, _: tap(row))
 
 

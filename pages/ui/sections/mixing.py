@@ -18,7 +18,7 @@ text, word = texts_of("mixing")
 
 def mixing(view: View) -> None:
     """What each head adds to the selected token, with W_O and without, and what becomes of the answer."""
-    way = either("stage", word("way"), WAYS, [word(f"way_{name}") for name in WAYS], view.choice.stage)
+    way = either("block", word("way"), WAYS, [word(f"way_{name}") for name in WAYS], view.choice.block)
     prefix, config = view.key("layers.{l}.attention."), view.config
     parts, total = view.trace[prefix + "contributions"][:, view.token], view.trace[prefix + "output"][view.token]
     reached = places_reached(parts)
