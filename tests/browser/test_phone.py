@@ -88,6 +88,8 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
 
     chart = phone.locator(".js-plotly-plot").first
     chart.locator(".ytick").first.wait_for()
+    steps = phone.locator(".st-key-either-stage button")
+    assert len({step.bounding_box()["y"] for step in steps.all()}) == 1  # × V stays in the row of the other steps
     before = phone.evaluate(SCROLLED)
     swipe(phone, chart, by=200)
     phone.wait_for_function(f"{SCROLLED} > {before} + 100")

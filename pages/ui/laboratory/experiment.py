@@ -261,4 +261,5 @@ def is_that_much(
 def which_token(view: View) -> None:
     """A box for the selected token, where the page has no row of them."""
     if view.says_words:
-        pick("token", plain("common.selected_token"), view.trace.tokens, view.token)
+        with st.container(width=280):
+            pick("token", plain("common.selected_token"), view.trace.tokens, view.token)
