@@ -156,7 +156,7 @@ def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool
     reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, len(trace.config.read_alone))
     reads = EVERY if trace.config.patch_head or trace.config.pooling == "mean" else reads
     followed = EVERY if trace.edited else reads  # an edit is of whole quantities
-    if exact := _is_sum(trace.graph, "logits"):
+    if exact := is_sum(trace.graph, "logits"):
         logits = of_sum(trace, "logits", heads, followed)
         parts = {name: float(part[output] - part[against]) for name, part in logits.items()}
         return Lead(sum(parts.values()), parts, exact)
@@ -197,7 +197,7 @@ class Part:
 
 def all_of_it(trace: Trace, output: int, against: int, token: int = 0) -> Part:
     """The whole that is opened first: the lead of `output` over `against`, or the vector that the head reads for it."""
-    if _is_sum(trace.graph, "logits"):
+    if is_sum(trace.graph, "logits"):
         logits = _value(trace, "logits")
         slope = np.zeros(len(logits))
         slope[output] += 1
@@ -374,12 +374,10 @@ def of_sum(trace: Trace, key: str, heads: bool = False, tokens: slice = EVERY) -
 # -- the steps ---------------------------------------------------------------------------------------------------
 
 
-def _is_sum(graph: Graph, key: str) -> bool:
+def is_sum(graph: Graph, key: str) -> bool:
     """Whether there are only sums, matrix products and LayerNorm between a quantity and the sources."""
     quantity = graph[key]
-    return key.endswith(SOURCES) or (
-        quantity.operation in SUMS and all(_is_sum(graph, read) for read in quantity.reads)
-    )
+    return key.endswith(SOURCES) or (quantity.operation in SUMS and all(is_sum(graph, read) for read in quantity.reads))
 
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from model import Edit
 from model.changes import bind
+from model.judged import KEYS, said_by
 from model.sweep import effects
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
@@ -17,6 +18,7 @@ from pages.ui.laboratory.experiment import Experiment, text, word
 from pages.ui.page import Page
 from pages.ui.sections.answers import guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
+from pages.ui.sections.judged import asked_of, named
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.choice import MEASURES
@@ -38,7 +40,7 @@ class WhatIf(Page):
     hides_words = True
 
     def fill(self) -> None:
-        if "logits" in self.trace:
+        if "logits" in self.trace or self.config.head in KEYS:
             super().fill()
         else:
             head_laboratory(self)
@@ -46,6 +48,11 @@ class WhatIf(Page):
     def above(self) -> None:
         for said in shared_weights(self.config, "changed"):
             st.caption(said)
+        if self.config.head in KEYS:
+            self.lab = Experiment.on_judged(self, asked_of(self)[1])
+            if not self.story:
+                self.watched()
+            return
         place, hidden = clickable_words(self)
         self.lab, self.truth = Experiment.on(self, place), hidden.get(place)
         if not self.story:
@@ -54,6 +61,28 @@ class WhatIf(Page):
                 self.answer()
             with right:
                 self.number()
+
+    def watched(self) -> None:
+        """What such a head says, in which a click chooses the number to watch; and that number, before and now."""
+        draw, cell = asked_of(self)
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            draw(self, cell)
+        with right:
+            head, runs = self.config.head, (self.trace, self.original)
+            now, before = (float(said_by(head, run[KEYS[head]])[cell]) for run in runs)
+            moved = round(now - before, 5)  # what is less comes of rounding
+            look = {"delta": signed(moved)} if self.trace.edits else {}
+            arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
+            st.metric(named(self, cell), decimal(now), delta_color="off", delta_arrow=arrow, **look)
+            st.caption(text("watched"))
+            self.idle()
+
+    def idle(self) -> None:
+        """Which changes can do nothing here, and why."""
+        for edit, why in self.trace.idle.items():
+            where = edit_in_words(edit, self.trace.graph, self.tokens)
+            st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
 
     def answer(self) -> None:
         """The guesses now, with where each was before; but for a story, a click on two chooses the number to watch."""
@@ -79,9 +108,7 @@ class WhatIf(Page):
             moved = round(float(np.abs(p - before).sum() / 2), 5)  # what is less comes of rounding
             st.metric(word("moved"), decimal(moved))
             st.caption(text("moved_help"))
-        for edit, why in self.trace.idle.items():
-            where = edit_in_words(edit, self.trace.graph, self.tokens)
-            st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
+        self.idle()
 
     def lead(self) -> None:
         """How far the one leads the other, before and now."""
@@ -98,7 +125,11 @@ class WhatIf(Page):
     def tell(self) -> Sequence[str]:
         left, right = st.columns([1, 1], gap="medium")
         with left:
-            self.answer()
+            if self.config.head in KEYS:
+                draw, cell = asked_of(self)
+                draw(self, cell)
+            else:
+                self.answer()
         with right:
             changes.heads(self.lab)
         return [text("story")]

@@ -7,7 +7,8 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 
-from model import load
+from model import judged, load
+from model.edits import head_off
 from model.sentence import moved_by_heads
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
@@ -106,6 +107,34 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
     changed = open_page("what_if", model=name, depth="numbers", s=one, stage="makers")
     moved = 1 - moved_by_heads(pipeline, pipeline(one), "makers")
     assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in maps(changed))
+
+
+@pytest.mark.parametrize("head", ["ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"])
+def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_any_answer(
+    head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = odd_settings("MPNet", head, 1) | {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
+    more = {} if head == "ForQuestionAnswering" else {"num_labels": 3, "problem_type": "multi_label_classification"}
+    network_in(tmp_path, "MPNet", head, settings | more)
+    (name,) = offer(monkeypatch, tmp_path)
+    sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
+    place = {"ForSequenceClassification": (1,), "ForTokenClassification": (2, 1), "ForQuestionAnswering": (1, 2)}[head]
+    chosen = {"output": str(place[0] if head == "ForQuestionAnswering" else place[-1]), "token": "3"}
+    app = open_page("what_if", model=name, depth="numbers", s=sentence, panel="heads", **chosen)
+    off = [[head_off(layer, one)] for layer in range(2) for one in range(3)]
+    effect = judged.effects(pipeline, sentence, off, place)
+    expected = (effect.after - effect.before).reshape(2, 3)
+    assert any(shown.shape == (2, 3) and np.allclose(shown, expected, atol=1e-5) for shown in maps(app))
+    assert f"{effect.before:.2f}" in app.metric[0].value
+    for panel in ("neurons", "inside", "residuals", "tokens", "places", "patching"):
+        assert not open_page("what_if", model=name, depth="numbers", s=sentence, panel=panel, **chosen).error
+    open_page("what_if", lang="zh", model=name, depth="story", s=sentence)
+    said = said_on(open_page("answer", model=name, depth="numbers", s=sentence, **chosen))
+    lead = judged.written(pipeline(sentence), place)
+    if head == "ForSequenceClassification":  # tanh stands in between
+        assert lead is None and catalogue("en")["judged.bent"][:40] in said
+    else:
+        assert f"is {lead.value:.2f}".replace("-", "−") in said
 
 
 def test_our_own_layers_have_weights_of_their_own() -> None:

@@ -84,7 +84,9 @@ def test_the_part_that_answers_and_the_names_are_marked(
         assert said.count("-background[") == named
 
 
-def test_other_pages_say_where_the_answer_is(folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_laboratory_shows_the_answer_and_a_number_of_it(
+    folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (name,) = offer(monkeypatch, folder[1])
     app = open_page("what_if", model=name, depth="numbers", s=SENTENCE)
-    assert catalogue("en")["judged.elsewhere"] in said_on(app)
+    assert catalogue("en")["what_if.watched"] in said_on(app) and app.metric

@@ -10,7 +10,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import Edit, EditError, Pipeline, Trace
+from model import Edit, EditError, Pipeline, Trace, judged
 from model.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
 from pages.ui.frame.changes_bar import toggled
@@ -29,7 +29,8 @@ Where = Callable[[int, int], str]
 Number = tuple[int, int, int]
 #: The least that has the strongest colour, so that what does nothing is never bright: a tenth of the probability, and
 #: the change of a lead that, of two answers, moves as much (at most a quarter of it).
-LEAST = {"moved": 0.1, "lead": 0.4}
+LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1}
+NOBODY = -1  # leads or is led: the number is of one output by itself
 HARDLY = 0.01  # of the probability
 LIKELY = 10  # the place among the answers behind which a word is none that the network would give
 text, word = texts_of("what_if")
@@ -56,6 +57,18 @@ class Experiment:
             against = second if of == first else first
         return cls(view, place, of, against)
 
+    @classmethod
+    def on_judged(cls, view: View, cell: tuple[int, ...]) -> "Experiment":
+        """On one number of an answer that is no word and no one class."""
+        head = view.config.head
+        place = cell[0] if head == "tags" else cell[1] if head == "span" else 0
+        return cls(view, place, cell[1] if head == "tags" else cell[0], NOBODY)
+
+    @property
+    def cell(self) -> tuple[int, ...]:
+        """The number of such an answer: see model/judged.py."""
+        return cell_of(self.view.config.head, self.number)
+
     @property
     def names(self) -> tuple[str, str]:
         names = self.view.output_names
@@ -63,14 +76,18 @@ class Experiment:
 
     @property
     def measure(self) -> str:
-        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is; never in a story."""
+        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is; never in a story. "judged" of
+        what is no word and no one class.
+        """
         choice = self.view.choice
+        if self.against == NOBODY:
+            return "judged"
         chosen = choice.measure or ("moved" if choice.against is None else "lead")
         return "moved" if self.view.story else chosen
 
     def told(self, value: float) -> str:
         """A measured effect in words: "0.44", or, of the lead, "+2.75"."""
-        return signed(value) if self.measure == "lead" else decimal(value)
+        return decimal(value) if self.measure == "moved" else signed(value)
 
     @property
     def number(self) -> Number:
@@ -100,7 +117,13 @@ class Experiment:
         with patience(self.view.trace.config, len(self.view.trace.tokens), len(edits)) as progress:
             found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
         lead, moved, rank = found
-        return (lead if self.measure == "lead" else moved), rank
+        return (moved if self.measure == "moved" else lead), rank
+
+
+def cell_of(head: str, number: Number) -> tuple[int, ...]:
+    """The cell of an answer that is no word and no one class: a label; token and class; bound and token."""
+    of, _, place = number
+    return {"tags": (place, of), "span": (of, place)}.get(head, (of,))
 
 
 @of_networks
@@ -138,6 +161,9 @@ def _measured(
     number: Number,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
+    if number[1] == NOBODY:
+        before, after = judged.effects(pipeline, subject, rows, cell_of(pipeline.config.head, number), progress)
+        return np.stack([after - before, np.abs(after - before), np.ones_like(after)]).astype(np.float32)
     found = effects(pipeline, subject, rows, *number, progress=progress)
     return np.stack([found.change, found.moved, found.rank]).astype(np.float32)
 
@@ -179,7 +205,7 @@ def effect_map(
     left, right = [st.container()] * 2 if view.story else st.columns([3, 2], gap="medium")
     with left:
         drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
-        scale = "signed" if lab.measure == "lead" else "positive"
+        scale = "positive" if lab.measure == "moved" else "signed"
         figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
         if waiting:  # cells to click, that say nothing yet
             grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
@@ -188,8 +214,8 @@ def effect_map(
         cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
         cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
         figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
-        title = word("without_heads") if view.story else titled(lab, name)
-        kind = "read_story" if view.story else f"read_map_{lab.measure}"
+        title = word("without_heads") if view.story and lab.measure == "moved" else titled(lab, name)
+        kind = "read_story" if view.story and lab.measure == "moved" else f"read_map_{lab.measure}"
         said = text(kind, where=where(*strongest), value=lab.told(float(values[strongest])))
         if waiting:
             said = text("read_not_yet")
@@ -224,8 +250,9 @@ def hardly(lab: Experiment, values: np.ndarray) -> str:
 
 def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
     """Warn of a lead that is between two words that the network would not give. rank: (change,), as of `Effects`."""
-    count, (of, against) = int((rank > LIKELY).sum()), lab.names
+    count = int((rank > LIKELY).sum())
     if lab.measure == "lead" and count:
+        of, against = lab.names
         said = text("unlikely", n=count, all=int(np.isfinite(rank).sum()), of=of, against=against)
         st.warning(said, icon=":material/trending_down:")
 

@@ -6,13 +6,17 @@ import numpy as np
 import streamlit as st
 
 from model import Trace
-from model.analysis import sigmoid, softmax, spelled, whole_words
+from model.analysis import placed, sigmoid, softmax, spelled, whole_words
 from model.hugging_face.span import best_span
+from model.judged import KEYS, Cell
+from model.judged import written as written_by
+from model.sources import nbytes
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.runs.measure import Measure
+from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
 from pages.ui.sections.working import names_along, working
 from pages.ui.state.link import select
-from pages.ui.text import literal, texts_of
+from pages.ui.text import literal, plain, texts_of
 from pages.ui.text.numbers import decimal, signed, written
 from pages.ui.view import View
 
@@ -20,22 +24,40 @@ MARKS = ("blue", "orange", "green", "violet")  # of kinds of things, in the orde
 UNBROKEN = "\u2011"  # a hyphen at which no line ends
 OUTSIDE = "O"  # the class of what is no part of a name
 MOST_LABELS = 12
+MOST_PARTS = 8  # parts of a logit with a bar of their own
+SAME = 1e-3  # closer together, two logits are one
 text, word = texts_of("judged")
 
 
-def judged(view: View) -> None:
-    """What such a head says of the input, and from Numbers on the arithmetic of the chosen cell."""
-    draw: Callable[[View, tuple[int, ...]], None]
-    cell: tuple[int, ...]
+def asked_of(view: View) -> tuple[Callable[[View, Cell], None], Cell]:
+    """What draws such an answer, and the cell of it that is asked about: that of the unchanged run's answer, or the one
+    that the reader chose.
+    """
+    run = view.original
     match view.config.head:
         case "tags":
-            draw, cell = tags, (view.token, _chosen(view, view.trace["tags"][view.token]))
+            return tags, (view.token, _chosen(view, run["tags"][view.token]))
         case "span":
-            best = best_span(view.trace["bounds"], view.trace.tokens)
+            best = best_span(run["bounds"], run.tokens)
             bound = min(view.choice.output or 0, 1)
-            draw, cell = span, (bound, best[bound] if view.choice.token is None else view.token)
-        case _:
-            draw, cell = labels, (_chosen(view, view.trace["labels"]),)
+            return span, (bound, best[bound] if view.choice.token is None else view.token)
+    return labels, (_chosen(view, run["labels"]),)
+
+
+def named(view: View, cell: Cell) -> str:
+    """A cell of such an answer in words."""
+    match view.config.head:
+        case "tags":
+            names = names_along(view, "class") or ()
+            return word("cell_tags", token=placed(view.trace.tokens)[cell[0]], label=names[cell[1]])
+        case "span":
+            return word(f"cell_{('begins', 'ends')[cell[0]]}", token=placed(view.trace.tokens)[cell[1]])
+    return word("cell_labels", label=(names_along(view, "class") or ())[cell[0]])
+
+
+def judged(view: View) -> None:
+    """What such a head says of the input, and from Numbers on the arithmetic of the chosen cell, and who wrote it."""
+    draw, cell = asked_of(view)
     if view.story:
         draw(view, cell)
         return
@@ -44,6 +66,30 @@ def judged(view: View) -> None:
         draw(view, cell)
     with right:
         working(view, "answer" if "answer" in view.trace.graph else "labels", cell)
+    who_wrote_it(view, cell)
+
+
+def who_wrote_it(view: View, cell: Cell) -> None:
+    """The logit of a cell as the sum of what each part of the network wrote; of a head that bends it, that it does."""
+    if nbytes(view.trace) > MOST_BYTES:
+        st.info(plain("source.too_large"), icon=":material/info:")
+        return
+    found, name = written_by(view.trace, cell), named(view, cell)
+    if found is None:
+        st.caption(text("bent"))
+        return
+    logits = view.trace["bounds" if view.config.head == "span" else KEYS[view.config.head]]
+    if abs(found.value - float(logits[cell])) > SAME * max(1.0, abs(found.value)):
+        st.caption(text("bent"))  # a change stands behind the last vector
+        return
+    sources, parts = list(found.parts), np.array([*found.parts.values()])
+    place = int(np.abs(parts).argmax())
+    said = {"cell": name, "logit": f"{found.value:.2f}", "part": f"{parts[place]:.2f}"}
+    sentence = text("read_wrote", **said, source=in_short(sources[place], view.trace))
+    token = {"tags": cell[0], "span": cell[-1]}.get(view.config.head, 0)
+    look = {"title": word("wrote", cell=name), "axis": word("axis_wrote"), "total": word("total"), "most": MOST_PARTS}
+    parts_picture(view, "wrote", places_of(sources, view.trace, token), parts, sentence, **look)
+    st.caption(plain("wrote.exact"))
 
 
 def _chosen(view: View, logits: np.ndarray) -> int:
