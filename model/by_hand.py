@@ -288,6 +288,9 @@ class _Desk:
         `symbol` is how the equation that reads it writes it, where it has its own way.
         """
         quantity, lines, tables = self.graph[key], len(self.steps), len(self.tables)
+        if quantity.operation in PASSING and quantity.reads and not quantity.traced:
+            value = float(self._values(key, (*cell[:-1], EVERY))[cell[-1]])
+            return self._line(symbol or _written(quantity, cell), "", rounded(value)), value
         if through or not quantity.traced:
             working = self.working(key, cell)
             if not working.changed:
@@ -655,13 +658,14 @@ class _Desk:
         if quantity.function == "relu":
             right, expression = rf"\max(0, {source})", rf"\max(0, {number(shown)})"
             return self._found(quantity, cell, right, expression, max(0.0, shown), max(0.0, u))
-        if quantity.function in ("sigmoid", "silu"):
-            mine, true = rounded(1 / (1 + math.exp(-shown))), 1 / (1 + math.exp(-u))
-            right, expression = (rf"\frac{{1}}{{1 + e^{{-{of}}}}}" for of in (source, operand(shown)))
+        if quantity.function in ("sigmoid", "silu", "gelu-quick"):
+            k, by = (1.702, r"1.702 \cdot ") if quantity.function == "gelu-quick" else (1, "")
+            mine, true = rounded(1 / (1 + math.exp(-k * shown))), 1 / (1 + math.exp(-k * u))
+            right, expression = (rf"\frac{{1}}{{1 + e^{{-{by}{of}}}}}" for of in (source, operand(shown)))
             if quantity.function == "sigmoid":
                 return self._found(quantity, cell, right, expression, mine, true)
-            mine = self._line(rf"\sigma({source})", expression, mine)
-            right, expression = rf"{source} \cdot \sigma({source})", rf"{number(shown)} \cdot {operand(mine)}"
+            mine = self._line(rf"\sigma({by}{source})", expression, mine)
+            right, expression = rf"{source} \cdot \sigma({by}{source})", rf"{number(shown)} \cdot {operand(mine)}"
             return self._found(quantity, cell, right, expression, rounded(shown * mine), u * true)
         if quantity.function == "gelu-tanh":
             inside = rounded(NEAR[0] * (shown + NEAR[1] * shown**3))

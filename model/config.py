@@ -6,11 +6,12 @@ from typing import Literal
 from model.errors import ReasonedError
 
 #: What people call an activation.
-ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "gelu-quick": "GELU", "silu": "SiLU"}
 
 
-#: What may do without a bias: the Linears of a sub-layer or of the head, the last matrix E of a guess, all LayerNorms.
-Biased = Literal["attention", "ffn", "norm", "head", "logits"]
+#: What may do without a bias: the Linears of a sub-layer or of the head, the last matrix E of a guess, all LayerNorms,
+#: the projection of patches.
+Biased = Literal["attention", "ffn", "norm", "head", "logits", "patches"]
 
 
 class ConfigError(ReasonedError):
@@ -28,7 +29,7 @@ class EncoderConfig:
     heads: int = 8
     layers: int = 6
     d_ff: int = 2048
-    activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "relu"
+    activation: Literal["relu", "gelu", "gelu-tanh", "gelu-quick", "silu"] = "relu"
     norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
     final_norm: bool = False
     first_norm: bool = True  # norm_first: False where the first attention has none, since the embedding ends with one
@@ -57,13 +58,14 @@ class EncoderConfig:
     image_size: int = 28
     patch_size: int = 4
     channels: int = 1
+    cls_token: bool = True  # patches: whether [CLS] stands before them
     distillation_token: bool = False  # patches: a second learned token, behind [CLS]  (DeiT)
     registers: int = 0  # patches: learned tokens behind [CLS] that take no place and that no head reads
     learned_side: int = 0  # patches: of so many per side were the positions learned; 0: of those that there are
 
     #: classifier: one of the classes; labels: each true or not by itself; numbers: what each measures; tags: a class
-    #: for each token; span: where a part of the text begins and ends.
-    head: Literal["none", "masked-word", "classifier", "labels", "numbers", "tags", "span"] = "none"
+    #: for each token; span: where a part of the text begins and ends; vector: of a picture, one for all of it.
+    head: Literal["none", "masked-word", "classifier", "labels", "numbers", "tags", "span", "vector"] = "none"
     classes: int = 0
     pooling: Literal["first", "mean"] = "first"  # classifier, labels, numbers: what is read, Z_1 or the mean of words
     #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear; tags, span: the same of each row
@@ -71,7 +73,9 @@ class EncoderConfig:
     pooler_norm: bool = False  # and LayerNorm of that
     head_activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "gelu"  # masked-word: the act before E
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
-    patch_head: bool = False  # classifier: a second matrix reads the mean of the patches; y is the sum of the two
+    #: classifier: it reads the mean of the patches alone, or a second matrix does and y is the sum of the two
+    patch_head: Literal["", "alone", "beside"] = ""
+    projection: int = 0  # vector: its length, where a last Linear brings it to that; 0: none does
 
     def __post_init__(self) -> None:
         sizes = "d_model heads layers d_ff max_len vocab_size image_size patch_size channels"
@@ -106,7 +110,16 @@ class EncoderConfig:
             raise ConfigError("narrow_needs_words", width=self.d_embedding, input=self.input)
         if self.distillation_token and self.input != "patches":
             raise ConfigError("distillation_needs_patches", input=self.input)
-        if self.registers < 0 or (self.registers and (self.input != "patches" or self.distillation_token)):
+        behind = self.input == "patches" and self.cls_token
+        if not self.cls_token and (self.input != "patches" or self.distillation_token):
+            raise ConfigError("no_cls_needs_patches", input=self.input)
+        if self.head == "classifier" and not self.cls_token and self.patch_head != "alone":
+            raise ConfigError("nothing_to_read", head=self.head)
+        if self.head == "vector" and self.input != "patches":
+            raise ConfigError("vector_needs_patches", input=self.input)
+        if self.projection < 0 or (self.projection and self.head != "vector"):
+            raise ConfigError("projection_needs_vector", head=self.head)
+        if self.registers < 0 or (self.registers and (not behind or self.distillation_token)):
             raise ConfigError("registers_need_patches", registers=self.registers, input=self.input)
         if self.pooling == "mean" and (self.input != "words" or self.head not in ("classifier", "labels", "numbers")):
             raise ConfigError("mean_needs_words", input=self.input, head=self.head)
@@ -157,7 +170,11 @@ class EncoderConfig:
         """The names of the tokens that stand before the patches."""
         if self.input != "patches":
             return ()
-        return ("[CLS]", *["[DIST]"] * self.distillation_token, *(f"[REG{i}]" for i in range(1, self.registers + 1)))
+        return (
+            *["[CLS]"] * self.cls_token,
+            *["[DIST]"] * self.distillation_token,
+            *(f"[REG{i}]" for i in range(1, self.registers + 1)),
+        )
 
     @property
     def tokens_in_front(self) -> int:
@@ -177,13 +194,14 @@ class EncoderConfig:
     @property
     def read_alone(self) -> range:
         """The tokens that a classifier reads each by itself, and not in a mean of many: the first, or the first two."""
-        alone = self.head == "classifier" and self.pooling == "first"
-        return range(1 + self.distillation_head if alone else 0)
+        one = self.head == "classifier" and self.pooling == "first" and self.patch_head != "alone"
+        return range(1 + self.distillation_head if one or (self.head == "vector" and self.cls_token) else 0)
 
     @property
     def tokens_read(self) -> tuple[int, ...]:
         """All tokens that a classifier reads."""
         mean = self.patch_head or (self.head == "classifier" and self.pooling == "mean")
+        mean = mean or (self.head == "vector" and not self.cls_token)
         return (*self.read_alone, *(range(self.tokens_in_front, self.max_tokens) if mean else ()))
 
     @property

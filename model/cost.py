@@ -54,6 +54,7 @@ def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]
         "|V|": config.vocab_size, "n_max": config.places, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
         "n_seg": config.segments, "n_dist": config.buckets, "n_front": config.tokens_in_front,
+        "d_P": config.projection,
     }  # fmt: skip
 
 
@@ -170,12 +171,12 @@ _KINDS = {
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes", "bound": "2",
-    "pixel": "C·P²", "channel": "C", "height": "side", "width": "side",
+    "pixel": "C·P²", "channel": "C", "height": "side", "width": "side", "projection": "d_P",
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
     "B", "h", "n", "n − …", "n_max", "n_seg", "n_dist", "|V|", "side", "side²", "C", "C·P²", "d_E",
-    "d_model", "d_k", "d_ff", "classes",
+    "d_model", "d_k", "d_ff", "d_P", "classes",
 )  # fmt: skip
 
 
@@ -215,9 +216,14 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
     return list(steps.values())
 
 
+def _patches(in_front: int) -> str:
+    """How many patches there are among n tokens."""
+    return f"n − {in_front}" if in_front else "n"
+
+
 def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> Step:
     """The quantity with its shapes and counts; inputs: the shapes of what it reads."""
-    own = {"pixel": "side²"} if quantity.operation == "flatten" else {"patch": f"n − {values['n_front']}"}
+    own = {"pixel": "side²"} if quantity.operation == "flatten" else {"patch": _patches(values["n_front"])}
     axes = tuple((_AXES | own).get(axis, axis) for axis in quantity.axes)
     if values["B"] > 1:
         alike = quantity.operation in ("positions", "relative")
@@ -382,7 +388,7 @@ def recorded_bytes(config: EncoderConfig, decoder: EncoderConfig | None, n: int)
     numbers = 0
     for quantity in graph(config, decoder):
         own = decoder if decoder and quantity.key.startswith("decoder.") else config
-        axes = _AXES | {"target": "n", "patch": f"n − {own.tokens_in_front}"}
+        axes = _AXES | {"target": "n", "patch": _patches(own.tokens_in_front)}
         values = letters(own, n)
         numbers += quantity.traced * prod(count(axes.get(axis, axis), values).number for axis in quantity.axes)
     return numbers * BYTES["float32"]

@@ -133,8 +133,10 @@ class PatchEmbedding(Embedding):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.patch_size = config.patch_size
-        self.W_E = nn.Linear(config.channels * config.patch_size**2, config.d_model)
-        self.cls = nn.Parameter(torch.empty(config.d_model))
+        self.W_E = nn.Linear(
+            config.channels * config.patch_size**2, config.d_model, bias="patches" not in config.unbiased
+        )
+        self.cls = nn.Parameter(torch.empty(config.d_model)) if config.cls_token else None
         self.distillation = nn.Parameter(torch.empty(config.d_model)) if config.distillation_token else None
         self.registers = nn.Parameter(torch.empty(config.registers, config.d_model)) if config.registers else None
         for token in self.parameters(recurse=False):
@@ -145,7 +147,7 @@ class PatchEmbedding(Embedding):
 
     def in_front(self) -> Tensor:
         """The learned tokens before the patches: (token, d_model)."""
-        tokens = [self.cls[None]]
+        tokens = [] if self.cls is None else [self.cls[None]]
         if self.distillation is not None:
             tokens.append(self.distillation[None])
         if self.registers is not None:
@@ -154,6 +156,8 @@ class PatchEmbedding(Embedding):
 
     def look(self, x: Tensor) -> Tensor:
         patches = self.W_E(patchify(x, self.patch_size))
+        if self.cls is None:
+            return patches
         return torch.cat([self.in_front().expand(len(x), -1, -1), patches], dim=1)
 
     def place(self, x: Tensor, n: int) -> Tensor:

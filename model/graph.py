@@ -169,6 +169,7 @@ class Graph:
     quantities: dict[str, Quantity]
     sublayers_of: dict[tuple[str, int], tuple[Sublayer, ...]]
     Z: str  # the key of what the encoder hands on: to its head, or to a decoder
+    vector: str | None = None  # the key of the one vector that is the answer
 
     def __getitem__(self, key: str) -> Quantity:
         return self.quantities[key]
@@ -230,19 +231,24 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     Z = _layers(rows, config, x, "", ("X",))
     if config.final_norm:
         Z = rows.norm("norm", Z, "Z", rf"X^{{({config.layers})}}", "token")
+    vector = None
     if decoder is None:
-        _head(rows, config, Z)
+        if config.head == "vector":
+            vector = _vector(rows, config, Z)
+        else:
+            _head(rows, config, Z)
     else:
         y = _target(rows, decoder)
         y = _layers(rows, decoder, y, "decoder.", ("Y", "Z"), memory=Z)
         terms = f"Y^{{({decoder.layers})}}", r"E^{\top}", "c"
         rows.add("logits", "linear", (y,), "y", terms, ("target", "word"), module="logits", tied=True)
         rows.answer(("target", "word"))
-    return Graph(config, decoder, rows.quantities, rows.sublayers, Z)
+    return Graph(config, decoder, rows.quantities, rows.sublayers, Z, vector)
 
 
 _FUNCTIONS = {
     "relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "gelu-tanh": r"\operatorname{GELU}_{\text{tanh}}",
+    "gelu-quick": r"\operatorname{GELU}_{1.702}",
     "silu": r"\operatorname{SiLU}", "tanh": r"\tanh", "sigmoid": r"\sigma",
 }  # fmt: skip
 
@@ -312,13 +318,17 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
             x = rows.add("input", "input", (), "x", r"\text{image}", image, "positive", traced=False)
             patches, axes = r"\text{patches of } P \times P \text{ pixels}", ("patch", "pixel")
             x = rows.add("embedding.patches", "cut", (x,), "x_p", patches, axes, "positive", traced=False, rule=rule)
-            terms, axes = ("x_p", "W_E", "b_E"), ("patch", "d_model")
-            x = rows.product("embedding.W_E", x, terms, axes)
+            terms, axes = _with_bias(config, "patches", "x_p", "W_E", "b_E"), ("patch", "d_model")
+            if config.front:
+                x = rows.product("embedding.W_E", x, terms, axes)
             in_front = r"x_{cls};\, x_{dist}" if config.distillation_token else "x_{cls}"
             if config.registers:
                 in_front += rf";\, x_{{reg,1}};\, \ldots;\, x_{{reg,{config.registers}}}"
-            whole, axes = rf"[{in_front};\, x_p W_E + b_E]", ("token", "d_model")
-            tokens = rows.add("embedding.tokens", "put_in_front", (x,), X, whole, axes, module="embedding")
+            whole, axes = rf"[{in_front};\, {_summed_up(terms)}]", ("token", "d_model")
+            if config.front:
+                tokens = rows.add("embedding.tokens", "put_in_front", (x,), X, whole, axes, module="embedding")
+            else:
+                tokens = rows.add("embedding.tokens", "linear", (x,), X, terms, axes, module="embedding.W_E")
         case "flat":
             x = rows.add("input", "input", (), "x", r"\text{image}", ("height", "width"), "positive", traced=False)
             row = r"\text{all pixels in one row}"
@@ -546,13 +556,16 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
         case "classifier" | "labels" | "numbers":
             axes = ("class",)
             first = r"Z^{[\text{CLS}]}" if config.input == "patches" else "Z_1"
-            vector = ("d_model",)
+            if config.patch_head == "alone":
+                terms = r"\bar Z", "W", "b"
+                rows.add("logits", "linear", (_patch_mean(rows, Z),), "y", terms, axes, module="logits")
+                return rows.answer(axes)
             if config.pooling == "mean":
                 first, said = r"\bar Z", r"\text{the mean of all rows of } Z"
-                x = rows.add("pooled", "patch_mean", (Z,), first, said, vector)
+                x = rows.add("pooled", "patch_mean", (Z,), first, said, ("d_model",))
             else:
-                x = rows.add("first", "first", (Z,), first, r"\text{the first row of } Z", vector, traced=False)
-            x, first = _pooled(rows, config, x, first, vector)
+                x = _first(rows, Z, first)
+            x, first = _pooled(rows, config, x, first, ("d_model",))
             if config.distillation_head:
                 _two_classifiers(rows, Z, x)
             elif config.patch_head:
@@ -592,10 +605,27 @@ def _two_classifiers(rows: _Rows, Z: str, first: str) -> None:
     rows.add("logits", "mean", tuple(logits), "y", tuple(logits.values()), ("class",), factor=0.5)
 
 
+def _first(rows: _Rows, Z: str, written: str) -> str:
+    return rows.add("first", "first", (Z,), written, r"\text{the first row of } Z", ("d_model",), traced=False)
+
+
+def _patch_mean(rows: _Rows, Z: str) -> str:
+    said = r"\text{the mean of the patches' rows of } Z"
+    return rows.add("patch_mean", "patch_mean", (Z,), r"\bar Z", said, ("d_model",))
+
+
+def _vector(rows: _Rows, config: EncoderConfig, Z: str) -> str:
+    """The row of [CLS], once more normalised, and projected where the configuration says so; the key of the last."""
+    first = r"Z^{[\text{CLS}]}"
+    x = rows.add("cls_norm", "norm", (_first(rows, Z, first),), "v", first, ("d_model",), module="cls_norm")
+    if not config.projection:
+        return x
+    return rows.add("vector", "linear", (x,), "u", ("v", "W_P"), ("projection",), module="vector")
+
+
 def _with_patches(rows: _Rows, Z: str, first: str) -> None:
     """One matrix reads [CLS], another the mean of the patches; y is their sum."""
-    said = r"\text{the mean of the patches' rows of } Z"
-    mean = rows.add("patch_mean", "patch_mean", (Z,), r"\bar Z", said, ("d_model",))
+    mean = _patch_mean(rows, Z)
     y, *terms = (rf"{letter}^{{[\text{{CLS}}]}}" for letter in "yZW")
     cls = rows.add("cls_logits", "linear", (first,), y, (*terms, "b"), ("class",), module="cls_logits")
     both = r"\bar Z", r"\bar W"

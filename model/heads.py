@@ -92,6 +92,37 @@ class DistilledClassifierNetwork(Encoder):
         return self.read_out(super().forward(x, mask, segments))
 
 
+class PatchMeanNetwork(Encoder):
+    """y = Linear(Z̄_L), Z̄ the mean of the patches, as in the classifiers that were made of CLIP and SigLIP."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.patch_mean, self.logits = Tap(), nn.Linear(config.d_model, config.classes)
+
+    def read_out(self, Z: Tensor) -> Tensor:
+        """(batch, token, d_model) -> (batch, class)."""
+        return self.logits(self.patch_mean(Z[:, self.config.tokens_in_front :].mean(dim=1)))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask, segments))
+
+
+class VectorNetwork(Encoder):
+    """LayerNorm(Z_L^[CLS]) W: one vector for a picture, which CLIP compares with that of a caption.
+
+    Source: Radford et al. 2021, "Learning Transferable Visual Models From Natural Language Supervision", figure 3.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.cls_norm = norm_for(config)
+        self.vector = nn.Linear(config.d_model, config.projection, bias=False) if config.projection else nn.Identity()
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """(batch, d_model or projection)."""
+        return self.vector(self.cls_norm(super().forward(x, mask, segments)[:, 0]))
+
+
 class PatchClassifierNetwork(Encoder):
     """y = Z_L^[CLS] W + b + Z̄_L W', Z̄ the mean of the patches: one Linear of both, side by side.
 
@@ -170,9 +201,9 @@ def network_for(config: EncoderConfig) -> Encoder:
     """The encoder with the head that the configuration names."""
     classifier = DistilledClassifierNetwork if config.distillation_head else ClassifierNetwork
     if config.patch_head:
-        return PatchClassifierNetwork(config)
+        return (PatchMeanNetwork if config.patch_head == "alone" else PatchClassifierNetwork)(config)
     kinds = {
         "none": Encoder, "masked-word": MaskedWordNetwork, "classifier": classifier, "labels": LabelsNetwork,
-        "numbers": LabelsNetwork, "tags": TagsNetwork, "span": SpanNetwork,
+        "numbers": LabelsNetwork, "tags": TagsNetwork, "span": SpanNetwork, "vector": VectorNetwork,
     }  # fmt: skip
     return kinds[config.head](config)

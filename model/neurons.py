@@ -67,6 +67,8 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories", section 4.
     """
     value = network.layers[layer].ffn.W_2.weight[:, neuron]
+    if network.config.layer_scale:
+        value = value * network.layers[layer].scale_2.scale
     with torch.inference_mode():
         if not isinstance(network.embedding, TokenEmbedding):
             return (_classifier(network) @ value).numpy()
@@ -76,10 +78,12 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
 
 
 def _classifier(network: Encoder) -> Tensor:
-    """The matrix of a classifier (class, d_model); of two the mean, since y is the mean of what they say."""
+    """The matrix of a classifier (class, d_model); of two the mean, since y is the mean of what they
+    say; where one of two reads the mean of the patches, that which reads [CLS].
+    """
     if network.config.distillation_head:
         return (network.cls_logits.weight + network.distillation_logits.weight) / 2
-    return network.logits.weight
+    return network.cls_logits.weight if network.config.patch_head == "beside" else network.logits.weight
 
 
 def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:

@@ -306,7 +306,7 @@ class Pipeline:
         values: Recording,
         idle: dict[Edit, str],
     ) -> Trace:
-        guesses = () if self.config.head == "none" else self.reader.guesses(output, reading)
+        guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
         subject = x if self.config.input == "words" else reading.tensor[0].numpy()
         return Trace(
             values,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.edits import head_off
+from model.graph import Graph
 from model.pipeline import Pipeline
 from model.pooled import Pooled
 from model.sweep import sweep
@@ -12,6 +13,7 @@ from model.trace import Trace
 
 #: How the rows of Z become one vector, where the makers do not say: their mean, or the row of [CLS].
 POOLINGS = ("mean", "cls")
+VECTOR = "vector"  # the one that the network itself puts out
 MAKERS = "makers"  # as the folder says, with all that comes behind the pooling
 
 
@@ -28,11 +30,22 @@ class Cosine:
         return self.dot / (self.u * self.v) if self.u and self.v else 0.0
 
 
+def read_for(trace: Trace, pooling: str) -> np.ndarray:
+    """What `sentence_vector` is made of: Z, or the network's own vector."""
+    return trace[_key(trace.graph, pooling)]
+
+
+def _key(graph: Graph, pooling: str) -> str:
+    return graph.vector if pooling == VECTOR and graph.vector else graph.Z
+
+
 def sentence_vector(Z: np.ndarray, pooling: str = "mean", pooled: Pooled | None = None) -> np.ndarray:
     """(token, d_model) -> (d_model): all tokens count, [CLS] and [SEP] among them.
 
-    pooling MAKERS: as `pooled` says, with all that comes behind.
+    pooling MAKERS: as `pooled` says, with all that comes behind. VECTOR: Z is the network's own, see `read_for`.
     """
+    if pooling == VECTOR:
+        return Z.reshape(-1)
     if pooling == MAKERS and pooled:
         return pooled.steps(Z)[-1][1]
     return Z.mean(axis=0) if pooling == "mean" else Z[0]
@@ -50,7 +63,8 @@ def moved_by_heads(pipeline: Pipeline, trace: Trace, pooling: str = "mean") -> n
     """
     layers, heads = trace.graph.layers(), trace.config.heads
     off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
-    states = sweep(pipeline, trace, off, (trace.graph.Z,))[trace.graph.Z]
-    own = sentence_vector(trace.Z, pooling, pipeline.pooled)
+    key = _key(trace.graph, pooling)
+    states = sweep(pipeline, trace, off, (key,))[key]
+    own = sentence_vector(trace[key], pooling, pipeline.pooled)
     moved = [1 - cosine(own, sentence_vector(Z, pooling, pipeline.pooled)).value for Z in states]
     return np.array(moved, np.float32).reshape(layers, heads)

@@ -100,7 +100,15 @@ def activation_for(name: str) -> nn.Module:
     """The module of an activation by the name that a configuration has for it."""
     if name == "gelu-tanh":
         return nn.GELU(approximate="tanh")
-    return {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}[name]()
+    kinds = {"relu": nn.ReLU, "gelu": nn.GELU, "gelu-quick": QuickGELU, "silu": nn.SiLU, "tanh": nn.Tanh}
+    return kinds[name]()
+
+
+class QuickGELU(nn.Module):
+    """x σ(1.702 x), which is near GELU  (Hendrycks and Gimpel 2016, section 2). CLIP has it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.sigmoid(1.702 * x)
 
 
 def norm_for(config: EncoderConfig, width: int = 0) -> nn.LayerNorm:

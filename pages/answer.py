@@ -51,7 +51,7 @@ class Answer(Page):
     def fill(self) -> None:
         if "logits" in self.trace:
             super().fill()
-        elif self.config.head != "none":
+        elif self.config.head not in ("none", "vector"):
             self.equations()
             judged(self)
             self.trained_on()

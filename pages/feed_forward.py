@@ -47,7 +47,7 @@ class FeedForward(Page):
     @property
     def bend(self) -> str:
         """The activation function."""
-        return self.config.activation.removesuffix("-tanh")  # which does the same to every digit that is said
+        return self.config.activation.partition("-")[0]  # other ways to GELU do the same to every digit that is said
 
     @property
     def hidden(self) -> np.ndarray:
@@ -308,6 +308,8 @@ class FeedForward(Page):
             kind = "read_classes_one" if len(self.tokens) == 1 else "read_classes"
             if self.trace.config.distillation_head:
                 kind = "read_classes_two"
+            elif self.trace.config.patch_head:
+                kind = "read_classes_mean" if self.trace.config.patch_head == "alone" else "read_classes_beside"
             said = {"up": labels[int(scores.argmax())], "down": labels[int(scores.argmin())]}
             self.push_picture("classes", "axis_class", labels, scores, text(kind, neuron=self.neuron + 1, **said))
         else:

@@ -242,16 +242,20 @@ class Tokens(Page):
                 return
             if chosen is not None:
                 self.one_row(first, chosen, size)
-            self.read_front()
+            if many:
+                self.read_front()
 
     def read_front(self) -> None:
         """What stands before the patches, and what is said of their places."""
         config = self.trace.config
-        if config.front:
-            answers = [text("read_cls_answer")] * ("logits" in self.trace) + [
-                text("read_patch_head")
-            ] * config.patch_head
-            st.markdown(" ".join((text("read_cls"), *answers)))
+        said = [text("read_cls" if config.cls_token else "read_no_cls")]
+        if config.head == "vector":
+            said.append(text("read_cls_vector" if config.cls_token else "read_probe"))
+        elif config.patch_head == "alone":
+            said.append(text("read_patch_mean"))
+        elif "logits" in self.trace:
+            said += [text("read_cls_answer"), *[text("read_patch_head")] * (config.patch_head == "beside")]
+        st.markdown(" ".join(said))
         if config.distillation_token:
             st.markdown(text("read_distillation"))
         if config.distillation_head:

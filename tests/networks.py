@@ -76,7 +76,16 @@ CONFIGS: dict[str, EncoderConfig] = {
     "scaled patches": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, layer_scale=True,
         input="patches", positions="learned", image_size=32, patch_size=8, channels=3, registers=3, head="classifier",
-        classes=10, patch_head=True,
+        classes=10, patch_head="beside",
+    ),
+    "a vector of a picture": EncoderConfig(
+        64, 4, 2, 128, activation="gelu-quick", norm_first=True, norm_eps=1e-12, input="patches", positions="learned",
+        embedding_norm=True, unbiased=("patches",), image_size=32, patch_size=8, channels=3, head="vector",
+        projection=24,
+    ),
+    "mean of patches": EncoderConfig(
+        64, 4, 2, 128, activation="gelu-quick", norm_first=True, norm_eps=1e-12, input="patches", positions="learned",
+        image_size=32, patch_size=8, channels=3, head="classifier", classes=10, patch_head="alone",
     ),
     "two classifiers": EncoderConfig(
         64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",

@@ -65,8 +65,7 @@ def load_folder(path: str | Path, name: str = "") -> Pipeline:
     """
     whole = Folder(Path(path), name)
     folder = whole.encoder
-    theirs = folder.config()
-    family = _family(folder, theirs)
+    theirs, family = _settings(folder)
     try:
         pipeline = _pipeline(folder, theirs, family, _head(folder, theirs, family))
     except CheckpointError as error:
@@ -87,8 +86,7 @@ def load_folder(path: str | Path, name: str = "") -> Pipeline:
 def config_of(path: str | Path) -> EncoderConfig:
     """The configuration of a folder, from its config.json alone. Raises CheckpointError."""
     folder = Folder(Path(path)).encoder
-    theirs = folder.config()
-    family = _family(folder, theirs)
+    theirs, family = _settings(folder)
     head = NO_ANSWER if unanswered(path) else _head(folder, theirs, family)
     return _config(folder, theirs, family, head)
 
@@ -99,8 +97,7 @@ def unanswered(path: str | Path) -> CheckpointError | None:
     Raises CheckpointError for a folder that cannot be read at all.
     """
     folder = Folder(Path(path)).encoder
-    theirs = folder.config()
-    family = _family(folder, theirs)
+    theirs, family = _settings(folder)
     try:
         _config(folder, theirs, family, _head(folder, theirs, family))
     except CheckpointError as error:
@@ -125,6 +122,20 @@ def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: H
 # -- config.json ---------------------------------------------------------------------------------------------------
 
 
+def _settings(folder: Folder) -> tuple[Mapping[str, Any], Family]:
+    """What config.json says, and the family; of two encoders what it says of that of pictures."""
+    theirs = folder.config()
+    family = _family(folder, theirs)
+    if family.inside:
+        own = theirs.get(family.inside)
+        if not isinstance(own, dict):
+            raise CheckpointError("no_setting", folder=folder.name, setting=family.inside)
+        classes = ("id2label", "label2id", "num_labels")  # those of the whole count
+        theirs = {name: value for name, value in own.items() if name not in classes} | theirs
+    _check_settings(folder, theirs, family.only, "setting")
+    return theirs, family
+
+
 def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
     families = ", ".join(FAMILIES)
     if (kind := theirs.get("model_type")) is None:
@@ -132,16 +143,16 @@ def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
         raise CheckpointError(f"{timm}no_family", folder=folder.name, families=families)
     if kind not in tuple(FAMILIES):
         raise CheckpointError("family", folder=folder.name, family=str(kind)[:40], families=families)
-    family = FAMILIES[kind]
-    _check_settings(folder, theirs, family.only, "setting")
-    return family
+    return FAMILIES[kind]
 
 
 def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
     """The head that `architectures` names; of a folder without that, none. Raises CheckpointError for another."""
-    kind = str(theirs["model_type"]).replace("-", "").replace("_", "")
+    kind = family.called or str(theirs["model_type"]).replace("-", "").replace("_", "")
     architectures = theirs.get("architectures")
-    architecture = str(architectures[0] if isinstance(architectures, list) and architectures else f"{kind}Model")
+    architecture = str(
+        architectures[0] if isinstance(architectures, list) and architectures else kind + next(iter(family.heads))
+    )
     for end, head in family.heads.items():
         if architecture.lower() == (kind + end).lower():
             _check_settings(folder, theirs, head.only, "answer_setting")
@@ -190,6 +201,10 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         settings |= family.more(folder.name, written, settings["layers"])
     if family.interpolated:
         settings |= _size_of_pictures(folder, family, settings)
+    if head.projected:
+        settings["projection"] = value = theirs.get(head.projected)
+        if type(value) is not int or not 0 < value <= MOST["d_model"]:
+            raise CheckpointError("size", folder=folder.name, setting=head.projected, value=str(value)[:40])
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))

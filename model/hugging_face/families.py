@@ -16,6 +16,7 @@ from model.hugging_face import modern
 ACTIVATIONS = {
     "gelu": "gelu", "gelu_python": "gelu", "relu": "relu", "silu": "silu", "swish": "silu",
     **dict.fromkeys(("gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"), "gelu-tanh"),
+    "quick_gelu": "gelu-quick",
 }  # fmt: skip
 WORDS = {"input": "words", "positions": "learned", "scale_embedding": False, "embedding_norm": True}
 IMAGES = {"input": "patches", "positions": "learned", "norm_first": True, "final_norm": True}
@@ -29,14 +30,16 @@ class Head:
     settings of theirs, with the values for which our head computes what theirs does.
     """
 
-    kind: Literal["none", "masked-word", "classifier", "tags", "span"]
+    kind: Literal["none", "masked-word", "classifier", "tags", "span", "vector"]
     names: Mapping[str, str] = field(default_factory=dict)
     pooler: Literal["none", "tanh", "relu", "gelu"] = "none"
     distillation: bool = False  # a second classifier reads the distillation token
     pooling: str = ""  # the setting that says whether the first token is read or the mean of all
     dense: str = ""  # the setting that names the activation of a Linear before the last, with LayerNorm behind it
     own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
-    patches: bool = False  # half of the classifier's matrix reads the mean of the patches
+    #: The classifier reads the mean of the patches: with half of its matrix, or alone.
+    patches: Literal["", "alone", "beside"] = ""
+    projected: str = ""  # vector: the setting that says to how many numbers it is brought
     copies: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
@@ -69,6 +72,8 @@ class Family:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     worked_out: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
     pictures: Mapping[str, Any] = field(default_factory=dict)
+    inside: str = ""  # the setting that holds those of the encoder of pictures, where another stands beside it
+    called: str = ""  # how its architectures' names begin, where that is not model_type
     interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
@@ -411,7 +416,7 @@ DINOV2 = replace(
     heads={
         "Model": Head("none"),
         "ForImageClassification": Head(
-            "classifier", names={"cls_logits": "classifier", "patch_logits": "classifier"}, patches=True
+            "classifier", names={"cls_logits": "classifier", "patch_logits": "classifier"}, patches="beside"
         ),
     },
     laid_out={
@@ -492,6 +497,47 @@ MODERN_BERT = Family(
     more=modern.settings_of,
 )
 
+#: The encoder of pictures of two that were trained together  (Radford et al. 2021, section 2.4).
+CLIP = Family(
+    prefix="vision_model",
+    called="clip",
+    settings={**VIT.settings, "layers": "num_hidden_layers"},
+    defaults={
+        "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
+        "num_channels": 3, "image_size": 224, "patch_size": 32, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-5,
+        "projection_dim": 512,
+    },
+    pictures={
+        "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
+        "resample": 3,
+    },
+    fixed={**IMAGES, "final_norm": False, "embedding_norm": True, "unbiased": ("patches",)},
+    only={"hidden_act": ("quick_gelu", *ACTIVATIONS), "num_channels": (3, 1)},
+    names={
+        "embedding.cls": "embeddings.class_embedding",
+        "embedding.W_E": "embeddings.patch_embedding",
+        "embedding.positions.table": "embeddings.position_embedding.weight",
+        "embedding.norm": "pre_layrnorm",
+        "layers.{l}.norm_1": "encoder.layers.{l}.layer_norm1",
+        "layers.{l}.attention.W_Q": "encoder.layers.{l}.self_attn.q_proj",
+        "layers.{l}.attention.W_K": "encoder.layers.{l}.self_attn.k_proj",
+        "layers.{l}.attention.W_V": "encoder.layers.{l}.self_attn.v_proj",
+        "layers.{l}.attention.W_O": "encoder.layers.{l}.self_attn.out_proj",
+        "layers.{l}.norm_2": "encoder.layers.{l}.layer_norm2",
+        "layers.{l}.ffn.W_1": "encoder.layers.{l}.mlp.fc1",
+        "layers.{l}.ffn.W_2": "encoder.layers.{l}.mlp.fc2",
+        "cls_norm": "post_layernorm",
+    },
+    heads={
+        "VisionModel": Head("vector"),
+        "VisionModelWithProjection": Head("vector", {"vector": "visual_projection"}, projected="projection_dim"),
+        "Model": Head("vector", {"vector": "visual_projection"}, projected="projection_dim"),
+        "ForImageClassification": Head("classifier", {"logits": "classifier"}, patches="alone"),
+    },
+    unread=("*position_ids", "*post_layernorm.*", "text_model.*", "text_projection.*", "logit_scale"),
+    laid_out={"embedding.W_E.weight": VIT.laid_out["embedding.W_E.weight"]},
+)  # fmt: skip
+
 #: By the `model_type` in config.json.
 FAMILIES: dict[str, Family] = {
     "bert": BERT,
@@ -510,6 +556,8 @@ FAMILIES: dict[str, Family] = {
     "roberta-prelayernorm": ROBERTA_PRELAYERNORM,
     "vit_msn": VIT,
     "modernbert": MODERN_BERT,
+    "clip_vision_model": CLIP,
+    "clip": replace(CLIP, inside="vision_config"),
     "dinov2": DINOV2,
     "dinov2_with_registers": DINOV2_REGISTERS,
 }

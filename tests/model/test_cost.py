@@ -89,7 +89,7 @@ SMALL = {
 }  # fmt: skip
 SMALL["words, unscaled"] = replace(SMALL["words, none, post-norm"], scale_embedding=False)
 SMALL["patches, scaled, with registers"] = replace(
-    SMALL["patches, classifier, pre-norm"], layer_scale=True, registers=4, patch_head=True
+    SMALL["patches, classifier, pre-norm"], layer_scale=True, registers=4, patch_head="beside"
 )
 SMALL["patches, one channel"] = replace(SMALL["patches, classifier, pre-norm"], channels=1)
 SMALL["words, gated"] = replace(SMALL["words, masked-word, pre-norm"], ffn="gated", unbiased=("attention", "norm"))

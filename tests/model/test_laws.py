@@ -185,6 +185,8 @@ def activation(of: Run, x: np.ndarray) -> np.ndarray:
             return 1 / (1 + np.exp(-x))
         case "silu":
             return x / (1 + np.exp(-x))
+        case "gelu-quick":
+            return x / (1 + np.exp(-1.702 * x))
         case "gelu-tanh":
             return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
     return x * (1 + np.vectorize(math.erf, otypes=[np.float32])(x / np.sqrt(2))) / 2
@@ -343,6 +345,7 @@ def test_layer_norm_gives_mean_0_and_variance_1_before_its_scale_and_shift(name:
         if trace.quantity(key).operation == "norm":
             module = network.get_submodule(key)
             core = (trace[key] - (0 if module.bias is None else module.bias.numpy())) / module.weight.numpy()
+            core = np.atleast_2d(core)
             close(core.mean(-1), np.zeros(len(core)), 1e-3)
             close(core.var(-1), np.ones(len(core)), 1e-2)
 
@@ -357,7 +360,13 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
     n, target = len(trace.tokens), len(getattr(trace, "target_tokens", ()))
     sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
     sizes["d_E"] = config.d_embedding
-    sizes |= {"d_ff": config.d_ff, "bound": 2, "class": config.classes, "word": config.vocab_size}
+    sizes |= {
+        "d_ff": config.d_ff,
+        "bound": 2,
+        "projection": config.projection,
+        "class": config.classes,
+        "word": config.vocab_size,
+    }
     for key in recorded_and_asides(trace):
         asks = target if key.startswith("decoder.") else n
         looked_at = n if ".cross." in key else asks

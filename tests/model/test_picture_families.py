@@ -15,10 +15,19 @@ from tests.model.test_checkpoint_pictures import picture
 from tests.model.test_checkpoints import close, rewritten
 
 DINO = ("Dinov2", "Dinov2WithRegisters")
+HEADS = {
+    **dict.fromkeys(DINO, ("Model", "ForImageClassification")),
+    "CLIP": ("VisionModel", "VisionModelWithProjection", "Model", "ForImageClassification"),
+}
+#: What stands beside the encoder of pictures, and is not read.
+OTHER = {
+    "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
+    "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
+}  # fmt: skip
 #: Family, head and seed of its settings. With more seeds, as many as are wanted.
 FEW = [
     (family, head, seed)
-    for family, heads in dict.fromkeys(DINO, ("Model", "ForImageClassification")).items()
+    for family, heads in HEADS.items()
     for place, head in enumerate(heads)
     for seed in (place, place + 2)
 ]
@@ -34,6 +43,10 @@ def odd_settings(family: str, seed: int) -> dict:
         "hidden_act": BENDS[seed % len(BENDS)], "num_labels": int(dice.integers(2, 7)),
         "layer_norm_eps": float(10.0 ** -dice.integers(3, 13)), "num_channels": (3, 1)[seed % 5 == 4],
     }  # fmt: skip
+    if family == "CLIP":
+        bend = ("quick_gelu", *BENDS)[seed % (1 + len(BENDS))]
+        settings |= {"intermediate_size": int(dice.integers(1, 60)), "hidden_act": bend}
+        settings["projection_dim"] = int(dice.integers(1, 30))
     if family in DINO:
         settings["mlp_ratio"] = int(dice.integers(1, 5))
     if family == "Dinov2WithRegisters":
@@ -44,7 +57,7 @@ def odd_settings(family: str, seed: int) -> dict:
 def a_run(folder: Path, family: str, head: str, seed: int) -> tuple[Pipeline, Trace, transformers.PreTrainedModel]:
     """A network of theirs, and a run of ours; with an odd seed DINOv2's positions were learned for another size."""
     settings = odd_settings(family, seed)
-    network, dice = network_in(folder, family, head, settings), np.random.default_rng(seed)
+    network, dice = saved(folder, family, head, settings), np.random.default_rng(seed)
     side = settings["image_size"]
     if family in DINO and seed % 2:
         side = settings["patch_size"] * int(dice.integers(1, 6))
@@ -53,12 +66,35 @@ def a_run(folder: Path, family: str, head: str, seed: int) -> tuple[Pipeline, Tr
     return pipeline, pipeline(dice.random((side, side, settings["num_channels"]), np.float32)), network
 
 
+def saved(folder: Path, family: str, head: str, settings: dict) -> transformers.PreTrainedModel:
+    """A network of theirs; of two encoders that were trained together, with the other or without."""
+    if family in DINO:
+        return network_in(folder, family, head, settings)
+    if head.startswith("VisionModel"):
+        return network_in(folder, f"{family}Vision", head.removeprefix("Vision"), settings)
+    both = {"vision_config": settings, "text_config": OTHER, "num_labels": settings["num_labels"]}
+    both |= {name: settings[name] for name in ("projection_dim",) if name in settings}
+    return network_in(folder, family, head, both | {"image_size": settings["image_size"]})
+
+
+def of_picture(network: transformers.PreTrainedModel, head: str, given: torch.Tensor) -> torch.Tensor:
+    """Their vector of a whole picture."""
+    if head == "Model":
+        found = network.get_image_features(pixel_values=given)
+        return found if isinstance(found, torch.Tensor) else found.pooler_output
+    found = network(pixel_values=given)
+    return found.image_embeds if "image_embeds" in found else found.pooler_output
+
+
 def differs(folder: Path, family: str, head: str, seed: int) -> float:
     """The largest difference of hidden states, attention and answer from their library's."""
     pipeline, trace, network = a_run(folder, family, head, seed)
     with torch.no_grad():
         given = torch.tensor(trace.picture)[None]
-        found = network(pixel_values=given, output_hidden_states=True, output_attentions=True)
+        encoder = getattr(network, "vision_model", network)
+        found = encoder(pixel_values=given, output_hidden_states=True, output_attentions=True)
+        answer = network(pixel_values=given).logits[0] if head == "ForImageClassification" else None
+        vector = of_picture(network, head, given)[0] if trace.graph.vector else None
     layers = trace.graph.layers()
     pairs = [
         (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),  # the last may be before a final norm
@@ -67,8 +103,10 @@ def differs(folder: Path, family: str, head: str, seed: int) -> float:
     assert pipeline.unanswered is None
     if "last_hidden_state" in found:
         pairs.append((trace.Z, found.last_hidden_state[0]))
-    if "logits" in found:
-        pairs.append((trace["logits"], found.logits[0]))
+    if answer is not None:
+        pairs.append((trace["logits"], answer))
+    if vector is not None:
+        pairs.append((trace[trace.graph.vector], vector))
     return max(float(np.abs(np.asarray(ours) - theirs.numpy()).max()) for ours, theirs in pairs)
 
 
@@ -129,3 +167,26 @@ def test_what_is_not_computed_is_refused_by_its_own_name(settings: dict, said: s
 def test_a_classifier_of_one_class_has_its_stages_and_says_which_setting_it_is(tmp_path: Path) -> None:
     network_in(tmp_path, "Dinov2", "ForImageClassification", odd_settings("Dinov2", 0) | {"num_labels": 1})
     assert "num_labels = 1" in str(load_folder(tmp_path).unanswered)
+
+
+def test_of_two_encoders_that_of_pictures_is_read_with_what_its_settings_leave_out(tmp_path: Path) -> None:
+    saved(tmp_path, "CLIP", "Model", odd_settings("CLIP", 0) | {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5})
+    expected = load_folder(tmp_path).config
+    theirs = json.loads((tmp_path / "config.json").read_text())["vision_config"]
+    for name in ("hidden_act", "layer_norm_eps", "num_channels"):  # as on the hub, where they are the usual ones
+        del theirs[name]
+    rewritten(tmp_path, vision_config=theirs)
+    assert load_folder(tmp_path).config == expected
+    rewritten(tmp_path, vision_config=None)
+    with pytest.raises(CheckpointError, match="vision_config"):
+        load_folder(tmp_path)
+
+
+def test_pictures_are_brought_to_clip_as_its_library_does_it(tmp_path: Path) -> None:
+    saved(tmp_path, "CLIP", "VisionModel", odd_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
+    theirs = transformers.CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    seen, file = picture(50, 41)
+    expected = theirs(seen, return_tensors="pt")["pixel_values"][0]
+    said = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}, "do_center_crop": True}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(said))  # mean and deviation are the family's own
+    close(load_folder(tmp_path)(file).picture, expected)

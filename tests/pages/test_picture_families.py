@@ -15,7 +15,7 @@ from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.pages.opening import charts, open_page, steps
-from tests.pages.test_checkpoints import offer, said_on
+from tests.pages.test_checkpoints import maps, offer, said_on
 
 SIZES = {
     "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "image_size": 32, "patch_size": 8,
@@ -23,6 +23,7 @@ SIZES = {
 }  # fmt: skip
 KINDS = {
     "dinov2": ("Dinov2", "Model", {"mlp_ratio": 2}),
+    "clip": ("CLIPVision", "ModelWithProjection", {"intermediate_size": 40, "projection_dim": 12}),
     "registers": ("Dinov2WithRegisters", "ForImageClassification", {"mlp_ratio": 2, "num_register_tokens": 4}),
 }
 PICTURE = {"input": "picture", "picture": "card", "layer": "2", "head": "3", "token": "3"}
@@ -57,6 +58,19 @@ def test_registers_are_called_what_they_are_and_are_no_seat_of_the_answer(monkey
         r"The registers get (0\.\d+)", said_on(open_page("attention", model=name, depth="numbers", **PICTURE))
     )
     assert row and 0 < float(row[1]) < 1
+
+
+def test_the_vector_of_a_picture_is_the_answer_and_turns_where_a_head_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("clip"))
+    english = catalogue("en")
+    app = open_page("answer", model=name, depth="numbers", **PICTURE)
+    assert english["sentence_vector.one_projection"].split("W_P")[0] in said_on(app)
+    trace = load(str(folder_of("clip")))(np.zeros((32, 32, 3), np.float32))
+    assert trace["vector"].shape == (12,) and any(shown.shape == (1, 12) for shown in maps(app))
+    off = "layers.1.attention.heads~zero~head.1"
+    said = said_on(open_page("what_if", model=name, depth="numbers", edits=off, **PICTURE))
+    (cosine,) = re.findall(r"unchanged vector is \*\*(-?0\.\d+)", said)
+    assert -1 < float(cosine) < 1
 
 
 def test_what_a_sub_layer_found_is_shown_scaled_and_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:

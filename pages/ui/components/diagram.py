@@ -70,7 +70,8 @@ KIND_OF = {
     **dict.fromkeys(("masked", "weights"), "softmax"),
     **dict.fromkeys(("concat", "output"), "concat"),
     **dict.fromkeys(("first", "second", "cls_logits", "distillation_logits", "logits"), "linear"),
-    **dict.fromkeys(("patch_mean", "pooled", "patch_logits", "labels", "tags", "of_bounds", "bounds"), "linear"),
+    **dict.fromkeys(("patch_mean", "pooled", "cls_norm", "vector", "patch_logits"), "linear"),
+    **dict.fromkeys(("labels", "tags", "of_bounds", "bounds"), "linear"),
 }
 #: What comes from the right instead of from the left where K and V are made of something else than Q.
 MIRRORED = ("Q", "K", "V", "scores", "softmax")

@@ -156,6 +156,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "height": config.image_size,
         "width": config.image_size,
         "word": config.vocab_size,
+        "projection": config.projection,
         "class": config.classes,
         "bound": 2,
         "d_E": config.d_embedding,

@@ -10,7 +10,7 @@ from cachetools.keys import hashkey
 from model.analysis import largest_terms
 from model.by_hand import terms_table
 from model.edits import head_off
-from model.sentence import MAKERS, POOLINGS, Cosine, cosine, moved_by_heads, sentence_vector
+from model.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.changes_bar import other_input, toggled
@@ -31,10 +31,20 @@ def of_input(view: View, name: str) -> str:
     return f"sentence_vector.{name}" + "_picture" * (view.trace.picture is not None)
 
 
+def vector_by(view: View) -> str:
+    """What makes the one vector of a picture: "cls", "projection" or "probe"."""
+    if not view.config.cls_token:
+        return "probe"
+    return "projection" if view.config.projection else "cls"
+
+
 def no_head(view: View) -> None:
     """Why there is no answer."""
     if why_not := view.pipeline.unanswered:
         st.info(t(f"error.checkpoint_{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
+        return
+    if view.config.head == "vector":
+        st.info(t(f"sentence_vector.one_{vector_by(view)}"), icon=":material/lightbulb:")
         return
     if view.config.head != "none":
         st.info(t("judged.elsewhere"), icon=":material/lightbulb:")
@@ -48,13 +58,14 @@ def instead_of_an_answer(view: View) -> None:
     no_head(view)
     if not view.choice.checkpoint:
         return
-    drawn = view.measure(lambda run: np.stack([sentence_vector(run.Z, pooling) for pooling in POOLINGS]))
-    names = [plain(f"sentence_vector.{pooling}") for pooling in POOLINGS]
+    plainly = [pooling for pooling in ways_of(view) if pooling != MAKERS]
+    drawn = view.measure(lambda run: np.stack([sentence_vector(read_for(run, way), way) for way in plainly]))
+    names = [plain(f"sentence_vector.{pooling}") for pooling in plainly]
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
     figure = heatmap(drawn.values, *axes, square=False, height=190)
-    said = " ".join(
-        [t("sentence_vector.read", n=len(view.trace.tokens), d_model=drawn.values.shape[1]), *makers_way(view)]
-    )
+    read = "read" if len(plainly) == 2 else f"read_{plainly[0]}"
+    numbers = {"n": len(view.trace.tokens), "d_model": drawn.values.shape[1]}
+    said = " ".join([t(f"sentence_vector.{read}", **numbers), *makers_way(view)])
     title = plain(of_input(view, "title"))
     view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
     if MAKERS in ways_of(view):
@@ -64,14 +75,15 @@ def instead_of_an_answer(view: View) -> None:
         st.caption(t(of_input(view, "ask")))
         return
     for pooling, name in ways_of(view).items():
-        u, v = (sentence_vector(run.Z, pooling, view.pipeline.pooled) for run in (view.trace, view.other_input))
+        read_of = (read_for(run, pooling) for run in (view.trace, view.other_input))
+        u, v = (sentence_vector(value, pooling, view.pipeline.pooled) for value in read_of)
         found = cosine(u, v)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
             if not view.story:
                 st.latex(worked_out(found), width="content")
     pooled = view.pipeline.pooled
-    known = pooled and (pooled.pooling in POOLINGS or pooled.computed)
+    known = len(plainly) == 1 or (pooled and (pooled.pooling in POOLINGS or pooled.computed))
     st.caption(t("sentence_vector.means_known" if known else "sentence_vector.means"))
 
 
@@ -79,7 +91,10 @@ def ways_of(view: View) -> dict[str, str]:
     """The ways in which all rows of Z become one vector, with what they are called: the makers' own is among them where
     it is another than a mean or a row, and known.
     """
-    ways, pooled = {pooling: plain(f"sentence_vector.{pooling}") for pooling in POOLINGS}, view.pipeline.pooled
+    poolings: tuple[str, ...] = (VECTOR,) if view.trace.graph.vector else POOLINGS
+    if view.trace.picture is not None and not view.config.cls_token:
+        poolings = tuple(pooling for pooling in poolings if pooling != "cls")
+    ways, pooled = {pooling: plain(f"sentence_vector.{pooling}") for pooling in poolings}, view.pipeline.pooled
     if pooled and pooled.computed and (pooled.dense or pooled.pooling not in POOLINGS):
         ways[MAKERS] = plain("sentence_vector.makers")
     return ways
@@ -158,7 +173,8 @@ def head_laboratory(view: View) -> None:
     said = t(of_input(view, "read_heads"), where=where, value=f"{moved.max():.4f}")
     view.picture("moved", figure, said, values=moved, on_pick=change, title=plain(of_input(view, "heads")), still=True)
     if view.trace.edits:
-        u, v = (sentence_vector(run.Z, pooling, view.pipeline.pooled) for run in (view.original, view.trace))
+        read_of = (read_for(run, pooling) for run in (view.original, view.trace))
+        u, v = (sentence_vector(value, pooling, view.pipeline.pooled) for value in read_of)
         now = cosine(u, v)
         st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))
         if not view.story:
