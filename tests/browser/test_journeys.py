@@ -458,7 +458,7 @@ def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, 
 
 
 def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}?s={quote(SENTENCE)}&{FORMULA}")
+    page.goto(f"{app_url}?s={quote(SENTENCE)}&{FORMULA}&hidden=none")
     title(page, "home")
     attention = page.locator(".strip a").filter(has_text=catalogue("en")["attention.short"])
     for _ in range(60):

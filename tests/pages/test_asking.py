@@ -10,12 +10,13 @@ from torch import nn
 
 from pages.ui.lessons.case import Case
 from pages.ui.lessons.rows import BETWEEN, STORY
-from pages.ui.lessons.story import favourites
+from pages.ui.lessons.story import favourites, ffn_turns
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.sections.hidden_words import HOLE
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue, literal
+from pages.ui.text.numbers import decimal
 from tests.pages.opening import (
     SEEN,
     assert_fine,
@@ -46,6 +47,12 @@ def asks(app: AppTest, page: str, lang: str = "en") -> bool:
     asked = [catalogue(lang)[f"lesson.{question.key}.ask"] for question in STORY[page]]
     patterns = ["##### " + ".+?".join(map(re.escape, re.split(r"\{\w+\}|W_O", text))) for text in asked]
     return any(re.fullmatch(pattern, part.value) for pattern in patterns for part in app.main.markdown)
+
+
+def hidden_case() -> Case:
+    """What is asked about in SENTENCE, of whichever layer and head."""
+    pipeline, trace = pipelines.pipeline("text"), pipelines.run("text", SENTENCE)
+    return Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
 
 
 def click(app: AppTest, key: str) -> AppTest:
@@ -331,10 +338,44 @@ def test_of_a_changed_run_the_way_to_be_asked_is_to_take_the_changes_back() -> N
 
 
 def test_a_number_that_is_close_is_told_the_right_one() -> None:
-    trace = pipelines.run("text", SENTENCE)
-    count = favourites(Case(pipelines.pipeline("text"), trace, trace.tokens.index("[MASK]"))).answer
+    count = favourites(hidden_case()).answer
     for guess, said in ((count, "lesson.right"), (count + 1, "lesson.near")):
         app = story("heads")
         (pills,) = [one for one in app.main.button_group if (one.key or "").startswith("heads.favourites")]
         pills.set_value(guess).run()
         assert WORDS[said].format(answer=count) in texts(click(app, "heads.send"))
+
+
+@pytest.mark.parametrize(
+    ("page", "tried"),
+    [("attention", "why"), ("heads", "mixing"), ("add_and_norm", "histogram"), ("feed_forward", "without")],
+)
+def test_once_it_is_answered_what_is_asked_besides_can_be_tried(page: str, tried: str) -> None:
+    app = story(page, seen=SEEN)
+    assert f"{page}.{tried}" not in [chart["key"] for chart in charts(app)]
+    app = click(click(app, f"{page}.ask_besides"), f"{page}.show")
+    assert f"{page}.{tried}" in [chart["key"] for chart in charts(app)]
+
+
+def test_what_the_ffn_lifts_and_its_neurons_are_of_one_layer() -> None:
+    app = click(story("feed_forward", layer="1"), "feed_forward.show")
+    said = texts(app).replace("\\", "")
+    layer = app.session_state["choice"].layer
+    truth = ffn_turns(hidden_case())
+    assert truth is not None and layer == truth.place["layer"] != 0
+    assert f"from {decimal(truth.said['before'])} to {decimal(truth.said['after'])}" in said
+
+
+@pytest.mark.parametrize(("seen", "asked"), [("nothing", "digit"), ("home", "gathered")])
+def test_of_a_drawing_the_answer_is_asked_before_it_is_shown(seen: str, asked: str) -> None:
+    app = story("answer", seen=seen, **THREE)
+    assert asks(app, "answer") and curtained(app)
+    app = click(app, "answer.show")
+    assert not curtained(app) and WORDS[f"lesson.{asked}.otherwise"].partition("{")[0] in texts(app)
+
+
+def test_a_tap_on_a_token_that_is_no_word_says_what_it_is_for() -> None:
+    for token, name in (("1", "cls"), ("12", "sep")):
+        said = [caption.value for caption in story("attention", token=token).main.caption]
+        assert WORDS[f"common.about_{name}_words"] in [text.replace("\\", "") for text in said]
+    assert WORDS["common.about_cls_words"] not in texts(story("attention")).replace("\\", "")
