@@ -485,7 +485,7 @@ def test_a_sentence_chosen_on_a_page_stands_in_the_sidebar_too(page: Page, app_u
 
 
 def test_a_sentence_typed_and_not_entered_counts_when_a_token_is_clicked(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en&depth=numbers&s=the+dog+chased+the+cat+.&layer=2")
+    page.goto(f"{app_url}/attention?lang=en&depth=numbers&s=the+dog+chased+the+cat+.&layer=2&hidden=none")
     title(page, "attention")
     sentence_box(page).fill("the cat sat on the mat .")
     page.locator(".st-key-chips button").nth(2).click(delay=80)  # ms, as a hand does: it must still be there
