@@ -465,7 +465,7 @@ def _attention(
         rows.add(f"{here}{role}", "split", (whole,), role, _summed_up(terms), ("head", of, "d_k"))
     compared = {"Q": "Q", "K": "K"}  # what is compared -> how it is written
     if config.positions == "rotary":
-        compared = {f"{role}_rotated": rf"\tilde {role}" for role in compared}
+        compared = {f"{role}_rotated": rf"\tilde{{{role}}}" for role in compared}
         for key, symbol in compared.items():
             rows.add(f"{here}{key}", "rotate", (f"{here}{key[0]}",), symbol, key[0], ("head", token, "d_k"))
     pairs = ("head", "query", "key")

@@ -20,8 +20,8 @@ PREFIX = "layers.{l}.attention."
 class Attention(Page):
     @property
     def title_equation(self) -> str:
-        added = " + B" * bool(self.config.buckets)
-        scores = r"\frac{Q K^{\top}}{\sqrt{d_k}}" + added
+        Q, K = (rf"\tilde{{{role}}}" if self.trace.config.positions == "rotary" else role for role in "QK")
+        scores = rf"\frac{{{Q} {K}^{{\top}}}}{{\sqrt{{d_k}}}}" + " + B" * bool(self.config.buckets)
         return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
     tells_both = False

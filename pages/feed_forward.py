@@ -1,5 +1,6 @@
 """Feed-forward: every token for itself, through a wide layer of neurons and back."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace, sublayers
+from model import Trace
 from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures
@@ -28,13 +29,24 @@ SILENT = 0.01  # an activation this small adds next to nothing, whatever its out
 LISTED, PUSHED = 15, 10
 LISTED_LARGE = 10  # where everything is large
 LEAKING = "#c3bdf0"
+PLAIN = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
+GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x W_3 + b_3)\bigr)\, W_2 + b_2"
 text, word = texts_of("feed_forward")
 
 
 class FeedForward(Page):
     asks_of = ("token",)
     goes_to = ("layer",)
-    title_equation = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
+
+    @property
+    def title_equation(self) -> str:
+        equation = GATED if self.gated else PLAIN
+        return re.sub(r" \+ b_\d", "", equation) if "ffn" in self.config.unbiased else equation
+
+    @property
+    def gated(self) -> bool:
+        """Whether each neuron is multiplied by a second number before it is written."""
+        return self.config.ffn == "gated"
 
     @property
     def prefix(self) -> str:
@@ -74,7 +86,8 @@ class FeedForward(Page):
         active = self.active[self.token]
         loud = int((active >= active.max() / 2).sum()) if active.max() > 0 else 0
         answers = text("story_neurons", many=self.d_ff, loud=loud)
-        return *answered_most(self, self.neuron), text("story_alone"), answers
+        gates = [text("story_gates")] if self.gated else []
+        return *answered_most(self, self.neuron), text("story_alone"), answers, *gates
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
         return {"thinks": lambda: answer_without_ffn(self)}
@@ -98,7 +111,7 @@ class FeedForward(Page):
         return part
 
     def code(self) -> Sequence[object]:
-        return (sublayers.FeedForward,)
+        return (type(self.pipeline.network.layers[self.choice.layer].ffn),)
 
     def curve_and_shares(self) -> None:
         columns = st.columns([1, 1])
@@ -146,10 +159,13 @@ class FeedForward(Page):
             ),
         ]
         low = scaled(min(300, 90 + 14 * len(self.tokens)))
-        looks: list[dict] = [
-            {"title": word(name), "columns": order, "height": low} for name in ("hidden", "activation")
-        ]
-        keys = [self.prefix + "hidden", self.prefix + "activation"]
+        names = ["hidden", "activation"]
+        if self.gated:
+            names += ["up", "product"]
+            said += [text("read_gate_up"), text("read_gate_product", d_model=self.config.d_model)]
+        titles = [word(f"gate_{name}" if name in ("up", "product") else name) for name in names]
+        looks: list[dict] = [{"title": title, "columns": order, "height": low} for title in titles]
+        keys = [self.prefix + name for name in names]
         for key, look in zip(keys, looks, strict=True):
             look["strongest"] = float(np.quantile(np.abs(self.measure(key).less_nothing().values), 0.999))
         cell_maps(self, keys, said, looks, stacked=True)

@@ -47,7 +47,10 @@ text, word = texts_of("heads")
 class Heads(Page):
     tells_both = False
     asks_of = ("token",)
-    title_equation = EQUATION
+
+    @property
+    def title_equation(self) -> str:
+        return EQUATION.replace(" + b_O", "") if "attention" in self.config.unbiased else EQUATION
 
     @cached_property
     def weights(self) -> np.ndarray:

@@ -29,6 +29,7 @@ class Home(Page):
         """Words to click."""
         if self.story and not self.choice.big and "logits" in self.trace:
             kind = "_picture" if self.seen is not None else "" if self.says_words else "_class"
+            kind += "_mean" * (self.trace.config.pooling == "mean")
             bars = "" if self.still_asks else t("home.story_bars")
             st.caption(joined(f"{t(f'home.story_start{kind}')} {bars}"))
         #: The place that is asked about, and the hidden places with the words that stood there.

@@ -192,6 +192,8 @@ class Layers(Page):
         sentence = text(
             "read_guess_two"
             if self.trace.config.distillation_head
+            else "read_guess_mean"
+            if self.trace.config.pooling == "mean"
             else "read_guess_class"
             if classes
             else "read_guess",

@@ -11,7 +11,7 @@ from model import Trace
 from model.analysis import head_slice, placed
 from model.sublayers import MultiHeadAttention
 from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
-from pages.ui.figures.theme import mode
+from pages.ui.figures.theme import mode, scaled
 from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
@@ -97,12 +97,14 @@ class QueriesKeysValues(Page):
             token, component = np.unravel_index(np.abs(values).argmax(), values.shape)
             value = f"{values[token, component]:.2f}"
             said.append(text(f"read_{role}", token=self.placed[token], component=component + 1, value=value))
-        looks = [{"title": word(role), "line_colour": role_colours()[role]} for role in ROLES]
+        looks: list[dict] = [{"title": word(role), "line_colour": role_colours()[role]} for role in ROLES]
         keys = [self.key(PREFIX + role) for role in ROLES]
         if self.turned:
             keys += [self.key(self.met(role)) for role in "QK"]
             said += [self.about_turn(), text("read_K_rotated")]
             looks += [{"title": word(f"{role}_rotated"), "line_colour": role_colours()[role]} for role in "QK"]
+            for look in looks:
+                look["height"] = scaled(min(300, 90 + 12 * len(self.tokens)))
         cell_maps(self, keys, said, looks, stacked=self.turned)
 
     def about_turn(self) -> str:

@@ -25,7 +25,6 @@ from pages.ui.sections.overlay import pieces_of
 from pages.ui.sections.patches import how_it_is_prepared, position_maps
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
-from pages.ui.text.numbers import written
 
 SINES = (
     r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"
@@ -404,7 +403,8 @@ class Tokens(Page):
         drawn = list(dict.fromkeys([0, half // 4, half // 2, half - 1]))
         table = np.cos(np.arange(n)[:, None] * speeds)
         called = {word("pair", one=pair + 1, other=pair + half + 1): pair for pair in drawn}
-        full = [written(f"{2 * math.pi / speeds[pair]:,.3g}") for pair in (0, half - 1)]
+        places = [2 * math.pi / float(speeds[pair]) for pair in (0, half - 1)]
+        full = [f"{place:,.0f}" if place >= 100 else f"{place:.3g}" for place in places]
         said = {"layer": layer + 1, "fast": full[0], "slow": full[1], "half": half}
         self.picture(
             "turns",

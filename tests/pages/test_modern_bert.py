@@ -4,13 +4,16 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
+import numpy as np
 import pytest
 
+from model import load
 from pages.ui.frame.contents import PAGES
+from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_modern_bert import odd_settings
-from tests.pages.opening import open_page
-from tests.pages.test_checkpoints import offer
+from tests.pages.opening import charts, figure, open_page, result
+from tests.pages.test_checkpoints import maps, offer, said_on
 
 SENTENCE = "the cat sat on a [MASK] and it slept by the door"
 
@@ -35,3 +38,37 @@ def test_every_page_opens(page: str, lang: str, monkeypatch: pytest.MonkeyPatch)
     app = open_page(page, lang=lang, model=name, depth=depth, s=SENTENCE, layer="2", head="3")
     assert app.selectbox(key="model").value == name
     assert not app.warning
+
+
+def test_a_place_is_said_to_be_a_turn_and_nothing_that_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    english = catalogue("en")
+    for depth, panel, here in (("story", None, "story_seats_turned"), ("numbers", "vectors", "turned")):
+        said = said_on(open_page("tokens", model=name, depth=depth, s=SENTENCE, panel=panel))
+        assert english[f"tokens.{here}"] in said and english["tokens.story_seats"] not in said
+    turned = load(str(folder_of()))(SENTENCE)["layers.1.attention.Q_rotated"][2]
+    app = open_page("queries_keys_values", model=name, depth="numbers", s=SENTENCE, layer="2", head="3", panel="maps")
+    assert any(shown.shape == turned.shape and np.allclose(shown, turned, atol=1e-6) for shown in maps(app))
+
+
+def test_a_turn_is_worked_out_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    place = {"layer": "2", "head": "3", "token": "6", "part": "2", "panel": "maps", "stage": "K_rotated"}
+    app = open_page("queries_keys_values", model=name, s=SENTENCE, **place)
+    value = load(str(folder_of()))(SENTENCE)["layers.1.attention.K_rotated"][2, 5, 1]
+    assert result(app) == pytest.approx(float(value), abs=1e-4)
+
+
+@pytest.mark.parametrize(("layer", "window"), [("1", False), ("2", True)])
+def test_a_layer_with_a_window_says_how_far_it_looks(layer: str, window: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    app = open_page("attention", model=name, s=SENTENCE, layer=layer, head="1", panel="steps", stage="masked")
+    assert ("no further than 2 places to either side: 132 of 196 pairs" in said_on(app)) == window
+
+
+def test_the_laboratory_takes_turns_and_windows_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    edits = "layers.{l}.attention.Q_rotated~bypass~~layers.{l}.attention.K_rotated~bypass"
+    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="places", edits=edits)
+    assert len(app.session_state["choice"].edits) == 2 and not app.warning
+    assert catalogue("en")["what_if.positions_masked"] in str(figure(app, len(charts(app)) - 1)) + said_on(app)

@@ -308,7 +308,10 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
     text, note, number = kind, "", None
     if kind in ("tokens", "embedding"):
         text = f"{kind}_{held[-1].operation}"
+    elif kind == "scores" and held[0].reads[0].endswith("_rotated"):
+        text = "scores_turned"
     elif kind == "ffn":
+        text = "ffn_gated" if config.ffn == "gated" else text
         note = f"{config.d_model} → {config.d_ff} → {config.d_model}"
     elif kind == "answer":
         note = answer

@@ -207,6 +207,8 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
     if quantity.operation == "input" and quantity.key == "segments":
         return "which_sentence"
     path = quantity.key.removeprefix("decoder.").split(".")
+    if quantity.key == "pooler.1" and ("token" in quantity.axes or graph.config.pooling == "mean"):
+        return "pooler_1_each" if "token" in quantity.axes else "pooler_1_mean"
     return "_".join(path[-2:]) if path[0] in ("transform", "pooler") or path[-1] in ("output", "sum") else path[-1]
 
 

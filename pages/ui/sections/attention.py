@@ -106,6 +106,8 @@ def about_masks(view: View, prefix: str) -> None:
         st.caption(t("attention.mask_word_here", share=f"{looked_at.mean():.0%}"))
     else:
         st.caption(t("attention.mask_is_no_word"))
+    if view.trace.graph[prefix + "masked"].window is not None:
+        return  # here is one
     view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
 
 
