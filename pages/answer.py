@@ -17,6 +17,7 @@ from pages.ui.sections.answers import all_probabilities, guesses, more_and_less,
 from pages.ui.sections.guessing import empty_bars, guessed
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
+from pages.ui.sections.learned import how_it_learned
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.sections.telling_head import head_to_watch, is_off, most_read
@@ -82,7 +83,8 @@ class Answer(Page):
         return ()
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}
+        parts = {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}
+        return parts | ({"learned": partial(how_it_learned, self)} if self.choice.input == "digit" else {})
 
     def code(self) -> Sequence[object]:
         return (type(self.pipeline.network),)

@@ -72,3 +72,29 @@ def ship(name: str, network: nn.Module, measured: dict[str, float]) -> Path:
     save_file(tensors, path, metadata={"measured": json.dumps(measured)})
     seal(path)
     return path
+
+
+def save_snapshot(folder: Path, network: nn.Module, figures: dict[str, float]) -> None:
+    """FOLDER/STEP.safetensors: the weights after so many steps in float16, with their figures inside."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {key: value.detach().cpu().half().contiguous() for key, value in network.state_dict().items()}
+    path = folder / f"{figures['step']:06}.safetensors"
+    save_file(tensors, path, metadata={"figures": json.dumps(figures)})
+
+
+def ship_snapshots(name: str, folder: Path) -> Path:
+    """Write model/weights/NAME.safetensors: each tensor of all snapshots in one, (snapshot, …), and their figures.
+
+    Without the weights of the last, which are those of the finished network.
+    """
+    paths = sorted(folder.glob("*.safetensors"))
+    figures = []
+    for path in paths:
+        with safe_open(path, framework="pt") as file:
+            figures.append(json.loads(file.metadata()["figures"]))
+    earlier = [load_file(path) for path in paths[:-1]]
+    tensors = {key: torch.stack([one[key] for one in earlier]) for key in earlier[0]}
+    path = WEIGHTS / f"{name}.safetensors"
+    save_file(tensors, path, metadata={"measured": json.dumps({"snapshots": figures})})
+    seal(path)
+    return path

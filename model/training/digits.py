@@ -23,7 +23,15 @@ from model.digits import BOX, FAINTEST, MIDDLE, SIZE, WHITE_SHARE, DigitError, p
 from model.encoder import Encoder
 from model.heads import network_for
 from model.training.attention_budget import Watch
-from model.training.checkpoint import load_checkpoint, load_shipped, save_checkpoint, ship
+from model.training.checkpoint import (
+    load_checkpoint,
+    load_shipped,
+    save_checkpoint,
+    save_snapshot,
+    ship,
+    ship_snapshots,
+)
+from model.training.drawings import written_digits
 from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
 
 CONFIG = PRESETS["digits"]
@@ -33,6 +41,8 @@ SMOOTHING = 0.05
 AVERAGE_STEPS = 500  # the running average reaches back about so far
 SCANNED, SCAN_SIDE = 0.2, 16  # share of the pictures that become scans, and a scan's pixels a side
 BLANK, WEIGHT = 0.2, 1.0  # share of its attention that a head may let [CLS] waste, and what more than that costs
+WRITTEN = 1200  # hands, drawn by strokes, for each digit; distorted as MNIST's are
+SNAPSHOTS = 12  # of the weights, from the first to the last, at even steps of log time
 VALIDATION_IMAGES = 5000  # the last of the training set
 FILES = {"train": "train", "test": "t10k"}
 
@@ -212,6 +222,11 @@ def scanned(images: Tensor) -> Tensor:
     return torch.stack([torch.from_numpy(prepared_or_blank(np.pad(image.numpy(), 1))) for image in scans])
 
 
+def snapshot_steps(total: int) -> list[int]:
+    """After which steps of training the weights are kept: 0, then even steps of log time, up to the last one."""
+    return [0, *(round(step) for step in np.geomspace(10, total, SNAPSHOTS - 1))]
+
+
 def prepared_or_blank(image: np.ndarray) -> np.ndarray:
     """A refused image counts as one that cannot be read."""
     try:
@@ -227,6 +242,15 @@ def accuracy(network: Encoder, images: Tensor, labels: Tensor, where: torch.devi
     guesses = [network(some.to(where)).argmax(-1).cpu() for some in images.split(500)]
     network.train()
     return (torch.cat(guesses) == labels).float().mean().item()
+
+
+@torch.no_grad()
+def mean_loss(network: Encoder, images: Tensor, labels: Tensor, where: torch.device) -> float:
+    """Cross-entropy of the labels, mean of all images, in nats."""
+    network.eval()
+    scores = torch.cat([network(some.to(where)).cpu() for some in images.split(500)])
+    network.train()
+    return functional.cross_entropy(scores, labels).item()
 
 
 def running_average(averages: list[Tensor], weights: list[Tensor], count: Tensor) -> None:
@@ -273,7 +297,8 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
     torch.manual_seed(seed)
     where = device()
     (images, labels), (held_images, held_labels) = split(data)
-    images, labels = images.to(where), labels.to(where)
+    by_strokes, their_labels = written_digits(WRITTEN, np.random.default_rng(seed))
+    images, labels = torch.cat([images, by_strokes]).to(where), torch.cat([labels, their_labels]).to(where)
     held_moved, held_scanned = moved(held_images), scanned(held_images)
 
     network = network_for(CONFIG).to(where).train()
@@ -288,6 +313,13 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
     steps = len(images) // BATCH
     watch = Watch.over(network)
 
+    kept = snapshot_steps(epochs * steps)
+
+    def keep(step: int) -> None:
+        """A snapshot of the average, and how well it reads."""
+        figures = {"step": step, "loss": mean_loss(average.module, held_images, held_labels, where)}
+        save_snapshot(checkpoints / "digits", average.module, {**figures, **validate()})
+
     def validate() -> dict[str, float]:
         return {
             "validation_accuracy": accuracy(average.module, held_images, held_labels, where),
@@ -295,6 +327,8 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
             "validation_scanned_accuracy": accuracy(average.module, held_scanned, held_labels, where),
         }
 
+    if epoch == 0:
+        keep(0)
     with tqdm(total=epochs * steps, initial=epoch * steps, unit="batch", mininterval=10) as bar:
         while epoch < epochs:
             dice = torch.Generator(where).manual_seed(seed * 100_003 + epoch)  # so that a resumed run is the same run
@@ -308,6 +342,8 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
                 take_step(network, optimizers, rate)
                 average.update_parameters(network)
                 bar.update()
+                if epoch * steps + step + 1 in kept:
+                    keep(epoch * steps + step + 1)
                 if step % 20 == 0:
                     bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.1e}")
             epoch += 1
@@ -323,3 +359,4 @@ def train(data: Path, checkpoints: Path, epochs: int, seed: int, start_from: Pat
         "epochs": epochs,
     }
     print(f"shipped {ship('digits', average.module, measured)}: {measured}")
+    print(f"shipped {ship_snapshots('learning', checkpoints / 'digits')}")

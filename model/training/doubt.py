@@ -26,6 +26,7 @@ from model.training import digits, drawings
 STRANGE = 0.010  # of held-out digits may lie beyond the plane
 CLOSE = 0.004  # of held-out digits may have a lead that is too small
 IMAGES, DISTORTED = 12_000, 8_000  # of MNIST's training set
+HANDS = 330  # that draw each digit by strokes
 MOVED = 3000  # of the images that the plane was not made from
 DECAY = 1e-3  # of the plane's normal
 LOOKALIKES = "OISZloszbgq"
@@ -93,7 +94,7 @@ def make(data: Path, seed: int = 0) -> None:
     dice, torch_dice = np.random.default_rng(seed), torch.Generator().manual_seed(seed)
     (images, _), (held, _) = digits.split(data)
     distorted = digits.distort(images[IMAGES : IMAGES + DISTORTED], torch_dice)
-    ours = torch.cat([prepared(images[:IMAGES]), distorted, drawings.drawn_digits(150, dice)])
+    ours = torch.cat([prepared(images[:IMAGES]), distorted, drawings.written_digits(HANDS, dice)[0]])
     others = torch.cat(
         [
             drawings.drawn_letters(100, dice),

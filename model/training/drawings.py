@@ -4,6 +4,7 @@ A drawing is a list of strokes, a stroke a list of points (x, y) in a square fro
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -52,7 +53,7 @@ DIGITS: dict[str, list[Strokes]] = {
         [[(0.27, 0.17), (0.72, 0.17), (0.44, 0.86)], [(0.36, 0.52), (0.7, 0.52)]],
     ],
     "8": [
-        [[*arc(0.5, 0.32, 0.19, 0.17, -60, -270), *arc(0.5, 0.67, 0.22, 0.18, -90, 270)]],
+        [[*arc(0.5, 0.32, 0.19, 0.17, -60, -270), *arc(0.5, 0.67, 0.22, 0.18, -90, 250), (0.6, 0.18)]],
         [arc(0.5, 0.32, 0.18, 0.17, 90, 450), arc(0.5, 0.67, 0.22, 0.18, -90, 270)],
     ],
     "9": [
@@ -136,6 +137,76 @@ SIGNS: dict[str, Strokes] = {
 }  # fmt: skip
 
 
+def written(digit: int, dice: np.random.Generator) -> Strokes:
+    """A digit as one of many hands would write it: long upstrokes and feet, loops open and closed, bars and curls.
+
+    DIGITS holds none of these drawings: what learns from these can be measured on those.
+    """
+    u = dice.uniform
+
+    def sometimes(share: float) -> bool:
+        return bool(dice.random() < share)
+
+    match digit:
+        case 0:
+            start = u(-150, -40)
+            return [arc(0.5, 0.5, u(0.16, 0.34), 0.35, start, start + 360 + u(-25, 25))]
+        case 1:
+            wide = u(0.05, 0.36)  # of the upstroke, which rises more than the bar of a 7
+            upstroke = [(0.55 - wide, 0.15 + max(0.08, wide * u(0.6, 1.6)))] * sometimes(0.7)
+            foot = [[(0.55 - u(0.06, 0.26), 0.85), (0.55 + u(0.06, 0.26), 0.85)]] * sometimes(0.4)
+            return [[*upstroke, (0.55, 0.15), (0.55 + u(-0.06, 0.04), 0.85)], *foot]
+        case 2:
+            top = arc(0.5, 0.34, u(0.15, 0.25), u(0.14, 0.21), u(-210, -150), u(5, 50))
+            loop = arc(0.36, 0.77, u(0.05, 0.12), u(0.04, 0.09), 60, 300) if sometimes(0.35) else [(0.28, 0.85)]
+            return [[*top, *loop, (u(0.68, 0.82), 0.85 + u(-0.08, 0.04))]]
+        case 3:
+            top = arc(0.47, 0.32, u(0.17, 0.25), 0.17, u(-170, -120), 90)
+            if sometimes(0.3):
+                top = [(0.27, 0.15), (0.7, 0.15), (u(0.4, 0.5), 0.45)]
+            return [[*top, *arc(0.47, 0.67, u(0.2, 0.28), u(0.16, 0.21), -90, u(100, 170))]]
+        case 4:
+            across, stem, apex = u(0.5, 0.66), u(0.55, 0.68), u(0.13, 0.2)
+            bar = (u(0.7, 0.86), across + u(-0.05, 0.03))
+            foot = (stem + u(-0.06, 0.04), 0.87)
+            match dice.integers(4):
+                case 0:  # closed, the stem drawn down from the top
+                    return [[(stem, apex), (0.22, across), bar], [(stem, apex), foot]]
+                case 1:  # closed, in one stroke, from the foot
+                    return [[foot, (stem, apex), (0.22, across), bar]]
+                case 2:  # open
+                    return [[(u(0.25, 0.42), 0.15), (0.25, across), bar], [(stem, u(0.12, 0.4)), foot]]
+            return [[(u(0.25, 0.42), 0.15), (0.25, across), (stem, across), (stem, u(0.12, 0.3)), foot]]  # open, in one
+        case 5:
+            belly = arc(0.46, 0.64, u(0.18, 0.27), u(0.17, 0.22), u(-130, -95), u(110, 170))
+            left, right = u(0.3, 0.38), u(0.62, 0.78)
+            if sometimes(0.5):
+                return [[(right, 0.15 + u(-0.03, 0.03)), (left, 0.15), (left - 0.02, 0.47), *belly]]
+            return [[(left, 0.15), (left - 0.02, 0.47), *belly], [(left, 0.15), (right, 0.15 + u(-0.05, 0.03))]]
+        case 6:
+            wide, start = u(0.15, 0.23), u(-200, -160)
+            stem = [(u(0.36, 0.66), 0.14)] + [(u(0.3, 0.36), u(0.35, 0.5))] * sometimes(0.5)
+            return [[*stem, *arc(0.5, 0.66, wide, u(0.16, 0.22), start, start + u(310, 375))]]
+        case 7:
+            serif = [(u(0.2, 0.3), u(0.24, 0.34))] * sometimes(0.3)
+            bar = [[(u(0.3, 0.42), 0.52), (u(0.62, 0.74), 0.5 + u(-0.06, 0.04))]] * sometimes(0.4)
+            knee = [(u(0.54, 0.62), u(0.4, 0.55))] * sometimes(0.5)
+            return [[*serif, (0.25, 0.17 + u(-0.02, 0.04)), (0.72, 0.17), *knee, (u(0.34, 0.5), 0.86)], *bar]
+        case 8:
+            upper, lower = u(0.13, 0.21), u(0.16, 0.25)
+            if sometimes(0.5):
+                top = arc(0.5, 0.32, upper, 0.17, u(-80, -20), -270)
+                return [[*top, *arc(0.5, 0.67, lower, 0.18, -90, 250), (top[0][0], top[0][1] + u(-0.04, 0.06))]]
+            return [arc(0.5, 0.32, upper, 0.17, 90, 450), arc(0.5, 0.67, lower, 0.18, -90, 270)]
+    loop = arc(0.5, 0.34, u(0.14, 0.22), u(0.14, 0.21), u(-60, 10), u(330, 370))
+    match dice.integers(3):
+        case 0:  # a straight stem
+            return [[*loop, (0.68 + u(-0.03, 0.03), 0.34), (u(0.5, 0.72), 0.87)]]
+        case 1:  # with a curl
+            return [[*loop, (0.69, u(0.5, 0.65)), *arc(0.5, 0.7, 0.18, u(0.12, 0.18), 0, u(90, 170))]]
+    return [loop, [(0.68, u(0.14, 0.35)), (0.68, 0.7), (u(0.42, 0.66), 0.87)]]  # the stem by itself
+
+
 def smiley(dice: np.random.Generator) -> Strokes:
     """A face: its outline, two eyes, a mouth, and now and then a nose."""
     apart, size, wide = dice.uniform(0.1, 0.18), dice.uniform(0.01, 0.06), dice.uniform(0.14, 0.24)
@@ -211,6 +282,17 @@ def drawn_digits(each: int, dice: np.random.Generator) -> Tensor:
     """Each way to write each digit, `each` times: (picture, 28, 28)."""
     ways = [strokes for some in DIGITS.values() for strokes in some]
     return prepared(picture(by_hand(way, dice), dice.uniform(*PENS)) for way in ways for _ in range(each))
+
+
+def written_digits(each: int, dice: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """Each digit by `each` hands: pictures (picture, 28, 28) and which digit each is. A refused one is drawn again."""
+    pictures, labels = [], []
+    for digit in range(10):
+        while len(pictures) < each * (digit + 1):
+            with suppress(DigitError):
+                pictures.append(tensor(prepare(picture(by_hand(written(digit, dice), dice), dice.uniform(*PENS)))))
+                labels.append(digit)
+    return stack(pictures), tensor(labels)
 
 
 def drawn_letters(each: int, dice: np.random.Generator) -> Tensor:

@@ -22,6 +22,7 @@ from pages.ui.frame import exports
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.glossary import open_glossary
+from pages.ui.frame.learned import learned_bar
 from pages.ui.frame.navigation import BACK, go_to, open_with, page_link
 from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import bound, told_apart
@@ -318,8 +319,10 @@ class Page(View):
                 self._hidden_or_seen()
                 if (name := self.tokens[self.token]) in ABOUT_SPECIAL and self.choice.token is not None:
                     st.caption(t(f"common.{ABOUT_SPECIAL[name]}_{self.kind}"))
-        if made.edits or self.waiting or rival:
+        if made.edits or self.waiting or rival or self.choice.learning is not None:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+                if self.choice.learning is not None:
+                    learned_bar(self.choice.learning)
                 changes_bar(self.choice, made, self.waiting)
                 if rival and self.choice.beside_twin:
                     twin_bar()

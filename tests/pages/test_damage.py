@@ -7,12 +7,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import doubt as model_doubt
-from model import examples, loading, tables
+from model import examples, learning, loading, tables
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import APP, SEEN, charts, stops, turn_to
 
-READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads)
+READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads, learning._read)
 
 
 @pytest.fixture
@@ -73,6 +73,8 @@ def named(app: AppTest) -> list[str]:
         ("digits.safetensors", "attention", {"input": "digit"}, False),
         ("digits.safetensors", "flat", {}, True),
         ("digits.safetensors", "answer", {"input": "flat"}, True),
+        ("learning.safetensors", "attention", {"input": "digit"}, True),
+        ("learning.safetensors", "attention", {"input": "digit", "learned": "3"}, False),
         ("flat.safetensors", "flat", {}, False),
         ("flat.safetensors", "answer", {"input": "digit"}, True),
         ("translation.safetensors", "layers", {}, True),

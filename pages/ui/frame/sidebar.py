@@ -10,6 +10,7 @@ from model.graph import graph
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.contents import LAYER_AND_HEAD, ROWS
+from pages.ui.frame.learned import step_slider
 from pages.ui.frame.pickers import bound, either, sentence_box
 from pages.ui.runs import pipelines
 from pages.ui.state import link, pictures, sketch
@@ -79,6 +80,9 @@ def sidebar() -> Choice:
         _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
     elif kind == PICTURE:
         _who_reads(seers)
+    now = link.chosen()
+    if kind == "digit" and (now.learned or now.at_least("numbers")):
+        step_slider(now.learned)
     st.session_state[PLACES] = st.container()
     _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
     if st.session_state["depth"] in ("formula", "code"):

@@ -11,7 +11,7 @@ import torch
 from cachetools import cached
 from cachetools.keys import hashkey
 
-from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, load
+from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, learning, load
 from model.config import PRESETS, EncoderConfig
 from model.cost import recorded_bytes
 from model.gradients import untrained as before_training
@@ -22,7 +22,7 @@ from pages.ui.server import in_flight
 from pages.ui.server.cache import forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
-from pages.ui.state.choice import OTHER, TWIN, Choice
+from pages.ui.state.choice import AFTER, OTHER, TWIN, Choice
 from pages.ui.state.offered import folder_state, offered
 from pages.ui.text import listed, plain, t
 
@@ -34,7 +34,8 @@ MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of th
 @cached({}, condition=Condition())  # Streamlit's own takes as long as a widget, for each time that it is asked
 def pipeline(name: str) -> Pipeline:
     """A trained pipeline, its untrained twin ("text-untrained": the same sizes, random weights, the same each time),
-    "untrained" (the paper's base size) or an offered checkpoint, loaded once for all visitors.
+    "untrained" (the paper's base size), a snapshot of the training of digits ("digits-after-3") or an offered
+    checkpoint, loaded once for all visitors.
 
     Raises WeightsError, or CheckpointError for a folder that cannot be read.
     """
@@ -46,6 +47,8 @@ def pipeline(name: str) -> Pipeline:
         if name.endswith(TWIN):
             trained = pipeline(name.removesuffix(TWIN))
             loaded = Pipeline(trained.name, before_training(trained.config), trained.reader)
+        elif AFTER in name and folder is None:
+            loaded = learning.after(int(name.partition(AFTER)[2]))
         else:
             loaded = untrained() if name == "untrained" else load(str(folder.resolve()) if folder else name)
         # What is here now stays for good: collecting garbage need not look at it again.
@@ -77,7 +80,7 @@ def config(name: str) -> EncoderConfig:
     try:
         return pipeline(name).config
     except WeightsError:
-        return PRESETS["004" if name == "untrained" else name]
+        return PRESETS["004" if name == "untrained" else name.partition(AFTER)[0]]
     except CheckpointError:
         return PRESETS["text"]
 
@@ -96,7 +99,7 @@ def readable(choice: Choice) -> Choice:
     """The same choice with an input whose network can be read. Raises WeightsError where none can."""
     drawing = sketch.example()
     for kind in ("digit", "flat"):
-        instead = choice.with_(input=kind, drawing=drawing, edits=())
+        instead = choice.with_(input=kind, drawing=drawing, learned=None, edits=())
         try:
             pipeline(instead.pipeline)
         except WeightsError:

@@ -16,6 +16,7 @@ from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
 from model.four_tokens import REACH
+from model.learning import SNAPSHOTS
 from model.scaling import WIDTHS
 from model.translator import Language
 from pages.ui.state import pictures, sketch
@@ -53,6 +54,8 @@ DEPTH = "story"  # where a new visitor begins
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 #: What follows the name of a pipeline: the same network before it was trained.
 TWIN = "-untrained"
+#: The same, before the number of a snapshot of the training of digits.
+AFTER = "-after-"
 #: Beside these, colour pictures, which only offered checkpoints read.
 PICTURE = "picture"
 #: Which field of Choice holds the other input that one of each kind is compared with.
@@ -148,6 +151,8 @@ class Choice:
     other: str | None = linked(TEXT)  # a second sentence to compare with, and to take vectors from
     other_drawing: bytes | None = linked(DRAWING, name="other_ink")  # the same for a drawing
     other_picture: str | None = linked(one_of(*pictures.READY, pictures.PAD))  # and for a picture: a ready one
+    # Digits: which snapshot of the training reads them, from 1; None: the finished network
+    learned: int | None = linked(up_to(SNAPSHOTS - 1))
     twin: bool = linked(FLAG, False)  # compare with the same network before it was trained, in place of another input
     # the place
     layer: int = linked(PLACE, 0, always=True)
@@ -239,7 +244,14 @@ class Choice:
         """The name of the pipeline that reads this input."""
         if self.checkpoint:
             return self.model
+        if self.learning is not None:
+            return f"{PIPELINES[self.input]}{AFTER}{self.learning}"
         return "untrained" if self.paper else PIPELINES[self.input]
+
+    @property
+    def learning(self) -> int | None:
+        """Which snapshot of its training reads a digit, from 0; None where the finished network reads the input."""
+        return self.learned - 1 if self.input == "digit" and self.learned else None
 
     @property
     def ink(self) -> bytes | None:
@@ -339,7 +351,7 @@ class Choice:
         if choice.checkpoint:
             config = sizes(offered()[choice.model]) or PRESETS["text"]
         else:
-            config = PRESETS["004" if choice.paper else choice.pipeline]
+            config = PRESETS["004" if choice.paper else PIPELINES[choice.input]]
         for name, most in (("layer", config.layers), ("head", config.heads)):
             if getattr(choice, name) >= most:
                 refuse(name)

@@ -1,0 +1,90 @@
+"""How the digit network learned: its weights after a few steps of its own training, the last of which are the shipped.
+
+`python -m model.training digits` keeps them; all but the last stand in model/weights/learning.safetensors.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from model.analysis import token_places
+from model.config import PRESETS
+from model.digits import hold_ink
+from model.files import WeightsError
+from model.heads import network_for
+from model.loading import fill, load, read_weights, reader_for
+from model.pipeline import Pipeline
+from model.trace import Trace
+
+FILE = "learning"
+SNAPSHOTS = 12  # from random weights to the shipped ones
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Weights after so many steps of training, each a batch of 256 pictures, and how well they read MNIST digits that
+    no training saw: their cross-entropy in nats, the share that is read right."""
+
+    step: int
+    loss: float
+    accuracy: float
+
+
+def snapshots() -> tuple[Snapshot, ...]:
+    """All of them, the shipped weights last. Raises WeightsError if their file is missing or damaged."""
+    return _read()[0]
+
+
+def after(number: int) -> Pipeline:
+    """The digit network of snapshot `number`, from 0; the last is that of load("digits").
+
+    Raises WeightsError if a file is missing or damaged.
+    """
+    return load("digits") if number == SNAPSHOTS - 1 else _read()[1][number]
+
+
+@cache
+def _read() -> tuple[tuple[Snapshot, ...], list[Pipeline]]:
+    """The figures of all snapshots, and the networks of all but the last."""
+    tensors, measured = read_weights(FILE)
+    try:
+        rows: Any = measured["snapshots"]
+        found = tuple(Snapshot(int(row["step"]), row["loss"], row["validation_accuracy"]) for row in rows)
+    except (KeyError, TypeError) as error:
+        raise WeightsError("damaged", f"{FILE}.safetensors") from error
+    config, earlier = PRESETS["digits"], []
+    for number, one in enumerate(found[:-1]):
+        network = network_for(config)
+        fill(network, {key: values[number] for key, values in tensors.items()}, FILE)
+        earlier.append(Pipeline("digits", network, reader_for(config), {"validation_accuracy": one.accuracy}))
+    return found, earlier
+
+
+def on_ink(trace: Trace) -> np.ndarray:
+    """Which share of [CLS]'s attention goes to patches that `hold_ink`, mean of the heads: (layer,)."""
+    return _attention(trace)[:, 0, 1:] @ _inked(trace)
+
+
+def even_share(trace: Trace) -> float:
+    """What patches with ink would get of [CLS]'s attention if it looked at all tokens alike."""
+    return float(_inked(trace).sum() / len(trace.tokens))
+
+
+def on_neighbours(trace: Trace) -> np.ndarray:
+    """Which share of a patch's attention goes to the patches that touch it, mean of patches and heads: (layer,)."""
+    places = token_places(trace.config, len(trace.tokens))[1:]
+    touching = np.abs(places[:, None] - places).max(-1) == 1
+    return (_attention(trace)[:, 1:, 1:] * touching).sum(-1).mean(-1)
+
+
+def _attention(trace: Trace) -> np.ndarray:
+    """Mean of the heads: (layer, query, key)."""
+    return np.stack([trace[f"layers.{l}.attention.weights"].mean(0) for l in range(trace.config.layers)])  # noqa: E741
+
+
+def _inked(trace: Trace) -> np.ndarray:
+    """Which patches hold ink: (patch,)."""
+    assert trace.patches is not None  # the network of digits reads nothing else
+    return hold_ink(trace.patches)

@@ -1,0 +1,40 @@
+"""Which snapshot of its training reads a digit: a slider for it, and what every page says while it is an early one."""
+
+import streamlit as st
+
+from model import WeightsError, learning
+from pages.ui.frame.pickers import bound
+from pages.ui.state.link import select
+from pages.ui.text import texts_of
+
+_, word = texts_of("learned")
+
+
+def steps() -> list[str]:
+    """The snapshots by the steps of training behind them: "0", "10", …"""
+    return [f"{snapshot.step:,}" for snapshot in learning.snapshots()]
+
+
+def choose(number: int) -> None:
+    """Let every page show the network of this snapshot."""
+    select(learned=None if number == learning.SNAPSHOTS - 1 else number + 1)
+
+
+def step_slider(learned: int | None) -> None:
+    """In the sidebar: after how many steps of its training the network is shown; nothing where that cannot be read."""
+    try:
+        names = steps()
+    except WeightsError:
+        return
+    numbers = range(len(names))
+    look = bound("learned", len(names) - 1 if learned is None else learned - 1, choose)
+    st.select_slider(word("slider"), numbers, format_func=names.__getitem__, help=word("help"), **look)
+
+
+def learned_bar(number: int) -> None:
+    """That the network on the page has not learned for long; a button back to the finished one."""
+    snapshot = learning.snapshots()[number]
+    said = {"step": f"{snapshot.step:,}", "accuracy": f"{snapshot.accuracy:.1%}"}
+    st.markdown(f":blue-badge[{word('badge', **said)}]", width="content")
+    look = {"icon": ":material/close:", "help": word("finish")}
+    st.button(word("finish"), key="learned.finish", on_click=select, kwargs={"learned": None}, **look)

@@ -1,0 +1,77 @@
+"""Watching digits being learned: the snapshots are of one network, whose last is the shipped one."""
+
+import numpy as np
+import pytest
+import torch
+
+from model import Pipeline, examples, learning, load
+from model.config import PRESETS
+from model.edits import head_off
+from model.heads import network_for
+from model.loading import reader_for
+from model.training.checkpoint import save_snapshot, ship_snapshots
+from model.training.digits import snapshot_steps
+
+FOUR = examples.digits()[4]
+
+
+def test_the_last_snapshot_is_the_shipped_network_and_the_first_knows_nothing() -> None:
+    assert learning.after(learning.SNAPSHOTS - 1) is load("digits")
+    first, *_, last = learning.snapshots()
+    assert (first.step, last.accuracy) == (0, load("digits").measured["validation_accuracy"])
+    shares = [one.accuracy for one in learning.snapshots()]
+    assert shares[0] < 0.25 and shares[-1] == max(shares) > 0.99
+
+
+def test_each_snapshot_reads_the_examples_about_as_well_as_it_says() -> None:
+    """What stands in the file is of these very weights: on twenty digits, within three of what it promises."""
+    truth = [int(np.argmax(load("digits")(one).answer[0].probabilities)) for one in examples.digits()]
+    for number, snapshot in enumerate(learning.snapshots()):
+        read = [int(np.argmax(learning.after(number)(one).answer[0].probabilities)) for one in examples.digits()]
+        assert abs(np.mean(np.equal(read, truth)) - snapshot.accuracy) <= 0.2, snapshot
+
+
+def test_a_network_that_looks_at_all_alike_gives_ink_and_neighbours_their_even_share() -> None:
+    network = network_for(PRESETS["digits"])
+    with torch.no_grad():
+        for layer in network.layers:
+            layer.attention.W_Q.weight.zero_()
+            layer.attention.W_Q.bias.zero_()
+    trace = Pipeline("even", network, reader_for(PRESETS["digits"]))(FOUR)
+    inked = sum(patch.max() >= 0.05 for patch in trace.patches)
+    assert learning.even_share(trace) == pytest.approx(inked / 50)
+    assert learning.on_ink(trace) == pytest.approx([inked / 50] * 5)
+    # 5 · 5 patches inside touch eight others, 4 · 5 at a side five, 4 in a corner three
+    touching = (25 * 8 + 20 * 5 + 4 * 3) / 49
+    assert learning.on_neighbours(trace) == pytest.approx([touching / 50] * 5)
+
+
+def test_an_edit_reaches_an_early_snapshot() -> None:
+    edits = (head_off(0, 0),)
+    early = learning.after(3)
+    assert not np.allclose(early(FOUR, edits)["logits"], early(FOUR)["logits"])
+
+
+def test_snapshots_stand_at_even_steps_of_log_time() -> None:
+    first, *later = snapshot_steps(12_528)
+    assert (first, later[-1], len(later)) == (0, 12_528, learning.SNAPSHOTS - 1)
+    ratios = np.diff(np.log(later))
+    assert np.allclose(ratios, ratios.mean(), atol=0.06)  # whole steps
+
+
+def test_what_is_shipped_is_every_snapshot_but_the_last(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.training.checkpoint.WEIGHTS", tmp_path)
+    monkeypatch.setattr("model.loading.WEIGHTS", tmp_path)
+    networks = [network_for(PRESETS["digits"]) for _ in range(3)]
+    for step, network in zip((0, 10, 200), networks, strict=True):
+        save_snapshot(tmp_path / "kept", network, {"step": step, "loss": 1.0 / (1 + step), "validation_accuracy": 0.5})
+    ship_snapshots("learning", tmp_path / "kept")
+    learning._read.cache_clear()
+    try:
+        found, earlier = learning._read()
+        assert [one.step for one in found] == [0, 10, 200] and len(earlier) == 2
+        for ours, kept in zip(networks, earlier, strict=False):
+            for key, value in kept.network.state_dict().items():
+                assert torch.equal(value, ours.state_dict()[key].half().float()), key
+    finally:
+        learning._read.cache_clear()

@@ -1,0 +1,71 @@
+"""Watch it learn: every page shows the digit network after a few steps of its training, and says so."""
+
+import numpy as np
+import pytest
+
+from model import learning
+from pages.ui.runs import pipelines
+from pages.ui.sections.learned import story_of
+from pages.ui.state import sketch
+from pages.ui.text import catalogue
+from tests.pages.opening import PAGES, charts, numbers, open_page, texts
+
+WORDS = catalogue("en")
+
+
+def badge(number: int) -> str:
+    one = learning.snapshots()[number]
+    return WORDS["learned.badge"].format(step=f"{one.step:,}", accuracy=f"{one.accuracy:.1%}").replace(" %", "%")
+
+
+@pytest.mark.parametrize("depth", ["story", "code"])
+def test_every_page_shows_an_early_snapshot_and_names_it(depth: str) -> None:
+    for row in PAGES:
+        app = open_page(row.name, input="digit", learned="3", depth=depth)
+        if row.name not in ("translation", "lesson", "class"):  # they say which in their own questions, or read words
+            assert badge(2) in texts(app), row.name
+            assert "finish" in str([button.key for button in app.button]), row.name
+
+
+def test_what_is_drawn_is_the_run_of_that_snapshot_and_one_tap_leads_back() -> None:
+    app = open_page("answer", input="digit", learned="4", depth="numbers")
+    ink = sketch.ink(sketch.example())
+    early, last = (learning.after(number)(ink).answer[0].probabilities for number in (3, learning.SNAPSHOTS - 1))
+    (drawn,) = [one["figure"]["data"][0] for one in charts(app) if one["key"] == "answer.guesses_0"]
+    assert sorted(numbers(drawn["x"])) == pytest.approx(sorted(early), abs=1e-6)
+    assert not np.allclose(sorted(early), sorted(last), atol=1e-2)
+    (back,) = [button for button in app.button if button.key == "learned.finish"]
+    back.click().run()
+    assert app.session_state["choice"].learned is None and badge(3) not in texts(app)
+
+
+def test_a_column_and_the_slider_choose_the_snapshot() -> None:
+    app = open_page("answer", input="digit", depth="numbers", panel="learned")
+    (slider,) = [one for one in app.select_slider if one.key == "learned"]
+    slider.set_value(4).run()
+    assert app.session_state["choice"].learned == 5 and badge(4) in texts(app)
+    assert app.session_state["choice"].pipeline.endswith("-after-4")
+
+
+def test_the_slider_is_for_digits_and_a_sentence_is_read_by_the_finished_network() -> None:
+    app = open_page("attention", input="sentence", s="i love you .", learned="3", depth="numbers")
+    assert app.session_state["choice"].pipeline == "text" and badge(2) not in texts(app)
+    assert "learned" not in [one.key for one in app.select_slider]
+    story = open_page("attention", input="digit", depth="story")
+    assert "learned" not in [one.key for one in story.select_slider]
+
+
+def test_no_doubt_is_borrowed_from_the_finished_network() -> None:
+    """The rule for doubt was measured of the finished network's vectors: of others it says nothing."""
+    app = open_page("answer", input="digit", learned="1", depth="numbers")
+    assert not any(WORDS[f"doubt.{reason}"] in texts(app) for reason in ("strange", "several", "close"))
+
+
+def test_the_story_of_a_drawing_is_that_of_its_runs() -> None:
+    ink = sketch.ink(sketch.example(7))
+    story = story_of(ink, ())
+    for number in (0, 5, learning.SNAPSHOTS - 1):
+        run = learning.after(number)(ink)
+        assert story.probabilities[:, number] == pytest.approx(run.answer[0].probabilities)
+        assert story.on_ink[:, number] == pytest.approx(learning.on_ink(run))
+    assert story.even == pytest.approx(learning.even_share(pipelines.run("digits", ink)))
