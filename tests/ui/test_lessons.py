@@ -28,7 +28,14 @@ from tests import networks
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 #: The network whose run a question is asked of here, where it is not that of the hidden word.
-NETWORK = {"digit": "digits", "cut": "digits", "empty": "digits", "gathered": "digits", "single": "flat"}
+NETWORK = {
+    "digit": "digits",
+    "cut": "digits",
+    "empty": "digits",
+    "gathered": "digits",
+    "single": "flat",
+    "learns": "digits",
+}
 NETWORK |= dict.fromkeys(("source", "seen", "once", "first"), "translation")
 
 
@@ -611,6 +618,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "reason": next((name for name in truth.options if name != truth.answer), None),
         "author": next((name for name in truth.options if name != truth.answer), None),
         "first": 0.0, "brings": truth.said.get("key"), "even": "different",
+        "learns": truth.said.get("all"),
     }  # fmt: skip
     otherwise = next((name for name in truth.options if name != truth.answer), None)
     mistakes |= dict.fromkeys(("bare", "mixed", "thinks", "causal", "gathered"), otherwise)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from model import Edit
+from model import Edit, learning, load
 from model.analysis import cosine_similarity, placed, places_reached
 from model.order import without_positions
 from model.pipeline import SPECIAL_TOKENS
@@ -187,6 +187,26 @@ def behind_a_mask(case: Case) -> Truth | None:
     truth = _first_answer(case, [Edit("layers.{l}.attention.masked", "causal")])
     said = {"behind": len(case.tokens) - case.token - 1}
     return truth and replace(truth, said=truth.said | said, told=(*truth.told, "why"))
+
+
+def learned_after(case: Case) -> Truth | None:
+    """After how many steps of its training the network first read this drawing as it does at the end. margin: by how
+    much that answer leads there, or another at the snapshot before, whichever is less.
+    """
+    if case.pipeline is not load("digits") or not case.affords(learning.SNAPSHOTS):
+        return None
+    ink, steps = case.trace.subject, [f"{one.step:,}" for one in learning.snapshots()]
+    shares = [case.shares(learning.after(number)(ink)["logits"]) for number in range(learning.SNAPSHOTS)]
+    best = [int(one.argmax()) for one in shares]
+    first = max((number + 1 for number, one in enumerate(best) if one != best[-1]), default=0)
+    if not first:  # by chance
+        return None
+    answer, before = steps[first], steps[first - 1]
+    margin = min(lead_of(shares[first]), lead_of(shares[first - 1]))
+    said: dict[str, object] = {"answer": answer, "before": before, "all": steps[-1], "best": case.names[best[-1]]}
+    said |= {"other": case.names[best[first - 1]], "accuracy": learning.snapshots()[first].accuracy}
+    bars = tuple((step, float(one[best[-1]])) for step, one in zip(steps, shares, strict=True))
+    return Truth(answer, margin, said, bars, {}, options=tuple(steps), literal=True)
 
 
 # -- encoder and decoder -------------------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ QUESTIONS: dict[str, Question] = {
         # drawings
         Question("cut", "pieces_of_a_picture", "number", 0.5, 2, (THINK, THINK, at("tokens", panel="pieces"))),
         Question("empty", "empty_patches", "slide", 0.2, 4, (THINK, at("heads", panel="all"), WEIGHTS)),
+        Question("learns", "learned_after", "tap", 0.05, 3, (THINK, THINK, at("answer", panel="learned"))),
         # encoder and decoder
         Question("ahead", "looks_ahead", "slide", 0.15, 4, (THINK, WEIGHTS, at("heads", panel="average"))),
         Question(
@@ -235,7 +236,7 @@ LESSONS: dict[str, Lesson] = {
         lesson("encoder", "word", "places", "beans", "root", "back", "heads", "sum", "norm", "layer", "alone"),
         lesson("positions", "places", "bare", "seat", "twin", "beside"),
         lesson("heads", "fit", "beans", "reason", "favourites", "back", "hard", "heads"),
-        lesson("drawing", "digit", "cut", "empty", "favourites", "layer", "heads", "twice", input="digit"),
+        lesson("drawing", "digit", "cut", "empty", "favourites", "layer", "heads", "learns", "twice", input="digit"),
         lesson("encoder_decoder", "word", "ahead", "once", "source", "seen", "first", input="sentence"),
         lesson("not_explanation", "back", "brings", "even", "hard", "ffn", "author", "heads"),
     )

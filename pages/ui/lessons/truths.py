@@ -19,6 +19,7 @@ from pages.ui.lessons.further import (
     evenly,
     first_step,
     heads_side_by_side,
+    learned_after,
     looked_for,
     looks_ahead,
     may_be_seen,
@@ -271,7 +272,7 @@ TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
         hidden_word, swapped, shared_out, without_root, way_back, heads_off, sum_of_two, spread_after_norm,
         first_known, alone, read_class, best_fit, favourites, ffn_turns, in_the_race, looks_as_hard, read_to_write,
         only_token, twice_as_long, without_places, word_and_place, same_word_elsewhere, neighbour, pieces_of_a_picture,
-        empty_patches, looks_ahead, may_be_seen, encoder_runs, first_step, weighs_most, evenly,
+        empty_patches, learned_after, looks_ahead, may_be_seen, encoder_runs, first_step, weighs_most, evenly,
         looked_for, written_by, heads_side_by_side, without_ffn, behind_a_mask, read_at,
     )
 }  # fmt: skip
