@@ -127,7 +127,7 @@ def make(data: Path, seed: int = 0) -> None:
         "test_digits": doubted(tests),
         "test_digits_misread": doubted(tests[wrong]),
         "digits_moved": doubted(digits.moved(images[-MOVED:])),
-        "drawn_digits": doubted(drawings.drawn_digits(40, fresh)),
+        "drawn_digits": doubted(drawings.drawn_digits(40, fresh)[0]),
         "drawn_letters": doubted(drawings.drawn_letters(20, fresh)),
         "printed_letters": doubted(printed(plain, 10, fresh)),
         "printed_lookalikes": doubted(printed(LOOKALIKES, 10, fresh)),

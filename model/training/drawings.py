@@ -3,7 +3,7 @@
 A drawing is a list of strokes, a stroke a list of points (x, y) in a square from 0 to 1, y downwards.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -278,21 +278,25 @@ def prepared(pictures: Iterator[np.ndarray]) -> Tensor:
     return stack(kept)
 
 
-def drawn_digits(each: int, dice: np.random.Generator) -> Tensor:
-    """Each way to write each digit, `each` times: (picture, 28, 28)."""
-    ways = [strokes for some in DIGITS.values() for strokes in some]
-    return prepared(picture(by_hand(way, dice), dice.uniform(*PENS)) for way in ways for _ in range(each))
+def labelled(drawn: Iterable[tuple[int, Strokes]], dice: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """Digits by another hand each: pictures (picture, 28, 28), without those that are refused, and which they are."""
+    pictures, labels = [], []
+    for digit, strokes in drawn:
+        with suppress(DigitError):
+            pictures.append(tensor(prepare(picture(by_hand(strokes, dice), dice.uniform(*PENS)))))
+            labels.append(digit)
+    return stack(pictures), tensor(labels)
+
+
+def drawn_digits(each: int, dice: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """Each way to write each digit, `each` times: to measure with."""
+    ways = ((int(digit), way) for digit, some in DIGITS.items() for way in some for _ in range(each))
+    return labelled(ways, dice)
 
 
 def written_digits(each: int, dice: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Each digit by `each` hands: pictures (picture, 28, 28) and which digit each is. A refused one is drawn again."""
-    pictures, labels = [], []
-    for digit in range(10):
-        while len(pictures) < each * (digit + 1):
-            with suppress(DigitError):
-                pictures.append(tensor(prepare(picture(by_hand(written(digit, dice), dice), dice.uniform(*PENS)))))
-                labels.append(digit)
-    return stack(pictures), tensor(labels)
+    """Each digit by `each` hands: to learn from."""
+    return labelled(((digit, written(digit, dice)) for digit in range(10) for _ in range(each)), dice)
 
 
 def drawn_letters(each: int, dice: np.random.Generator) -> Tensor:

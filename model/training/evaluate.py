@@ -21,6 +21,7 @@ from model.pipeline import Pipeline
 from model.tables import TAUGHT, HeadRoles, Home, Role, head_roles, home
 from model.training import digits, text, translation
 from model.training.corpus import LANGUAGES, held_sentences, read_pairs
+from model.training.drawings import drawn_digits
 from model.training.head_pictures import draw_heads
 from model.training.head_table import HeadTable, cross_runs, encoder_runs, halves
 from model.training.held_out import Observed, ObservedPairs, observe_others, observe_pairs, observe_sentences
@@ -65,18 +66,25 @@ def sizes() -> None:
 
 
 def images(data: Path) -> None:
-    """Digits and flat on MNIST's test set: as it is, moved, and as small scans; and how much [CLS] looks at ink."""
+    """Digits and flat on MNIST's test set and on digits drawn by strokes: as they are, moved, and as small scans; and
+    how much [CLS] looks at ink.
+    """
     pictures, labels = digits.mnist(data, "test")
+    drawn, their_labels = drawn_digits(40, np.random.default_rng(1))
     where = torch.device("cpu")
+    scans = "as scans of 16×16 black or white pixels, then prepared"
     tests = {
-        "MNIST test set": pictures,
-        "shifted, scaled, turned, then prepared": digits.moved(pictures),
-        "as scans of 16×16 black or white pixels, then prepared": digits.scanned(pictures),
+        "MNIST test set": (pictures, labels),
+        "shifted, scaled, turned, then prepared": (digits.moved(pictures), labels),
+        scans: (digits.scanned(pictures), labels),
+        "drawn by strokes": (drawn, their_labels),
+        f"drawn by strokes, {scans}": (digits.scanned(drawn), their_labels),
     }
     rows = []
-    for name, truth in (("digits", labels), ("flat", labels % 2)):
+    for name, classes in (("digits", 10), ("flat", 2)):
         network = load(name).network
-        rows += [(name, on, f"{digits.accuracy(network, some, truth, where):.2%}") for on, some in tests.items()]
+        for on, (some, truth) in tests.items():
+            rows.append((name, on, f"{digits.accuracy(network, some, truth % classes, where):.2%}"))
         network.eval()
     table(("network", "on", "right"), rows)
     on_ink = digits.ink_share(load("digits").network, pictures[:1000], where)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image, ImageDraw, ImageFont
 
 from model import doubt as model_doubt
@@ -11,6 +12,8 @@ from model import examples, load
 from model.digits import DigitError, prepare, stand_apart
 from model.doubt import FILE, MADE_FROM, Doubt, doubt, margin
 from model.files import WEIGHTS, WeightsError, intact, seal_of
+from model.training.digits import scanned
+from model.training.drawings import drawn_digits
 from pages.ui.state.sketch import example_digits
 
 SIDE = 224
@@ -134,3 +137,13 @@ def test_nothing_is_said_of_a_network_that_was_not_measured(rule: Doubt, tmp_pat
     with pytest.raises(WeightsError, match=FILE):
         doubt.__wrapped__()
     assert intact(WEIGHTS / FILE)
+
+
+def test_digits_by_other_hands_are_read() -> None:
+    """Drawn in ways that no training saw, and as scans of 16×16 black or white pixels of these."""
+    drawn, labels = drawn_digits(6, np.random.default_rng(5))
+    network = load("digits").network
+    for some in (drawn, scanned(drawn)):
+        with torch.inference_mode():
+            right = network(some).argmax(-1) == labels
+        assert right.float().mean() >= 0.97
