@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from model import Edit, Pipeline, examples
+from model import Edit, Pipeline, examples, learning
 from model.analysis import softmax
 from model.sources import of_scores, of_stream
 from model.telling import telling_word
@@ -559,7 +559,7 @@ def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[n
     assert clear_truth(QUESTIONS[key], case(doctored(change))) is None
 
 
-@pytest.mark.parametrize(("kind", "near"), [("text", 1), ("digits", 0)])
+@pytest.mark.parametrize(("kind", "near"), [("text", 1), ("flat", 0)])
 def test_favourites_are_not_counted_where_they_are_all_the_same(kind: str, near: int) -> None:
     """Or so few that "one" would count as right."""
     few = 0
@@ -581,6 +581,17 @@ def test_whose_key_fits_is_not_asked_where_it_is_the_tokens_own() -> None:
 
 def _best(here: Case) -> int:
     return int(here.trace[f"layers.{here.layer}.attention.scores"][here.head, here.token].argmax())
+
+
+def test_when_a_drawing_was_learned_is_asked_of_the_finished_network_alone() -> None:
+    """And the answer is the first of those from which on all give it more than half."""
+    here, truth = told("learns")
+    shares = [number for _, number in truth.bars]
+    first = [name for name, _ in truth.bars].index(truth.answer)
+    assert min(shares[first:]) > 0.5 > shares[first - 1] + QUESTIONS["learns"].least
+    early = learning.after(3)
+    again = replace(here, pipeline=early, trace=early(here.trace.subject))
+    assert clear_truth(QUESTIONS["learns"], again) is None
 
 
 def asked_of(here: Case) -> dict[str, str]:

@@ -190,23 +190,24 @@ def behind_a_mask(case: Case) -> Truth | None:
 
 
 def learned_after(case: Case) -> Truth | None:
-    """After how many steps of its training the network first read this drawing as it does at the end. margin: by how
-    much that answer leads there, or another at the snapshot before, whichever is less.
+    """From which snapshot of its training on the network gives more than half to what it reads in this drawing at the
+    end. margin: how far from a half that is there, or at the snapshot before, whichever is nearer.
     """
     if case.pipeline is not load("digits") or not case.affords(learning.SNAPSHOTS):
         return None
     ink, steps = case.trace.subject, [f"{one.step:,}" for one in learning.snapshots()]
-    shares = [case.shares(learning.after(number)(ink)["logits"]) for number in range(learning.SNAPSHOTS)]
-    best = [int(one.argmax()) for one in shares]
-    first = max((number + 1 for number, one in enumerate(best) if one != best[-1]), default=0)
-    if not first:  # by chance
+    rows = [case.shares(learning.after(number)(ink)["logits"]) for number in range(learning.SNAPSHOTS)]
+    best = int(rows[-1].argmax())
+    shares = [float(row[best]) for row in rows]
+    first = max((number + 1 for number, share in enumerate(shares) if share < 0.5), default=0)
+    if first in (0, len(shares)):  # from the start by chance, or never
         return None
-    answer, before = steps[first], steps[first - 1]
-    margin = min(lead_of(shares[first]), lead_of(shares[first - 1]))
-    said: dict[str, object] = {"answer": answer, "before": before, "all": steps[-1], "best": case.names[best[-1]]}
-    said |= {"other": case.names[best[first - 1]], "accuracy": learning.snapshots()[first].accuracy}
-    bars = tuple((step, float(one[best[-1]])) for step, one in zip(steps, shares, strict=True))
-    return Truth(answer, margin, said, bars, {}, options=tuple(steps), literal=True)
+    said: dict[str, object] = {"answer": steps[first], "before": steps[first - 1], "all": steps[-1]}
+    said |= {"best": case.names[best], "share": shares[first], "less": shares[first - 1]}
+    said["accuracy"] = learning.snapshots()[first].accuracy
+    margin = min(shares[first] - 0.5, 0.5 - shares[first - 1])
+    bars = tuple(zip(steps, shares, strict=True))
+    return Truth(steps[first], margin, said, bars, {}, options=tuple(steps), literal=True)
 
 
 # -- encoder and decoder -------------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ QUESTIONS: dict[str, Question] = {
         # drawings
         Question("cut", "pieces_of_a_picture", "number", 0.5, 2, (THINK, THINK, at("tokens", panel="pieces"))),
         Question("empty", "empty_patches", "slide", 0.2, 4, (THINK, at("heads", panel="all"), WEIGHTS)),
-        Question("learns", "learned_after", "tap", 0.05, 3, (THINK, THINK, at("answer", panel="learned"))),
+        Question("learns", "learned_after", "tap", 0.1, 3, (THINK, THINK, at("answer", panel="learned"))),
         # encoder and decoder
         Question("ahead", "looks_ahead", "slide", 0.15, 4, (THINK, WEIGHTS, at("heads", panel="average"))),
         Question(

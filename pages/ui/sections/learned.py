@@ -71,7 +71,7 @@ def how_it_learned(view: View) -> None:
         read = text("read_curve", step=f"{reached:,}", last=f"{snapshots[-1].accuracy:.1%}")
         table = pd.DataFrame(curves, index=names, columns=along.labels)
         view.picture("curve", figure, read, table=table, title=word("curve"), still=True)
-    look = {"square": False, "clickable": True, "height": 260}
+    look = {"square": False, "clickable": True, "height": 320}
     pictures = (
         ("says", story.probabilities, Axis(plain("answer.axis_class"), view.output_names), (int(best[at]), at), right),
         ("on_ink", story.on_ink, layers, (0, at), left),
