@@ -80,6 +80,8 @@ class Answer(Page):
             st.markdown("\n\n".join(self.about_guess))
         st.markdown(text("story" if self.says_words else "story_class", n=f"{len(self.output_names):,}"))
         self.challenge()
+        if self.choice.input == "digit":
+            self.way_to("answer", word("watch"), depth="numbers", panel="learned")
         return ()
 
     def parts(self) -> Mapping[str, Callable[[], None]]:

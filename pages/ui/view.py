@@ -329,8 +329,11 @@ class View(Runs):
         return st.expander(plain("common.more"), icon=":material/unfold_more:")
 
     def way_to(self, name: str, label: str, **values: object) -> None:
-        """A button that chooses these values (names as in Choice) and opens another page with them."""
-        look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.way"}
+        """A button that chooses these values (names as in Choice) and opens another page with them, or another part of
+        this one.
+        """
+        way = "within" if name == self.name else "way"
+        look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.{way}"}
         st.button(label, on_click=open_with, args=(name,), kwargs=values, **look)
 
 

@@ -69,3 +69,11 @@ def test_the_story_of_a_drawing_is_that_of_its_runs() -> None:
         assert story.probabilities[:, number] == pytest.approx(run.answer[0].probabilities)
         assert story.on_ink[:, number] == pytest.approx(learning.on_ink(run))
     assert story.even == pytest.approx(learning.even_share(pipelines.run("digits", ink)))
+
+
+def test_the_story_of_an_answer_leads_there() -> None:
+    app = open_page("answer", input="digit", depth="story")
+    app.button(key="answer.within").click().run()
+    choice = app.session_state["choice"]
+    assert (choice.panel, choice.depth) == ("learned", "numbers")
+    assert "answer.within" not in [one.key for one in open_page("answer", s="i love you .", depth="story").button]
