@@ -14,7 +14,7 @@ def kept(app) -> int:
     return len(app._session_state._state._new_widget_state.widget_metadata)
 
 
-@pytest.mark.parametrize("name", ["attention", "heads", "answer"])
+@pytest.mark.parametrize("name", ["attention", "heads", "add_and_norm"])
 def test_clicking_for_long_leaves_nothing_behind(name: str) -> None:
     app = open_page(name, s="the cat sat .")
     after = []

@@ -196,6 +196,8 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
     if quantity.key == "norm":
         return plain("change.quantity_norm_final")
     part, _, name = quantity.key.rpartition(".")
+    if name.isdigit():
+        return plain("change.quantity_in_head", step=int(name) + 1)
     owner = part.rpartition(".")[2]
     return plain(f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}")
 
