@@ -308,18 +308,8 @@ class Pipeline:
     ) -> Trace:
         guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
         subject = x if self.config.input == "words" else reading.tensor[0].numpy()
-        return Trace(
-            values,
-            self.graph,
-            subject,
-            reading.tokens,
-            reading.ids,
-            guesses,
-            reading.notes,
-            edits,
-            idle,
-            reading.segments,
-        )
+        about = reading.notes, edits, idle, reading.segments
+        return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, *about)
 
     def around(self, reading: Reading) -> Surroundings:
         """What edits may ask about a run of this input."""
