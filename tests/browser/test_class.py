@@ -28,6 +28,15 @@ ENDS_WITH_THE_SCREEN = """() => {
 }"""
 
 
+#: In pixels: the smallest letters of what the class is told, and of what stands in its pictures.
+SMALLEST = """() => {
+    const size = one => parseFloat(getComputedStyle(one).fontSize)
+    const of = where => Math.min(...[...document.querySelectorAll(where)].filter(one => one.textContent).map(size))
+    const drawn = ['.xtick text', '.ytick text', 'text.bartext', 'text.legendtext'].map(text => `.chart ${text}`)
+    return [of('.st-key-class_ask_small p, .st-key-class_said p'), of(drawn.join())]
+}"""
+
+
 @pytest.fixture
 def school(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_type_launch_args: dict) -> Iterator[str]:
     """A server that keeps its classes in a folder of its own."""
@@ -91,6 +100,9 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
                 page.wait_for_timeout(1200)
                 page.screenshot(path=f"{shots}/{name}_{page.viewport_size['width']}.png")
         projector.wait_for_function(ENDS_WITH_THE_SCREEN)
+        if name in ("closed", "closed_again", "revealed"):  # and can be read from the last row
+            told, drawn = projector.evaluate(SMALLEST)
+            assert told >= 28 and drawn >= 20, (name, told, drawn)
 
     def no_hurry() -> None:
         """As a person is slower than a test: what follows too soon counts as a double click."""

@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from model.analysis import softmax
 from pages.ui.classroom import standing
 from pages.ui.classroom import store as kept
 from pages.ui.classroom.phases import Phase
 from pages.ui.classroom.store import SURE, Ballot, Store, UnavailableError
+from pages.ui.lessons.asking import figure_of
 from pages.ui.lessons.rows import ENCODER, Own, Question
 from pages.ui.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.ui.runs import pipelines
 from pages.ui.teaching import desk, report
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
@@ -133,13 +138,32 @@ def test_who_was_sure_and_wrong_is_said_to_the_class_only_with_the_answer(classe
     vote(app, classes, [answer] * 5 + ["park"] * 6, SURE)
     click(click(app, "next"), "words")
     assert said not in texts(app) and said in texts(notes.run())
-    kept_elsewhere = catalogue("en")["class.pictures_there"]  # what she keeps stays in the window where she keeps it
-    assert kept_elsewhere in texts(notes) and kept_elsewhere not in texts(app)
     click(app, "to_discuss")
     assert said not in texts(app)
     for _ in range(3):
         click(app, "next")
     assert room_of(app, classes).phase is Phase.REVEALED and said in texts(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_before_she_asks_her_notes_say_what_the_network_answers_and_how_clear_it_is(
+    lang: str, classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, words = begun(lang), catalogue(lang)
+    notes = open_page("class", lang=lang, role="notes", **{"class": code_of(app)})
+    notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
+    trace = pipelines.run("text", app.session_state["choice"].subject)
+    shares = softmax(trace["logits"][trace.tokens.index("[MASK]")].astype(np.float64))
+    best = int(shares.argmax())
+    first = f"{pipelines.pipeline('text').reader.vocabulary[best]} {figure_of(float(shares[best]))}"
+    for _ in range(2):  # in the lobby, and while the question is read
+        assert first in texts(notes.run()).replace("\\", "") and first not in texts(app)
+        assert words["class.foretold_clear"] in texts(notes) and words["class.foretold_close"] not in texts(notes)
+        click(app, "next")
+    monkeypatch.setattr("pages.ui.teaching.notes.CLEARLY", 1e9)
+    monkeypatch.setattr("pages.ui.teaching.notes.UNSURE", 1.1)
+    for name in ("foretold_close", "foretold_unsure"):
+        assert words[f"class.{name}"] in texts(notes.run())
 
 
 def test_no_key_ends_the_class_and_what_was_passed_over_is_asked_before_the_end(classes: Store) -> None:
@@ -262,7 +286,9 @@ def test_the_class_is_one_more_head_beside_those_of_the_run(classes: Store) -> N
     click(click(app, "next"), "next")
     over, heads = charts(app)
     assert [trace["name"] for trace in over["figure"]["data"]][-1] == catalogue("en")["class.the_class"]
-    assert heads["figure"]["layout"]["yaxis"]["ticktext"][0] == catalogue("en")["class.the_class"]
+    assert heads["figure"]["layout"]["xaxis"]["ticktext"][0] == catalogue("en")["class.the_class"]
+    for picture in (over, heads):  # each token has its row, and its name
+        assert picture["figure"]["layout"]["yaxis"]["ticktext"] == ["[CLS]", *SENTENCE.split(), "[SEP]"]
     assert catalogue("en")["class.no_head_looked"].partition("{")[0] in texts(app)  # no head gives half to [CLS] here
 
 
@@ -315,6 +341,23 @@ def test_the_report_has_totals_only_and_no_word_in_it_is_markup(classes: Store) 
     assert "<b>x</b>" not in page and "&lt;b&gt;x&lt;/b&gt;" in page and "0" * 31 not in page
     assert dict(zip(table.iloc[:, 2], table.iloc[:, 4], strict=True)) == {answer: 2, "<b>x</b>": 1}
     assert csv.reader(io.StringIO(report.exports.csv(table).decode("utf-8-sig")))
+
+
+def test_a_picture_kept_in_one_window_is_in_the_report_of_the_other(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, offered = click(click(begun(), "next"), "next"), {}
+    code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
+    monkeypatch.setattr(st, "download_button", lambda label, data, *_, **look: offered.update({look["key"]: data}))
+    notes = open_page("class", lang="en", role="notes", **{"class": code})
+    notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
+    notes.run()
+    before, taken = offered["class.report.html"], "data:image/webp;base64,UklGRg=="
+    hers = desk.Desk(classes.of_teacher(code, key), key, desk.Plan())
+    assert hers.keep_pictures(1, [taken])
+    assert taken in before()  # on the screen of the other window nothing has changed since
+    classes.end(code, key)
+    assert taken not in before() and catalogue("en")["class.unavailable"] in before().replace("&#x27;", "'")
 
 
 def test_ending_keeps_what_was_answered_until_the_class_is_deleted(classes: Store) -> None:

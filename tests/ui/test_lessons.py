@@ -639,6 +639,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
 def test_a_question_names_a_measure_and_has_all_its_words() -> None:
     words = [f"{key}.{name}" for key in QUESTIONS for name in ("ask", "short", "otherwise", *told(key)[1].told)]
     words += [f"{key}.hint_{i + 1}" for key, question in QUESTIONS.items() for i in range(len(question.hints))]
+    words += [f"{key}.{name}" for key, question in QUESTIONS.items() for name in question.class_hints]
     for language in LANGUAGES:
         assert all(f"lesson.{word}" in catalogue(language) for word in words)
     assert {question.measure for question in QUESTIONS.values()} == TRUTHS.keys()
@@ -661,6 +662,15 @@ def cases_of(network: str) -> list[Case]:
     return found
 
 
+def test_hints_for_a_class_send_nobody_to_a_page() -> None:
+    """Phones have none, and on the projector a page could show the answer before the second vote."""
+    for key, question in QUESTIONS.items():
+        assert question.class_hints
+        for name in question.class_hints:
+            assert not re.search(r"\bOpen\b", catalogue("en")[f"lesson.{key}.{name}"])
+            assert not re.search("打开(“|权重|这个头|注意力)", catalogue("zh")[f"lesson.{key}.{name}"])
+
+
 @pytest.mark.parametrize("network", ["text", "digits", "flat", "translation"])
 def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None:
     asked = [
@@ -671,6 +681,7 @@ def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None
     assert len({key for key, _ in asked}) > 1
     for (key, truth), lang in product(asked, LANGUAGES):
         names = (*truth.told, "ask", "otherwise", "short", "hint_1", "hint_2", "hint_3")
+        names += QUESTIONS[key].class_hints
         said = " ".join(catalogue(lang)[f"lesson.{key}.{name}"] for name in names)
         assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
         bars = [name for name, _ in truth.bars if not truth.literal]

@@ -32,16 +32,21 @@ class Bar:
 class Tally:
     """What one round adds up to.
 
-    answers: how many. right: the share of right answers, 0 where there are none. sure_and_wrong: how many were sure,
+    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure,
     and wrong. numbers: of "slide" and "number", each guess, sorted. rows: of "beans", (phone, option); mean: (option,).
     """
 
     answers: int
-    right: float
+    rights: int
     sure_and_wrong: int
     numbers: Sequence[float]
     rows: np.ndarray
     mean: np.ndarray
+
+    @property
+    def right(self) -> float:
+        """The share of right answers, 0 where there are none."""
+        return self.rights / max(1, self.answers)
 
 
 def right(shown: Shown, truth: Told, guess: Guess) -> bool:
@@ -60,7 +65,7 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
     options = len(shown["options"]) if gesture == "beans" else 0
     rows = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
     mean = rows.mean(axis=0) if len(rows) else np.zeros(options)
-    return Tally(len(votes), sum(true) / max(1, len(votes)), wrong, numbers, rows, mean)
+    return Tally(len(votes), sum(true), wrong, numbers, rows, mean)
 
 
 def tallies(asked: Asked) -> dict[int, Tally]:

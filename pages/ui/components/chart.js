@@ -47,9 +47,13 @@ function shrink(labels, at) {
   const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
   const middles = boxes.map(box => (box[from] + box[to]) / 2).sort((a, b) => a - b)
   const step = Math.min(...middles.slice(1).map((middle, i) => middle - middles[i]))
-  const share = (step + 1.5) / Math.max(...boxes.map(box => box[to] - box[from]))
-  for (const label of labels)
-    if (share < 1 && label.usual > LEGIBLE) label.style.fontSize = `${Math.max(LEGIBLE, label.usual * share)}px`
+  let size = 1, largest = Math.max(...boxes.map(box => box[to] - box[from]))
+  for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // a box shrinks by whole pixels: perhaps too little
+    size *= (step + 1.5) / largest
+    for (const label of labels)
+      if (label.usual > LEGIBLE) label.style.fontSize = `${Math.max(LEGIBLE, label.usual * size)}px`
+    largest = Math.max(...labels.map(label => label.getBoundingClientRect()).map(box => box[to] - box[from]))
+  }
 }
 
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
@@ -84,11 +88,15 @@ function slim({ xaxis, yaxis, margin, font }) {
   return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
+/* How far below the top of the page a picture begins, in pixels. */
+const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
+
 /* In a presentation, a picture of square cells is as large as the screen and its column let it be; one that says how
    much it leaves below itself, in pixels, is as high as that. */
 function fill(place, layout) {
-  const { top } = place.getBoundingClientRect(), above = top + place.closest('[data-testid=stMain]').scrollTop
-  const room = innerHeight - (above < innerHeight / 2 ? above : 0) - (layout.meta?.below ?? BELOW)
+  const above = place.above = aboveOf(place)
+  const first = above < innerHeight / 2 || layout.meta?.first  // else a page is scrolled to it
+  const room = innerHeight - (first ? above : 0) - (layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
@@ -117,7 +125,7 @@ function draw(place) {
   if (numbers && ground && frames) return  // as it was drawn at once, or before
   place.told = told
   if (numbers && ground) Plotly.relayout(place, { shapes: shapes ?? [] })
-  else if (place.look === look) Plotly.react(place, data, layout)
+  else if (place.look === look) Plotly.react(place, data, layout).then(() => { if (layout.meta?.first) thin(place) })  // once its names stand where they stay
   else {  // the first time, or in other colours
     place.look = look
     const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
@@ -189,8 +197,13 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.addEventListener('pointerleave', dim)
   draw(place)
   if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
-  const size = new ResizeObserver(() => { if (Math.floor(parentElement.clientWidth) !== place.width) draw(place) })
+  const size = new ResizeObserver(() => {  // what ends with the screen is drawn anew when it is moved, too
+    const moved = place.wanted.figure.layout.meta?.below && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > 2
+    if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
+  })
   size.observe(parentElement)
+  const page = parentElement.closest('[data-testid=stMainBlockContainer]')
+  if (page) size.observe(page)
   const fonts = () => thin(place)  // words are wider in their own font
   document.fonts.addEventListener('loadingdone', fonts)
   const screen = () => { if (document.documentElement.matches('.big') && innerHeight !== place.tall) draw(place) }

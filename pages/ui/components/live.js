@@ -26,10 +26,11 @@ export default function({ data, parentElement, setTriggerValue }) {
     if (!over) wait()
   }
 
-  /* "**{answered}** of **{there}** have answered" */
+  /* "**{answered}** of **{there}** have answered · {share}". Who has answered may have gone since. */
   function write() {
-    const parts = data.words.split(/\*\*\{(\w+)\}\*\*/)
-    place.replaceChildren(...parts.map((part, i) => i % 2 ? strong({ answered, there }[part]) : part))
+    const all = Math.max(there, answered), share = all ? `${Math.floor(100 * answered / all)}%` : '–'
+    const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
+    place.replaceChildren(told, ...parts.map((part, i) => i % 2 ? part : strong({ answered, there: all }[part])))
   }
 }
 

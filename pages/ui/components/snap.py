@@ -8,7 +8,6 @@ import streamlit as st
 from pages.ui.components.told import told
 from pages.ui.server.assets import script
 
-MOST_PICTURE = 600_000  # characters of one
 PICTURE = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]+")
 
 _snap = st.components.v2.component(
@@ -22,7 +21,7 @@ def snap(label: str, question: int, on_taken: Callable[[int, list[str]], None]) 
     def taken() -> None:
         if not isinstance(sent := told("snap", "taken"), dict):
             return
-        pictures = [one for one in sent["pictures"] if len(one) <= MOST_PICTURE and PICTURE.fullmatch(one)]
+        pictures = [one for one in sent["pictures"] if PICTURE.fullmatch(one)]
         on_taken(int(sent["question"]), pictures)
 
     _snap(key="snap", data={"label": label, "question": question}, width="content", on_taken_change=taken)

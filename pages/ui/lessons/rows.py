@@ -1,8 +1,9 @@
 """Lessons as data: which questions, in which order, how each is answered and where it can be seen.
 
 The words of a question are the texts "lesson.{key}.ask", "why" (the sentence after the guess; of several, those that
-its `Truth` tells), "otherwise" (what it would mean if the common mistake were true), "hint_1" to "hint_3", and "short",
-its name; and "axis", what its bars count, where that must be said. Nothing here knows Streamlit.
+its `Truth` tells), "otherwise" (what it would mean if the common mistake were true), "hint_1" to "hint_3", and, where
+each of them needs a page, "hint_class"; "short", its name; and "axis", what its bars count, where that must be said.
+Nothing here knows Streamlit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,6 +68,14 @@ class Question:
     def row(self) -> str:
         """By which our texts call it: a lesson may have one of our questions twice, "fit" and "fit.2"."""
         return self.key.partition(".")[0]
+
+    @property
+    def class_hints(self) -> tuple[str, ...]:
+        """The hints for a class, as the end of their texts' names: those that need no page, which phones have not, and
+        which might show the answer before the second vote. Where all need one, there is one more for a class.
+        """
+        alone = tuple(f"hint_{number}" for number, hint in enumerate(self.hints, 1) if hint.page is None)
+        return alone if alone or not self.hints else ("hint_class",)
 
 
 @dataclass(frozen=True)

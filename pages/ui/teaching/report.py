@@ -7,17 +7,15 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from pages.ui.classroom.store import Asked
+from pages.ui.classroom.store import Asked, UnavailableError, UnknownClassError, store
 from pages.ui.classroom.tally import bars, sure_and_wrong, tallies
 from pages.ui.frame import exports
+from pages.ui.teaching.desk import Desk
 from pages.ui.teaching.lecture import Lecture
 from pages.ui.teaching.pictures import answer_is, answer_of, names_of
-from pages.ui.text import language, plain, texts_of
+from pages.ui.text import language, plain, speaking, texts_of
 from pages.ui.text.numbers import percent
 
-#: In the session: the pictures that the teacher kept, by the number of their question, as addresses that hold them.
-PICTURES = "class.pictures"
-MOST_PICTURES = 30
 text, word = texts_of("class")
 STYLE = """
 body { font: 16px/1.45 'Source Sans', 'Noto Sans CJK SC', 'Microsoft YaHei', sans-serif; max-width: 46rem;
@@ -56,24 +54,26 @@ def lines(asked: Asked) -> list[Line]:
     return [Line(name, bar.right, bar.counts) for name, bar in zip(names_of(shown, found), found, strict=True)]
 
 
-def keep_pictures(question: int, pictures: list[str]) -> None:
-    """Keep pictures for the report, from a callback; of all, the last ones."""
-    kept = [(number, one) for number, several in st.session_state.get(PICTURES, {}).items() for one in several]
-    kept += [(question, one) for one in pictures]
-    every: dict[int, list[str]] = {}
-    for number, one in kept[-MOST_PICTURES:]:
-        every.setdefault(number, []).append(one)
-    st.session_state[PICTURES] = every
-    st.toast(word("picture_kept"), icon=":material/photo_camera:")
+def keep(desk: Desk, question: int, pictures: list[str]) -> None:
+    """Keep pictures for the report, from a callback."""
+    if desk.keep_pictures(question, pictures):
+        st.toast(word("picture_kept"), icon=":material/photo_camera:")
 
 
 def offer(lecture: Lecture) -> None:
-    """Draw the buttons that hand the report over."""
-    asked, about, kept = list(lecture.asked), lecture.about, dict(st.session_state.get(PICTURES, {}))
-    name = exports.file_name("class", lecture.desk.code)
+    """Draw the buttons that hand the report over. What was kept until then is in it, whichever window kept it."""
+    asked, about, desk, spoken = list(lecture.asked), lecture.about, lecture.desk, language()
+
+    def page() -> str:
+        with speaking(spoken):
+            try:
+                return as_html(asked, about, store().pictures(desk.code, desk.key))
+            except (UnavailableError, UnknownClassError):
+                return as_html(asked, f"{about} · {word('unavailable')}", {})
+
+    name = exports.file_name("class", desk.code)
     with st.container(horizontal=True):
         look = {"on_click": "ignore", "icon": ":material/download:"}
-        page = as_html(asked, about, kept)
         st.download_button(word("report_html"), page, f"{name}.html", "text/html", key="class.report.html", **look)
         table = exports.csv(as_table(asked), about)
         st.download_button(word("report_csv"), table, f"{name}.csv", "text/csv", key="class.report.csv", **look)
@@ -109,7 +109,9 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
         parts.append(f"<p>{html.escape(plain('lesson.reads'))} <b>{html.escape(reads)}</b></p>")
     votes = tallies(asked)
     for number, one in votes.items():
-        said = word("report_vote", vote=word(f"vote_{number}"), share=percent(one.right), all=one.answers)
+        said = word(
+            "report_vote", vote=word(f"vote_{number}"), right=one.rights, share=percent(one.right), all=one.answers
+        )
         parts.append(f"<p>{html.escape(said)}")
         if one.sure_and_wrong:
             parts.append(f" {html.escape(word('report_sure', wrong=one.sure_and_wrong))}")
@@ -120,14 +122,16 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
     if worst:
         (name,) = names_of(shown, [worst])
         parts.append(f"<p>{html.escape(word('most_sure_of', wrong=worst.sure_and_wrong, answer=name))}</p>")
-    parts += ["<table>", *_rows(lines(asked), list(votes)), "</table>"]
+    of = {number: one.answers for number, one in votes.items()} if shown["gesture"] != "beans" else {}
+    parts += ["<table>", *_rows(lines(asked), list(votes), of), "</table>"]
     parts.append(f"<p><b>{html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))}</b> ")
     parts.append(f"{html.escape(truth.get('why', {}).get(language(), ''))}</p>")
     parts += [f'<p><img alt="" src="{html.escape(one)}"></p>' for one in pictures]
     return f"<section>{''.join(parts)}</section>"
 
 
-def _rows(found: Sequence[Line], votes: Sequence[int]) -> Iterator[str]:
+def _rows(found: Sequence[Line], votes: Sequence[int], of: Mapping[int, int]) -> Iterator[str]:
+    """of: how many answered in each vote, where a count is a share of them."""
     most = max((count for line in found for count in line.counts.values()), default=0) or 1
     for line in found:
         widths = [(number, line.counts.get(number, 0)) for number in votes]
@@ -135,7 +139,8 @@ def _rows(found: Sequence[Line], votes: Sequence[int]) -> Iterator[str]:
         for number, count in widths:
             kind = ' class="first"' if number < max(votes) else ""
             drawn += f'<i{kind} style="width:{100 * count / most:.1f}%"></i>'
-        counts = " → ".join(f"{count:.0f}" for _, count in widths)
+        shares = {number: f" · {percent(count / of[number])}" for number, count in widths if number in of}
+        counts = " → ".join(f"{count:.0f}{shares.get(number, '')}" for number, count in widths)
         mark = "✓ " if line.right else ""
         style = ' class="right"' if line.right else ""
         yield f'<tr{style}><td>{mark}{html.escape(line.answer)}</td><td class="bar">{drawn}</td><td>{counts}</td></tr>'

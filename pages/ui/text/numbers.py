@@ -23,12 +23,12 @@ def signed(value: float) -> str:
 
 
 def percent(p: float) -> str:
-    """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%"."""
+    """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%", "0%"."""
     if 0.9995 <= p < 1:
         return "> 99.9%"
     if 0 < p < 0.001:
         return "< 0.1%"
-    return f"{p:.1%}" if 0.995 <= p < 1 or p < 0.1 else f"{p:.0%}"
+    return f"{p:.1%}" if 0.995 <= p < 1 or 0 < p < 0.1 else f"{p:.0%}"
 
 
 def decimal(probability: float) -> str:
