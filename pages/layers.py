@@ -75,8 +75,8 @@ class Layers(Page):
         return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
 
     def above(self) -> None:
-        for said in shared_weights(self.config, "differs"):
-            st.caption(said)
+        if said := shared_weights(self.config, "differs"):
+            st.caption(" ".join(said))
         if len(self.tokens) == 1:
             st.info(text("one_token"), icon=":material/info:")
 

@@ -173,8 +173,8 @@ class ShapesAndCost(Page):
             self.picture("parameters", figure, sentence, still=True)
             verdict = "equal" if real == whole else "differs"
             st.markdown(text(f"check_{verdict}", ours=f"{whole:,}", real=f"{real:,}"))
-            for said in shared_weights(config, "counted"):
-                st.caption(said)
+            if said := shared_weights(config, "counted"):
+                st.caption(" ".join(said))
         with columns[1]:
             layer = layer_parameters(config)
             sums = [text("pair", name=word(f"layer_{name}"), text=part) for name, part in layer.items()]

@@ -46,8 +46,8 @@ class WhatIf(Page):
             head_laboratory(self)
 
     def above(self) -> None:
-        for said in shared_weights(self.config, "changed"):
-            st.caption(said)
+        if said := shared_weights(self.config, "changed"):
+            st.caption(" ".join(said))
         if self.config.head in KEYS:
             self.lab = Experiment.on_judged(self, asked_of(self)[1])
             if not self.story:

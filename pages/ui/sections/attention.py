@@ -196,6 +196,8 @@ def sentence(view: View, prefix: str, step: str) -> str:
             slopes = {"a": f"{without * (1 - without):.2f}", "b": f"{divided * (1 - divided):.2f}"}
             return f"{told} {t('attention.slope', without=f'{without:.2f}', divided=f'{divided:.2f}', **slopes)}"
         case "relative":
+            if view.touched(prefix + "relative"):
+                return t("change.no_law")
             said = {"query": queries[0], "key": keys[0], "zero": f"{values[0, 0]:.2f}"}
             if len(queries) == 1:
                 return t("attention.read_distance_alone", **said)
