@@ -379,3 +379,19 @@ def test_a_tap_on_a_token_that_is_no_word_says_what_it_is_for() -> None:
         said = [caption.value for caption in story("attention", token=token).main.caption]
         assert WORDS[f"common.about_{name}_words"] in [text.replace("\\", "") for text in said]
     assert WORDS["common.about_cls_words"] not in texts(story("attention")).replace("\\", "")
+
+
+@pytest.mark.parametrize("name", ["tokens", "attention", "heads"])
+def test_the_browsers_way_back_takes_an_answer_back_and_its_way_on_shows_it_with_the_guess(name: str) -> None:
+    app = story(name)
+    assert asks(app, name)
+    click(app, f"{name}.show")
+    shown = texts(app)
+    at = app.session_state["at"]
+    app.session_state["at"] = at | {"seen": ()}  # what the address before said
+    assert asks(app.run(), name)
+    app.session_state["at"] = at
+    assert not asks(app.run(), name) and texts(app) == shown
+    app.session_state["at"] = at | {"seen": ()}
+    click(app.run(), f"{name}.show")
+    assert not asks(app, name) and texts(app) == shown

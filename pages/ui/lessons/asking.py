@@ -100,6 +100,8 @@ class Asking:
         Returns the guess so far.
         """
         guesses, question, truth = self.record["guesses"], self.question, self.truth
+        if self.record["over"]:  # the browser's way back has taken the last one back
+            guesses = guesses[:-1]
         self.question_line()
         if guesses:
             st.markdown(text("not_yet"))

@@ -72,8 +72,10 @@ def once_more(view: View, page: str, case: Case) -> Asking | None:
 
 
 def is_open(asking: Asking, page: str) -> bool:
-    """Whether the answer of what a page asks is still to be found."""
-    return not asking.record["over"] and page not in asking.view.choice.seen
+    """Whether the answer of what a page asks is still to be found: where the address does not say that it was seen. The
+    browser's way back leads there, and its way on to the answer, with the guess.
+    """
+    return page not in asking.view.choice.seen
 
 
 def is_asked_at_home(choice: Choice) -> bool:
@@ -115,7 +117,8 @@ def _of(
 
 def _over(done: list[tuple[str, bool]], key: str, page: str | None, place: Mapping[str, int], found: bool) -> None:
     """An answer is shown: from now on this page shows it, at its place, and so does its link."""
-    done.append((key, found))
+    if not done or done[-1][0] != key:  # else it was answered, taken back, and is answered again
+        done.append((key, found))
     if page and page not in (seen := chosen().seen):
         select(seen=(*seen, page), **place)
 
