@@ -68,7 +68,6 @@ class Answer(Page):
                 several = bound("answer.several", self.choice.several, lambda on: select(several=on))
                 st.toggle(word("several"), **several)
                 self.part_of_word()
-                st.caption(text("no_layer"), width="content")
 
     def curtains(self) -> Mapping[str, Callable[[], None]]:
         draw = partial(empty_bars, self, most=len(self.output_names))
