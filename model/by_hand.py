@@ -472,6 +472,10 @@ class _Desk:
         expression = rf"{number(shown)} \cdot {operand(rounded(trained))}"
         return self._found(quantity, cell, right, expression, rounded(shown * rounded(trained)), exact * trained)
 
+    def _learned(self, quantity: Quantity, cell: Cell) -> Working:
+        value = float(self.network.get_submodule(quantity.module).vector[cell])
+        return self._found(quantity, cell, "", "", rounded(value), value, lit=())
+
     def _patch_mean(self, quantity: Quantity, cell: Cell) -> Working:
         """The sum of a column of Z over the patches, and that divided by their number."""
         ((place, column),) = self.graph.cells(quantity.key, cell)

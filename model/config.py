@@ -117,7 +117,7 @@ class EncoderConfig:
             raise ConfigError("nothing_to_read", head=self.head)
         if self.head == "vector" and self.input != "patches":
             raise ConfigError("vector_needs_patches", input=self.input)
-        if self.projection < 0 or (self.projection and self.head != "vector"):
+        if self.projection < 0 or (self.projection and (self.head != "vector" or not self.cls_token)):
             raise ConfigError("projection_needs_vector", head=self.head)
         if self.registers < 0 or (self.registers and (not behind or self.distillation_token)):
             raise ConfigError("registers_need_patches", registers=self.registers, input=self.input)

@@ -157,6 +157,7 @@ _KINDS = {
     "flatten": "view",
     "put_in_front": "copy",
     "positions": "view",
+    "learned": "view",
     "split": "view",
     "concat": "copy",
     "turn": "view",
@@ -171,7 +172,7 @@ _KINDS = {
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes", "bound": "2",
-    "pixel": "C·P²", "channel": "C", "height": "side", "width": "side", "projection": "d_P",
+    "pixel": "C·P²", "channel": "C", "height": "side", "width": "side", "projection": "d_P", "probe": "1",
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (

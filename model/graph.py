@@ -29,6 +29,7 @@ RULES = {
     "cut": "(ry)(sx)->(rs)(yx)",  # a picture into patches
     "flatten": "yx->i(yx)",  # a picture into one row
     "linear": "...m,mo,o->...o",  # x W + b
+    "learned": "jm->jm",  # a trained vector, given by nobody
     "put_in_front": "im,fm->jm",  # [CLS] before the patches
     "positions": "pm->im",  # the first n rows of a table
     "add": "im,im->im",  # the sum of what it reads
@@ -468,7 +469,7 @@ def _attention(
         compared = {f"{role}_rotated": rf"\tilde{{{role}}}" for role in compared}
         for key, symbol in compared.items():
             rows.add(f"{here}{key}", "rotate", (f"{here}{key[0]}",), symbol, key[0], ("head", token, "d_k"))
-    pairs = ("head", "query", "key")
+    pairs = ("head", "probe" if token == "probe" else "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
     rows.add(S, "scores", tuple(f"{here}{key}" for key in compared), "S", tuple(compared.values()), pairs)
     rows.add(f"{here}scaled", "scale", (S,), r"\hat S", ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
@@ -616,11 +617,23 @@ def _patch_mean(rows: _Rows, Z: str) -> str:
 
 def _vector(rows: _Rows, config: EncoderConfig, Z: str) -> str:
     """The row of [CLS], once more normalised, and projected where the configuration says so; the key of the last."""
+    if not config.cls_token:
+        return _probed(rows, config, Z)
     first = r"Z^{[\text{CLS}]}"
     x = rows.add("cls_norm", "norm", (_first(rows, Z, first),), "v", first, ("d_model",), module="cls_norm")
     if not config.projection:
         return x
     return rows.add("vector", "linear", (x,), "u", ("v", "W_P"), ("projection",), module="vector")
+
+
+def _probed(rows: _Rows, config: EncoderConfig, Z: str) -> str:
+    """A learned vector asks all rows of Z; what it finds goes once through a feed-forward network."""
+    one = ("probe", "d_model")
+    probe = rows.add("pool.probe", "learned", (), "p", "p", one, module="pool.probe", left="")
+    found = _attention(rows, "pool.cross.", config, 0, probe, "p", Z, "Z", "probe")
+    x = rows.norm("pool.norm", found, r"\bar O", "O", "probe")
+    x = _ffn(rows, "pool.ffn.", config, x, r"\bar O", "probe")
+    return rows.add("pool.add", "add", (found, x), "u", ("O", "F"), one)
 
 
 def _with_patches(rows: _Rows, Z: str, first: str) -> None:

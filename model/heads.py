@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from model.config import EncoderConfig
 from model.encoder import Encoder
+from model.probe import PoolByProbe
 from model.sublayers import activation_for, norm_for
 from model.tap import Tap
 
@@ -123,6 +124,18 @@ class VectorNetwork(Encoder):
         return self.vector(self.cls_norm(super().forward(x, mask, segments)[:, 0]))
 
 
+class ProbedNetwork(Encoder):
+    """One vector for a picture that has no [CLS]: what a probe finds in Z_L  (probe.py)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.pool = PoolByProbe(config)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """(batch, 1, d_model)."""
+        return self.pool(super().forward(x, mask, segments))
+
+
 class PatchClassifierNetwork(Encoder):
     """y = Z_L^[CLS] W + b + Z̄_L W', Z̄ the mean of the patches: one Linear of both, side by side.
 
@@ -202,8 +215,10 @@ def network_for(config: EncoderConfig) -> Encoder:
     classifier = DistilledClassifierNetwork if config.distillation_head else ClassifierNetwork
     if config.patch_head:
         return (PatchMeanNetwork if config.patch_head == "alone" else PatchClassifierNetwork)(config)
+    if config.head == "vector":
+        return (VectorNetwork if config.cls_token else ProbedNetwork)(config)
     kinds = {
         "none": Encoder, "masked-word": MaskedWordNetwork, "classifier": classifier, "labels": LabelsNetwork,
-        "numbers": LabelsNetwork, "tags": TagsNetwork, "span": SpanNetwork, "vector": VectorNetwork,
+        "numbers": LabelsNetwork, "tags": TagsNetwork, "span": SpanNetwork,
     }  # fmt: skip
     return kinds[config.head](config)

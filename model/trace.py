@@ -380,7 +380,7 @@ class Trace:
         target = getattr(self, "target_tokens", self.tokens)
         query = target if key.startswith("decoder.") else self.tokens
         looked_at = self.tokens if ".cross." in key else query
-        tokens = {"token": self.tokens, "target": target, "query": query, "key": looked_at}
+        tokens = {"token": self.tokens, "target": target, "query": query, "key": looked_at, "probe": ["[PROBE]"]}
         return tuple(tokens.get(axis) for axis in self.axes(key))
 
     def stream(self, layer: int, side: str = "") -> tuple[np.ndarray, ...]:

@@ -28,8 +28,9 @@ class Home(Page):
     def above(self) -> None:
         """Words to click."""
         if self.story and not self.choice.big and "logits" in self.trace:
-            kind = "_picture" if self.seen is not None else "" if self.says_words else "_class"
-            kind += "_mean" * (self.trace.config.pooling == "mean")
+            kind = "" if self.says_words else "_class" + "_mean" * (self.config.pooling == "mean")
+            if self.seen is not None:
+                kind = "_picture" if self.config.read_alone else "_patches"
             bars = "" if self.still_asks else t("home.story_bars")
             st.caption(joined(f"{t(f'home.story_start{kind}')} {bars}"))
         #: The place that is asked about, and the hidden places with the words that stood there.

@@ -83,6 +83,10 @@ CONFIGS: dict[str, EncoderConfig] = {
         embedding_norm=True, unbiased=("patches",), image_size=32, patch_size=8, channels=3, head="vector",
         projection=24,
     ),
+    "a probe": EncoderConfig(
+        64, 4, 2, 128, activation="gelu-tanh", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
+        positions="learned", image_size=32, patch_size=8, channels=3, cls_token=False, head="vector",
+    ),
     "mean of patches": EncoderConfig(
         64, 4, 2, 128, activation="gelu-quick", norm_first=True, norm_eps=1e-12, input="patches", positions="learned",
         image_size=32, patch_size=8, channels=3, head="classifier", classes=10, patch_head="alone",

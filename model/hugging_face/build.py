@@ -40,8 +40,13 @@ DIVIDE = {
 OF_THE_ANSWER = ("architecture", "answer_setting", "tensor_untied")
 NO_ANSWER = Head("none")
 OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-transformers' CrossEncoder
-#: What LayerNorm's two were called in the first BERT.
-OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
+#: What LayerNorm's two were called in the first BERT; and PyTorch's own attention, whose one matrix holds three.
+OLD_NAMES = {
+    ".gamma": ".weight",
+    ".beta": ".bias",
+    ".in_proj_weight": ".in_proj.weight",
+    ".in_proj_bias": ".in_proj.bias",
+}
 
 
 def from_transformers(model: Any, tokenizer: Any) -> Pipeline:

@@ -538,6 +538,39 @@ CLIP = Family(
     laid_out={"embedding.W_E.weight": VIT.laid_out["embedding.W_E.weight"]},
 )  # fmt: skip
 
+#: The same without [CLS]: one probe asks all patches at the end  (Zhai et al. 2023).
+SIGLIP = replace(
+    CLIP,
+    called="siglip",
+    defaults={
+        **{name: value for name, value in CLIP.defaults.items() if name != "projection_dim"},
+        "patch_size": 16, "hidden_act": "gelu_pytorch_tanh", "layer_norm_eps": 1e-6,
+    },
+    pictures={"resample": 3},
+    fixed={**IMAGES, "cls_token": False},
+    only={"hidden_act": ("gelu_pytorch_tanh", *ACTIVATIONS), "num_channels": (3, 1)},
+    names={
+        **{ours: theirs for ours, theirs in CLIP.names.items() if ours not in ("embedding.cls", "embedding.norm")},
+        "norm": "post_layernorm",
+        "pool.probe.vector": "head.probe",
+        "pool.cross.W_Q": "head.attention.in_proj[0]",
+        "pool.cross.W_K": "head.attention.in_proj[1]",
+        "pool.cross.W_V": "head.attention.in_proj[2]",
+        "pool.cross.W_O": "head.attention.out_proj",
+        "pool.norm": "head.layernorm",
+        "pool.ffn.W_1": "head.mlp.fc1",
+        "pool.ffn.W_2": "head.mlp.fc2",
+    },
+    heads={
+        "VisionModel": Head("vector", only={"vision_use_head": (True,)}),
+        "Model": Head("vector", only={"vision_use_head": (True,)}),
+        "ForImageClassification": Head("classifier", {"logits": "classifier"}, patches="alone"),
+    },
+    unread=("*position_ids", "head.*", "vision_model.head.*", "text_model.*", "logit_scale", "logit_bias"),
+    laid_out={**CLIP.laid_out, "pool.probe.vector": lambda probe: probe[0]},
+    apart={"*head.attention.in_proj.*": 3},
+)  # fmt: skip
+
 #: By the `model_type` in config.json.
 FAMILIES: dict[str, Family] = {
     "bert": BERT,
@@ -558,6 +591,8 @@ FAMILIES: dict[str, Family] = {
     "modernbert": MODERN_BERT,
     "clip_vision_model": CLIP,
     "clip": replace(CLIP, inside="vision_config"),
+    "siglip_vision_model": SIGLIP,
+    "siglip": replace(SIGLIP, inside="vision_config"),
     "dinov2": DINOV2,
     "dinov2_with_registers": DINOV2_REGISTERS,
 }

@@ -88,6 +88,10 @@ def in_front(of: Run) -> np.ndarray:
     return np.concatenate([np.atleast_2d(own[name]) for name in ("cls", "distillation", "registers") if name in own])
 
 
+def learned(of: Run) -> np.ndarray:
+    return of.numbers("vector")
+
+
 def positions(of: Run) -> np.ndarray:
     n, d_model = of.trace[of.quantity.key].shape
     if of.quantity.module:
@@ -221,7 +225,7 @@ def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
-        look_up, scale, cut, flatten, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
+        look_up, scale, cut, flatten, learned, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
         relative, biased, mask, softmax, weighted_sum, concat, activation, first, second, turn, mean, patch_mean,
         layer_scale, contribution,
     )
@@ -275,6 +279,7 @@ MATRICES = {
     "contribution": ("weight",),
     "norm": ("weight", "bias"),
     "layer_scale": ("scale",),
+    "learned": ("vector",),
 }
 PRODUCTS, SUMS = (
     ("linear", "scores", "weighted_sum", "contribution"),
@@ -364,6 +369,7 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
         "d_ff": config.d_ff,
         "bound": 2,
         "projection": config.projection,
+        "probe": 1,
         "class": config.classes,
         "word": config.vocab_size,
     }

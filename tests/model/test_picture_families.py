@@ -18,6 +18,7 @@ DINO = ("Dinov2", "Dinov2WithRegisters")
 HEADS = {
     **dict.fromkeys(DINO, ("Model", "ForImageClassification")),
     "CLIP": ("VisionModel", "VisionModelWithProjection", "Model", "ForImageClassification"),
+    "Siglip": ("VisionModel", "Model", "ForImageClassification"),
 }
 #: What stands beside the encoder of pictures, and is not read.
 OTHER = {
@@ -43,9 +44,10 @@ def odd_settings(family: str, seed: int) -> dict:
         "hidden_act": BENDS[seed % len(BENDS)], "num_labels": int(dice.integers(2, 7)),
         "layer_norm_eps": float(10.0 ** -dice.integers(3, 13)), "num_channels": (3, 1)[seed % 5 == 4],
     }  # fmt: skip
-    if family == "CLIP":
+    if family not in DINO:
         bend = ("quick_gelu", *BENDS)[seed % (1 + len(BENDS))]
         settings |= {"intermediate_size": int(dice.integers(1, 60)), "hidden_act": bend}
+    if family == "CLIP":
         settings["projection_dim"] = int(dice.integers(1, 30))
     if family in DINO:
         settings["mlp_ratio"] = int(dice.integers(1, 5))
@@ -106,7 +108,7 @@ def differs(folder: Path, family: str, head: str, seed: int) -> float:
     if answer is not None:
         pairs.append((trace["logits"], answer))
     if vector is not None:
-        pairs.append((trace[trace.graph.vector], vector))
+        pairs.append((trace[trace.graph.vector].reshape(-1), vector))
     return max(float(np.abs(np.asarray(ours) - theirs.numpy()).max()) for ours, theirs in pairs)
 
 
@@ -190,3 +192,9 @@ def test_pictures_are_brought_to_clip_as_its_library_does_it(tmp_path: Path) -> 
     said = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}, "do_center_crop": True}
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(said))  # mean and deviation are the family's own
     close(load_folder(tmp_path)(file).picture, expected)
+
+
+def test_a_siglip_without_its_probe_has_its_stages_and_says_why_no_answer(tmp_path: Path) -> None:
+    saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
+    pipeline = load_folder(tmp_path)
+    assert "vision_use_head = False" in str(pipeline.unanswered) and pipeline.config.front == ()

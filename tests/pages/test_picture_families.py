@@ -24,6 +24,7 @@ SIZES = {
 KINDS = {
     "dinov2": ("Dinov2", "Model", {"mlp_ratio": 2}),
     "clip": ("CLIPVision", "ModelWithProjection", {"intermediate_size": 40, "projection_dim": 12}),
+    "siglip": ("SiglipVision", "Model", {"intermediate_size": 40}),
     "registers": ("Dinov2WithRegisters", "ForImageClassification", {"mlp_ratio": 2, "num_register_tokens": 4}),
 }
 PICTURE = {"input": "picture", "picture": "card", "layer": "2", "head": "3", "token": "3"}
@@ -71,6 +72,15 @@ def test_the_vector_of_a_picture_is_the_answer_and_turns_where_a_head_is_off(mon
     said = said_on(open_page("what_if", model=name, depth="numbers", edits=off, **PICTURE))
     (cosine,) = re.findall(r"unchanged vector is \*\*(-?0\.\d+)", said)
     assert -1 < float(cosine) < 1
+
+
+def test_without_a_cls_a_probe_is_what_asks_and_no_page_speaks_of_a_cls(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of("siglip"))
+    app = open_page("answer", model=name, depth="numbers", **PICTURE)
+    assert catalogue("en")["sentence_vector.one_probe"] in said_on(app)
+    for page, panel in (("tokens", "patches"), ("attention", "steps"), ("attention", "layers"), ("tokens", "prepared")):
+        said = said_on(open_page(page, model=name, depth="numbers", panel=panel, **PICTURE))
+        assert "[CLS]" not in said.replace("this network has no [CLS]", ""), (page, panel)
 
 
 def test_what_a_sub_layer_found_is_shown_scaled_and_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,8 @@ MIRRORED = ("Q", "K", "V", "scores", "softmax")
 def kind_of(quantity: Quantity) -> str:
     """The kind of box in which a quantity is computed."""
     *path, name = quantity.key.split(".")
+    if path[:1] == ["pool"]:
+        return "linear"  # all that a probe does behind the layers is one box
     if quantity.layer is not None and quantity.operation in ("add", "norm", "layer_scale"):
         return quantity.operation
     if "ffn" in path:

@@ -157,6 +157,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "width": config.image_size,
         "word": config.vocab_size,
         "projection": config.projection,
+        "probe": 1,
         "class": config.classes,
         "bound": 2,
         "d_E": config.d_embedding,
@@ -206,6 +207,10 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
         return BEFORE_THE_LAYERS[quantity.key]
     if quantity.operation == "input" and quantity.key == "segments":
         return "which_sentence"
+    if quantity.key == graph.vector:
+        return "vector"
+    if quantity.key.startswith("pool.") and quantity.key != "pool.probe":
+        return "of_probe"
     path = quantity.key.removeprefix("decoder.").split(".")
     if quantity.key == "pooler.1" and ("token" in quantity.axes or graph.config.pooling == "mean"):
         return "pooler_1_each" if "token" in quantity.axes else "pooler_1_mean"

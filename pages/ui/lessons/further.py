@@ -101,7 +101,8 @@ def neighbour(case: Case) -> Truth | None:
 def pieces_of_a_picture(case: Case) -> Truth | None:
     """Of how many tokens a picture is read. It is always clear where it is cut."""
     trace, config = case.trace, case.trace.config
-    if trace.patches is None or len(trace.patches) < 2:
+    answers = config.head == "classifier" and len(config.read_alone) == config.tokens_in_front > 0
+    if trace.patches is None or len(trace.patches) < 2 or not answers:
         return None
     side, count = config.patches_per_side, len(case.tokens)
     said = {"side": side, "patches": side * side, "front": config.tokens_in_front, "count": count}

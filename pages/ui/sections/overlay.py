@@ -149,7 +149,7 @@ def over_layers(view: View) -> None:
                 height=240,
             ),
             t(
-                "overlay.read_rollout_cls" if name == "rollout" and query < front else f"overlay.read_{name}",
+                _key_of(name, query, front),
                 query=tokens[query],
                 layer=config.layers,
                 best=tokens[best],
@@ -165,6 +165,13 @@ def over_layers(view: View) -> None:
             shows=measure.on(Axis("", steps), Axis("", tokens)),
             law_of=["layers.{l}.attention.weights"],
         )
+
+
+def _key_of(name: str, query: int, front: int) -> str:
+    """The key of what is said of the mean or the rollout of a row; [CLS] is told only where it is another token."""
+    if name == "rollout":
+        return "overlay.read_rollout_cls" if query < front or not front else "overlay.read_rollout"
+    return "overlay.read_mean" if front else "overlay.read_mean_patches"
 
 
 def patch_pair(view: View, query: int, key: int) -> None:
@@ -199,4 +206,5 @@ def every_weight(run: Trace) -> np.ndarray:
 def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
     """Where most of a row goes among the patches, and what [CLS] gets: "r3c4 0.312 · [CLS] 0.004"."""
     best = front + int(np.abs(row[front:]).argmax())
-    return f"{tokens[best]} {written(f'{row[best]:.3f}')} · {tokens[0]} {written(f'{row[0]:.3f}')}"
+    said = f"{tokens[best]} {written(f'{row[best]:.3f}')}"
+    return f"{said} · {tokens[0]} {written(f'{row[0]:.3f}')}" if front else said

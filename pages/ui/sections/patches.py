@@ -96,6 +96,7 @@ def _side_by_side(
     what goes in.
     """
     axes = Axis("", view.trace.tokens), Axis(plain("axis.d_model"))
+    bare = None if view.config.front else "projected_colour"
     st.subheader(plain("patches.prepared"), anchor=False)
     st.markdown(t(f"patches.{intro}"))
     for first in range(0, len(pictures), across):
@@ -108,7 +109,7 @@ def _side_by_side(
                 view.picture(
                     f"prepared_{name}",
                     figure,
-                    t(f"patches.read_{name}", **numbers),
+                    t("patches.read_projected_patches" if name == bare else f"patches.read_{name}", **numbers),
                     title=plain(f"patches.{name}"),
                     values=values,
                     table=pd.DataFrame(view.trace.picture if values.ndim == 4 else values.reshape(len(values), -1)),

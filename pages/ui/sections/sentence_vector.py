@@ -12,7 +12,7 @@ from model.by_hand import terms_table
 from model.edits import head_off
 from model.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.figures import Axis, heatmap
+from pages.ui.figures import Axis, heatmap, over_drawings
 from pages.ui.frame.changes_bar import other_input, toggled
 from pages.ui.frame.pickers import either
 from pages.ui.sections.patience import waits
@@ -70,6 +70,8 @@ def instead_of_an_answer(view: View) -> None:
     view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
     if MAKERS in ways_of(view):
         makers_vector(view)
+    if "pool.probe" in view.trace:
+        probe_looks(view)
     other_input(view.choice, view.name)
     if view.other_input is None:
         st.caption(t(of_input(view, "ask")))
@@ -85,6 +87,28 @@ def instead_of_an_answer(view: View) -> None:
     pooled = view.pipeline.pooled
     known = len(plainly) == 1 or (pooled and (pooled.pooling in POOLINGS or pooled.computed))
     st.caption(t("sentence_vector.means_known" if known else "sentence_vector.means"))
+
+
+def probe_looks(view: View) -> None:
+    """The weights of the probe over the picture, head by head."""
+    side, tokens = view.config.patches_per_side, view.trace.tokens
+    measure = view.measure(lambda run: run["pool.cross.weights"][:, 0], ("", "token"))
+    weights = view.trace["pool.cross.weights"][:, 0]
+    head, best = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
+    names = Axis.counted(plain("sentence_vector.probe_head"), len(weights))
+    hover = [f"{tokens[int(row.argmax())]} {row.max():.3f}" for row in weights]
+    look = {"hover": hover, "differs": measure.differs, "height": 260}
+    figure = over_drawings(view.seen, measure.values.reshape(1, len(weights), side, side), Axis(""), names, **look)
+    said = {"heads": len(weights), "value": f"{weights.max():.3f}", "best": tokens[best], "head": head + 1}
+    view.picture(
+        "probe",
+        figure,
+        t("sentence_vector.read_probe_looks", **said),
+        title=plain("sentence_vector.probe_looks"),
+        values=measure.values,
+        shows=measure.on(names, Axis("", tokens)),
+        quantity=view.trace.quantity("pool.cross.weights"),
+    )
 
 
 def ways_of(view: View) -> dict[str, str]:
