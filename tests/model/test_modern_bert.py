@@ -107,3 +107,10 @@ def test_an_answer_bent_by_what_nobody_computes_leaves_the_stages(folder: Path) 
     pipeline = load_folder(folder)
     assert pipeline.unanswered is not None and "classifier_activation" in str(pipeline.unanswered)
     assert pipeline(SENTENCES[0]).Z.shape == (10, pipeline.config.d_model)
+
+
+def test_beside_a_long_sentence_a_short_one_is_as_if_it_were_alone(folder: Path) -> None:
+    rewritten(folder, local_attention=2)  # of what fills the short one up, most sees nothing that is there
+    pipeline = load_folder(folder)
+    short, _ = pipeline.batch(["cat", SENTENCES[0]])
+    np.testing.assert_allclose(short.Z, pipeline("cat").Z, atol=1e-5)
