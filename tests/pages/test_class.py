@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -252,6 +253,7 @@ def test_every_question_of_the_lesson_can_be_asked_and_told(lang: str, classes: 
             click(app, "next")
             notes.run()
             assert_fine(notes)
+            assert not re.search(r"(?<!%)\{\w+\}", said_to_browser(app))  # each place in a text is filled
             assert catalogue(lang)["class.say"] in texts(notes)
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED and [button.key for button in app.get("download_button")]

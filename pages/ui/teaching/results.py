@@ -22,7 +22,7 @@ HINTS, WORDS = "class.hints_of", "class.words_of"
 SHOWN_HEADS = 8  # beside the class, so that all can be read from the last row
 #: In a presentation, in pixels: the least height of a picture, what stays free below it, and for the words about heads.
 LEAST, MARGIN, BELOW_HEADS = 220, 40, 84
-A_ROW = 24  # pixels, of a picture in which each name has a row, in a presentation
+A_ROW, BESIDE_ROWS = 22, 80  # pixels of a picture in which each name has a row, and for all that stands beside them
 text, word = texts_of("class")
 
 
@@ -83,7 +83,10 @@ def _picture(lecture: Lecture, name: str, figure: Figure, alt: str, *, below: in
     """
     if lecture.page.choice.big:
         names = len(figure.layout["yaxis"].get("ticktext", ()))
-        figure.layout |= {"height": max(LEAST, A_ROW * names), "meta": {"below": MARGIN + below, "first": True}}
+        figure.layout |= {
+            "height": max(LEAST, A_ROW * names + BESIDE_ROWS),
+            "meta": {"below": MARGIN + below, "first": True},
+        }
     chart(figure, f"class.{name}", alt=alt)
 
 
@@ -175,7 +178,7 @@ def _own_bars(lecture: Lecture) -> Figure:
     truth, question, last = lecture.truth, lecture.question, lecture.last
     names, values = map(list, zip(*truth.bars, strict=True))
     if not truth.literal:
-        names = [plain(f"lesson.{question.row}.bar_{name}") for name in names]
+        names = [plain(f"lesson.{question.row}.bar_{name}", **told(truth)) for name in names]
     colours, there = [BLUE] * len(names), None
     if last is not None and question.gesture == "slide" and last.numbers:
         middle = float(np.median(last.numbers))
