@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
-from tests.browser.test_journeys import SENTENCE, expect_choice, link_to, title
+from tests.browser.test_journeys import SENTENCE, asked, link_to, sentence_box, title
 
 # The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
 FAINT = r"""() => {
@@ -58,7 +58,8 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
             link_to(page, row.name).click()
         title(page, row.name, language)
         assert urlsplit(page.url).path == f"/{row.path}"
-        expect_choice(page, SENTENCE, 2, 3)
+        expect(sentence_box(page)).to_have_value(SENTENCE)
+        page.wait_for_url(lambda url: [asked(url).get(one) for one in ("s", "layer", "head")] == [SENTENCE, "2", "3"])
         name, home = (catalogue(language)[f"{which}.title"] for which in (row.name, "home"))
         expect(page).to_have_title(name if row.name == "home" else f"{name} · {home}")
         expect(page.locator("html")).to_have_attribute("lang", language)
