@@ -16,7 +16,7 @@ from pages.ui.figures import Figure, bars_with_numbers
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.navigation import open_with
 from pages.ui.lessons.case import Case, Guess, Truth, is_right
-from pages.ui.lessons.gestures import GESTURES, TAPS
+from pages.ui.lessons.gestures import GESTURES, TAPS, typed_word
 from pages.ui.lessons.rows import NUMBERS, Question
 from pages.ui.lessons.truths import clear_truth
 from pages.ui.lessons.written import opened_at
@@ -108,12 +108,13 @@ class Asking:
         for number in range(1, min(len(guesses) - WRONG_FOR_A_HINT + 1, len(question.hints)) + 1):
             self._hint(number)
         guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, self.name)
-        right = guess is not None and is_right(question.gesture, guess, truth)
-        last = right or len(truth.options) == 2 or len(guesses) + 1 >= WRONG_FOR_A_HINT + len(question.hints)
-        found = right and len(guesses) < WRONG_FOR_A_HINT
+        types = question.gesture == "word"
+        read = partial(typed_word, self.view.pipeline.reader, self.name) if types else None
         with st.container(horizontal=True):
-            look: dict[str, Any] = {"type": "primary", "disabled": guess is None, "key": f"{self.view.name}.send"}
-            st.button(word("send"), on_click=note, args=(self.record, guess, last, found, self.after), **look)
+            look: dict[str, Any] = {"type": "primary", "key": f"{self.view.name}.send"}
+            look["disabled"] = guess is None and not types  # of what is being typed nothing is known yet
+            sent = self.record, question, truth, len(guesses), guess, read, self.after
+            st.button(word("send"), on_click=hand_in, args=sent, **look)
             look = {"type": "tertiary", "key": f"{self.view.name}.show"}
             st.button(word("show"), on_click=show, args=(self.record, False, self.after), **look)
         return guess
@@ -245,11 +246,25 @@ def _height(bars: int) -> int:
 # -- what a click does ---------------------------------------------------------------------------------------------
 
 
-def note(record: Record, guess: Guess, last: bool, found: bool, after: Callable[[bool], None] | None) -> None:
-    """A guess was made. last: it is the last one; found: it is right, and there was no hint."""
+def hand_in(
+    record: Record,
+    question: Question,
+    truth: Truth,
+    before: int,
+    guess: Guess | None,
+    read: Callable[[], Guess | None] | None,
+    after: Callable[[bool], None] | None,
+) -> None:
+    """A guess is sent, after so many before. read: what it is by now, where it was typed; nothing is sent where that is
+    none.
+    """
+    guess = read() if read else guess
+    if guess is None:
+        return
+    right = is_right(question.gesture, guess, truth)
     record["guesses"].append(guess)
-    if last:
-        show(record, found, after)
+    if right or len(truth.options) == 2 or before + 1 >= WRONG_FOR_A_HINT + len(question.hints):
+        show(record, right and before < WRONG_FOR_A_HINT, after)
 
 
 def show(record: Record, found: bool, after: Callable[[bool], None] | None) -> None:

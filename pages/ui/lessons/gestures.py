@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from model.pipeline import Pipeline, TextReader
+from model.pipeline import Pipeline, Reader, TextReader
 from pages.ui.frame.pickers import told_apart
 from pages.ui.lessons.case import Guess, Truth
 from pages.ui.text import plain, t
@@ -22,13 +22,22 @@ def word(truth: Truth, _: Sequence[str], pipeline: Pipeline, key: str) -> Guess 
     """A word to be written, as the network's vocabulary has it; a sentence where it has no such word."""
     typed = st.text_input(plain("lesson.your_word"), key=key, max_chars=40, width=320).strip()
     reader = pipeline.reader
+    found = typed_word(reader, key)
+    if typed and found is None and isinstance(reader, TextReader):
+        st.caption(t("lesson.not_a_word", size=f"{len(reader.vocabulary):,}"))
+    return found
+
+
+def typed_word(reader: Reader, key: str) -> str | None:
+    """What stands in that box by now: a click may bring what was typed right before it. None: no word of the network's.
+
+    key: of the box.
+    """
+    typed = st.session_state.get(key, "").strip()
     if not typed or not isinstance(reader, TextReader):
         return None
     pieces = reader.pieces(typed)
-    if len(pieces) != 1 or pieces == ["[UNK]"]:
-        st.caption(t("lesson.not_a_word", size=f"{len(reader.vocabulary):,}"))
-        return None
-    return pieces[0]
+    return pieces[0] if len(pieces) == 1 and pieces != ["[UNK]"] else None
 
 
 def tap(truth: Truth, words: Sequence[str], _: Pipeline, key: str) -> Guess | None:

@@ -208,14 +208,15 @@ def spread_after_norm(case: Case) -> Truth | None:
     """The deviation of the token's numbers after LayerNorm, in the layer where it is furthest from 1. margin: how far,
     and how far from 0.
     """
-    found = [(layer, one) for layer in case.layers for one in case.trace.graph.sublayers(layer) if one.norm]
-    spread = [float(case.trace[one.norm][case.token].std()) for _, one in found if one.norm]
+    graph = case.trace.graph
+    found = [(layer, i + 1, one) for layer in case.layers for i, one in enumerate(graph.sublayers(layer)) if one.norm]
+    spread = [float(case.trace[one.norm][case.token].std()) for *_, one in found if one.norm]
     furthest = int(np.abs(np.array(spread) - 1).argmax())
-    (layer, norm), after = found[furthest], spread[furthest]
+    (layer, sublayer, norm), after = found[furthest], spread[furthest]
     before = float(case.trace[norm.norm_reads][case.token].std())
-    said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after}
+    said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after, "number": sublayer}
     bars = (("before", before), ("normed", 1.0), ("after", after))
-    place = {"layer": layer, "token": case.token}
+    place = {"layer": layer, "token": case.token, "sublayer": sublayer}
     return Truth("other", min(abs(after - 1), after), said, bars, place, options=("0", "1", "other"))
 
 
