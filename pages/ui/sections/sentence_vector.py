@@ -61,7 +61,8 @@ def instead_of_an_answer(view: View) -> None:
     plainly = [pooling for pooling in ways_of(view) if pooling != MAKERS]
     drawn = view.measure(lambda run: np.stack([sentence_vector(read_for(run, way), way) for way in plainly]))
     names = [plain(f"sentence_vector.{pooling}") for pooling in plainly]
-    axes = Axis(plain("sentence_vector.axis"), names), Axis(plain("axis.d_model"))
+    along = "axis.projection" if view.config.projection else "axis.d_model"
+    axes = Axis(plain("sentence_vector.axis"), names), Axis(plain(along))
     figure = heatmap(drawn.values, *axes, square=False, height=190)
     read = "read" if len(plainly) == 2 else f"read_{plainly[0]}"
     numbers = {"n": len(view.trace.tokens), "d_model": drawn.values.shape[1]}
