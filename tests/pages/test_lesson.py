@@ -108,11 +108,10 @@ def test_beans_are_given_by_taps_and_lie_over_the_networks_own() -> None:
 def test_a_word_is_judged_as_the_vocabulary_has_it() -> None:
     app = open_page("lesson", depth="story", s=SENTENCE)
     assert asked(app, "word")
-    box = app.text_input(key="lesson.word.0")
-    box.set_value("Qwertyish")
+    app.text_input(key="lesson.word.0").set_value("Qwertyish")
     click(app, "send")
     assert catalogue("en")["lesson.not_yet"] not in texts(app), "no word of the network's is no guess"
-    box.set_value(f" {str(true(app, 'word').answer).upper()} ")
+    app.text_input(key="lesson.word.0").set_value(f" {str(true(app, 'word').answer).upper()} ")
     click(app, "send")  # the click brings what was typed
     assert catalogue("en")["lesson.right"] in texts(app)
 
