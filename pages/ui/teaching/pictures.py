@@ -116,7 +116,7 @@ def _below_each_other(shown: Shown, bars: Sequence[Bar], rounds: Sequence[int], 
     sides = {"xaxis": scale("", visible=False, range=[0, 1.5 * most]), "yaxis": _rows(names)}
     legend = LEGEND if len(rounds) > 1 else {"showlegend": False}
     grouped = {"barmode": "group", "bargap": 0.2}
-    return _close(figure_of(traces, sides | legend | grouped | look(scaled(30 * len(names)))))
+    return without_title(figure_of(traces, sides | legend | grouped | look(scaled(30 * len(names)))))
 
 
 def _counts(bars: Sequence[Bar], number: int) -> np.ndarray:
@@ -132,7 +132,7 @@ def _rows(names: Sequence[str]) -> dict:
     return axis_layout(Axis("", names), len(names)) | {"range": [len(names) - 0.5, -0.5]}
 
 
-def _close(figure: Figure) -> Figure:
+def without_title(figure: Figure) -> Figure:
     """With no more room at the left than the names need: there is no title."""
     widest = max(map(text_width, figure.layout["yaxis"]["ticktext"]), default=0)
     figure.layout["margin"]["l"] = math.ceil(widest * font_size()) + 10
@@ -173,7 +173,7 @@ def beans_over_each_other(
         sides = {"xaxis": along, "yaxis": _rows(names)}
         figure = figure_of(traces, sides | LEGEND | look(scaled(330)))
         figure.layout["legend"] = {**figure.layout["legend"], "font": {"size": round(0.8 * font_size())}}
-        return _close(figure)
+        return without_title(figure)
 
 
 def class_beside_heads(mean: np.ndarray, rows: np.ndarray, heads: Sequence[Head], names: Sequence[str]) -> Figure:
@@ -192,4 +192,4 @@ def class_beside_heads(mean: np.ndarray, rows: np.ndarray, heads: Sequence[Head]
     figure.layout["margin"]["t"] = 8
     figure.layout["shapes"] = [frame(0, 0, len(names) - 1, 0)]
     with for_the_last_row():
-        return _close(figure)
+        return without_title(figure)

@@ -23,6 +23,7 @@ SHOWN_HEADS = 8  # beside the class, so that all can be read from the last row
 #: In a presentation, in pixels: the least height of a picture, what stays free below it, and for the words about heads.
 LEAST, MARGIN, BELOW_HEADS = 220, 40, 84
 A_ROW, BESIDE_ROWS = 22, 80  # pixels of a picture in which each name has a row, and for all that stands beside them
+LONG = 16  # letters of a name, from which on all in its picture are smaller
 text, word = texts_of("class")
 
 
@@ -189,8 +190,11 @@ def _own_bars(lecture: Lecture) -> Figure:
         colours[names.index(str(truth.answer))] = ORANGE
     numbers = [figure_of(float(value)) for value in values]
     room = None if there is None else np.maximum(values, there)  # for what is drawn beyond a bar
-    with pictures.for_the_last_row(less=3):  # they are larger beside bars
-        return bars_with_numbers(np.array(values), names, numbers, colours=colours, there=there, room=room)
+    long = 6 * (max(map(len, names)) > LONG)
+    with pictures.for_the_last_row(less=3 + long):  # they are larger beside bars
+        figure = bars_with_numbers(np.array(values), names, numbers, colours=colours, there=there, room=room)
+    with pictures.for_the_last_row(less=long):
+        return pictures.without_title(figure)
 
 
 def _said(lecture: Lecture) -> dict[str, float] | None:
