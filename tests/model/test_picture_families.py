@@ -198,3 +198,13 @@ def test_a_siglip_without_its_probe_has_its_stages_and_says_why_no_answer(tmp_pa
     saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
     pipeline = load_folder(tmp_path)
     assert "vision_use_head = False" in str(pipeline.unanswered) and pipeline.config.front == ()
+
+
+@pytest.mark.parametrize("family", DINO)
+def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str, tmp_path: Path) -> None:
+    network = saved(tmp_path, family, "Model", odd_settings(family, 0) | {"patch_size": 4, "image_size": 28})
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": {"height": 12, "width": 12}}))
+    table = load_folder(tmp_path).network.embedding.positions.table
+    with torch.no_grad():
+        expected = network.embeddings.interpolate_pos_encoding(torch.zeros(1, 1 + 9, table.shape[1]), 12, 12)
+    close(table, expected[0])
