@@ -48,10 +48,11 @@ def tap(truth: Truth, words: Sequence[str], _: Pipeline, key: str) -> Guess | No
 
 
 def slide(truth: Truth, _: Sequence[str], __: Pipeline, key: str) -> Guess | None:
-    """A number to slide to; it begins in the middle."""
+    """A number to slide to; it begins in the middle, which is no guess before it was moved."""
     low, high = map(float, truth.span)
-    step = 0.01 if high - low <= 1 else 0.1
-    return st.slider(plain("lesson.your_value"), low, high, (low + high) / 2, step, key=key)
+    step, middle = 0.01 if high - low <= 1 else 0.1, (low + high) / 2
+    value = st.slider(plain("lesson.your_value"), low, high, middle, step, key=key)
+    return None if value == middle else value
 
 
 def number(truth: Truth, _: Sequence[str], __: Pipeline, key: str) -> Guess | None:
