@@ -317,8 +317,8 @@ class Page(View):
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key="chips_row"):
                 self._chips()
                 self._hidden_or_seen()
-                if (name := self.tokens[self.token]) in ABOUT_SPECIAL and self.choice.token is not None:
-                    st.caption(t(f"common.{ABOUT_SPECIAL[name]}_{self.kind}"))
+                if self.story and self.tokens[self.token] in ABOUT_SPECIAL and self.choice.token is not None:
+                    st.caption(t(f"common.{ABOUT_SPECIAL[self.tokens[self.token]]}_{self.kind}"))
         if made.edits or self.waiting or rival or self.choice.learning is not None:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 if self.choice.learning is not None:

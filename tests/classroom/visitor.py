@@ -240,7 +240,10 @@ class Visitor:
             key = widget.id.split("-", 2)[2]
             self._widgets[key], self._fragments[key] = widget, fragment
             if widget.set_value:
-                self._states[key] = _state(widget.id, widget.value if kind == "text_input" else widget.value[0])
+                if kind == "slider" and widget.raw_value:  # among words
+                    self._states[key] = WidgetState(id=widget.id, string_array_value={"data": widget.raw_value})
+                else:
+                    self._states[key] = _state(widget.id, widget.value if kind == "text_input" else widget.value[0])
 
     def _forget(self) -> None:
         """Widgets that are gone, and messages that were not used for some runs."""

@@ -9,6 +9,7 @@ from torch import nn
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.embedding import patchify
 from model.encoder import Encoder, causal_mask, padding_mask
+from model.relative import RelativeAttention, table_rows
 from model.sublayers import activation_for
 from tests.networks import CONFIGS, example, pipeline
 
@@ -59,10 +60,19 @@ def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
 def test_the_layers_equal_torchs_own(name: str) -> None:
     network = pipeline(name).network
     x = network.embedding(pipeline(name).reader.read(example(name)).tensor)
-    theirs = torchs_own(network)(x)
+    theirs = torchs_own(network)(x, mask=by_distance(network, x.size(1)))
     for layer in network.layers:
         x = layer(x)
     torch.testing.assert_close(x, theirs, atol=1e-5, rtol=1e-5)
+
+
+def by_distance(network: Encoder, n: int) -> torch.Tensor | None:
+    """What is added to each score for the distance: torch adds it as a mask, (head, query, key)."""
+    attention = network.layers[0].attention
+    if not isinstance(attention, RelativeAttention):
+        return None
+    rows = table_rows(n, n, attention.distances.num_embeddings, attention.farthest)
+    return attention.distances(rows).permute(2, 0, 1)
 
 
 @torch.no_grad()

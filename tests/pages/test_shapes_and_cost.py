@@ -417,7 +417,7 @@ def test_the_story_says_what_the_counts_say() -> None:
     assert max(parts, key=parts.get) == "ffn" and f"{base.vocab_size:,} words" in said
     here = sum(weight.numel() for weight in load("text").network.parameters())
     assert f"on the other pages has {here:,}" in said
-    (n,) = (int(n.replace(",", "")) for n in re.findall(r"Beyond ([\d,]+) words", said))
+    (n,) = (int(n.replace(",", "")) for n in re.findall(r"beyond ([\d,]+) words", said))
     once, twice = attention_cost(base, n), attention_cost(base, 2 * n)
     pairs, later = (cost["scores"].number + cost["weighted_sum"].number for cost in (once, twice))
     rest, rest_later = (
