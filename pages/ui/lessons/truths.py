@@ -47,6 +47,7 @@ from pages.ui.lessons.story import (
 )
 
 MOST_BEANS = 24  # tokens among which beans can be shared by hand
+CHANGED = 0.08  # from which on a deviation after LayerNorm is plainly not 1
 CANDIDATES = 6  # tokens of which two change places
 SEEN = 0.01  # the least share that a bar shows
 DRAWN = 0.05  # that of a bar whose length is compared
@@ -205,19 +206,21 @@ def sum_of_two(case: Case) -> Truth | None:
 
 
 def spread_after_norm(case: Case) -> Truth | None:
-    """The deviation of the token's numbers after LayerNorm, in the layer where it is furthest from 1. margin: how far,
-    and how far from 0.
+    """The deviation of the token's numbers after LayerNorm: where it was furthest from 1 before, of the layers in which
+    it is not 1 afterwards. margin: how far it is from 1 then, and from 0.
     """
     graph = case.trace.graph
     found = [(layer, i + 1, one) for layer in case.layers for i, one in enumerate(graph.sublayers(layer)) if one.norm]
     spread = [float(case.trace[one.norm][case.token].std()) for *_, one in found if one.norm]
-    furthest = int(np.abs(np.array(spread) - 1).argmax())
-    (layer, sublayer, norm), after = found[furthest], spread[furthest]
-    before = float(case.trace[norm.norm_reads][case.token].std())
+    before_each = [float(case.trace[one.norm_reads][case.token].std()) for *_, one in found]
+    margins = [min(abs(after - 1), after) for after in spread]
+    clear = [i for i, margin in enumerate(margins) if margin >= CHANGED] or [int(np.argmax(margins))]
+    shown = max(clear, key=lambda i: abs(before_each[i] - 1))
+    (layer, sublayer, _), before, after = found[shown], before_each[shown], spread[shown]
     said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after, "number": sublayer}
     bars = (("before", before), ("normed", 1.0), ("after", after))
     place = {"layer": layer, "token": case.token, "sublayer": sublayer}
-    return Truth("other", min(abs(after - 1), after), said, bars, place, options=("0", "1", "other"))
+    return Truth("other", margins[shown], said, bars, place, options=("0", "1", "other"))
 
 
 def first_known(case: Case) -> Truth | None:
