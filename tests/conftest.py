@@ -1,5 +1,7 @@
 """One torch thread, as the app sets it: products this small only get slower with more. And one look for components."""
 
+import os
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -20,3 +22,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent in JOURNEYS:
             item.add_marker(pytest.mark.flaky(reruns=2))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What tests and the servers that they start write lies in pytest's own folder, which pytest takes away."""
+    tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.getbasetemp())

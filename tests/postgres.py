@@ -27,7 +27,7 @@ def postgres() -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    folder = Path(tempfile.mkdtemp(prefix="postgres"))
+    folder = Path(tempfile.mkdtemp(prefix="postgres", dir="/tmp"))  # its own user may not enter the folder of the tests
     data = folder / "data"
     options = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     if os.geteuid() == 0:  # it refuses to be root's; Debian's package brings a user for it
