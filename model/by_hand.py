@@ -26,6 +26,7 @@ from model.translator import TranslationTrace
 
 DECIMALS = 5  # of a number on the page
 LEADING = 3  # terms of a sum that a line names; its table names more
+ALL_KEYS = 64  # tokens looked at, up to which a softmax names each in the order of the sentence
 NO_WORDS = ("[CLS]", "[SEP]", "[PAD]", *TARGET_LANGUAGES.values())
 
 PASSING = ("input", "cut", "flatten", "first", "second")  # operations that only pass numbers on
@@ -69,6 +70,11 @@ class Table:
     places: tuple[int, ...]  # from 0
     columns: tuple[Column, ...]
     others: int = 0  # rows that are not shown
+
+    @property
+    def rows(self) -> int:
+        """How many there are, shown or not."""
+        return len(self.places) + self.others
 
 
 @dataclass(frozen=True)
@@ -598,8 +604,8 @@ class _Desk:
 
         attention = quantity.axes[0] == "head"
         shown, _ = self._read(read.key, cell, through=attention)
-        if attention:
-            places = np.arange(len(row))  # all keys
+        if attention and len(row) <= max(ALL_KEYS, self.most):
+            places = np.arange(len(row))
         else:
             best = np.argpartition(-row, min(self.most, len(row)) - 1)[: self.most]
             best = best[np.argsort(-row[best], kind="stable")]

@@ -152,6 +152,26 @@ def test_the_rows_of_a_table_hold_what_was_read(name: str) -> None:
             np.testing.assert_allclose(working.tables[-1].columns[3].values, trace[working.key][row], atol=2e-4)
 
 
+@pytest.mark.parametrize("most", [5, 10, 150])
+def test_of_many_tokens_the_chosen_one_and_the_largest_are_named_and_the_rest_is_one_row(most: int) -> None:
+    pipeline = networks.pipeline("002")
+    trace = pipeline([5 + place % 900 for place in range(150)])
+    weights = trace["layers.1.attention.weights"][3, 7]
+    least = int(weights.argmin())
+    working = by_hand(pipeline.network, trace, "layers.1.attention.weights", (3, 7, least), most)
+    (table,) = working.tables[-1:]
+    powers = table.columns[2]
+    assert table.rows == 150 and len(table.places) == most and (powers.rest is None) == (most == 150)
+    if most < 150:
+        assert table.places[0] == least  # then the largest, one after the other
+        assert list(table.places[1:]) == np.argsort(-weights, kind="stable")[: most - 1].tolist()
+    else:
+        assert table.places == tuple(range(150))
+    whole = sum(map(shown_exactly, [*powers.values, powers.rest or 0.0]))
+    assert whole == shown_exactly(powers.total)
+    assert working.steps[-1].value == pytest.approx(float(weights[least]), abs=2e-6)
+
+
 # -- what is lit -----------------------------------------------------------------------------------------------------
 
 

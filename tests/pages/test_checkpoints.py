@@ -17,7 +17,7 @@ from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue, t
 from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewritten, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
-from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, texts
+from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, tables, texts
 
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
@@ -218,6 +218,25 @@ def test_who_answers_with_no_words_has_every_part_that_can_be(
     link = {"input": "picture", "picture": "card"} if kind == "ViTModel" else {"s": "the cat sat on a mat"}
     app = open_page(page, model=name, panel=panel, depth="numbers", **link)
     assert catalogue("en")[said].split("{")[0] in said_on(app)
+
+
+def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    link = {
+        "model": name,
+        "depth": "numbers",
+        "s": "the cat sat on a mat " * 12,
+        "layer": "3",
+        "token": "5",
+        "key": "9",
+    }
+    app = open_page("attention", panel="steps", stage="weights", **link)
+    assert len(tables(app)[-1]) == 1 + 10 + 2  # the names, the largest, the rest and the sum
+    assert catalogue("en")["common.others"].format(n=64) in tables(app)[-1][11][0]
+    app.toggle(key="working.every_row").set_value(True).run()
+    assert len(tables(app)[-1]) == 1 + 74 + 1
+    app = open_page("attention", panel="steps", stage="weights", **link | {"s": "the cat sat"})
+    assert "working.every_row" not in [toggle.key for toggle in app.toggle]
 
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from model.by_hand import Table, Working, by_hand
+from model.by_hand import ALL_KEYS, Table, Working, by_hand
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.latex import formula
 from pages.ui.figures.notation import noted
+from pages.ui.frame.pickers import lasting
 from pages.ui.text import class_label, plain
 from pages.ui.text.numbers import written
 from pages.ui.view import View
 
 TALL = 20  # rows; a longer table scrolls
+EVERY = "working.every_row"  # the switch that shows the terms of a long sum one by one
 MOST, FEW = 10, 5  # rows of a long table; and in a presentation
 
 
@@ -22,7 +24,12 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST) -> No
 
     most: rows of a long table; in a presentation FEW at most.
     """
-    result = by_hand(view.pipeline.network, view.trace, key, cell, min(most, FEW) if view.choice.big else most)
+    most = min(most, FEW) if view.choice.big else most
+    result = by_hand(view.pipeline.network, view.trace, key, cell, most)
+    tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
+    long, look = tokens > ALL_KEYS, lasting(EVERY, False)
+    if long and st.session_state[EVERY]:
+        result = by_hand(view.pipeline.network, view.trace, key, cell, most=tokens)
     equations = (result.equation, result.where) if view.choice.at_least("formula") else ()
     lines = (*(view.in_words(latex) for latex in equations if latex), *(noted(step.latex) for step in result.steps))
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
@@ -33,6 +40,8 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST) -> No
             f"{''.join(terms(view, table) for table in result.tables)}",
             key="by_hand",
         )
+        if long:
+            st.toggle(plain("common.every_row", n=tokens), **look)
 
 
 def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
