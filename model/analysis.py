@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from model.config import EncoderConfig
+
+FAR_OUT = 5.0  # times what 99 % of the numbers stay below
 
 
 def pca(points: ArrayLike, components: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -338,6 +341,33 @@ def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:
         best = np.argpartition(-row, count - 1)[:count]
         named |= dict.fromkeys(best[(-row[best]).argsort()].tolist())
     return list(named)
+
+
+class Outliers(NamedTuple):
+    """Few numbers of a matrix that stand far out."""
+
+    usual: float  # 99 % of the numbers are no further from 0
+    cells: np.ndarray  # (outlier, 2): row and column, that furthest from 0 first
+
+    def columns(self) -> list[int]:
+        """The columns that they stand in, in the same order."""
+        return list(dict.fromkeys(self.cells[:, 1].tolist()))
+
+
+def outliers(values: ArrayLike) -> Outliers | None:
+    """The numbers of a matrix that are more than FAR_OUT times as far from 0 as 99 % of them; None where none is.
+
+    Large encoders have such components: in BERT-base 308, whatever is read (Kovaleva and others 2021).
+    """
+    size = np.abs(np.asarray(values))
+    size = np.where(np.isfinite(size), size, 0)
+    if size.ndim != 2 or not size.size:
+        return None
+    usual = float(np.partition(size.ravel(), place := int(0.99 * (size.size - 1)))[place])
+    if not usual or size.max() <= FAR_OUT * usual:
+        return None
+    cells = np.argwhere(size > FAR_OUT * usual)
+    return Outliers(usual, cells[np.argsort(-size[tuple(cells.T)], kind="stable")])
 
 
 @dataclass(frozen=True)

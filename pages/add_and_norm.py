@@ -16,6 +16,7 @@ from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
+from pages.ui.sections import far_out
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.why_add_and_norm import why_not_batch_norm, why_sums
 from pages.ui.sections.without import alike_without
@@ -150,7 +151,9 @@ class AddAndNorm(Page):
         own = [sub.norm] if sub.norm else []
         steps = [sub.before, *own * norm_first, sub.output, sub.sum, *own * (not norm_first)]
         # One range of colours for all maps, so that they can be compared; the few largest values saturate.
-        limit = float(np.quantile(np.abs([self.measure(key).less_nothing().values for key in steps]), 0.995))
+        drawn = np.abs([self.measure(key).less_nothing().values for key in steps])
+        far = any(far_out.far_out(self, key, values) for key, values in zip(steps, drawn, strict=True))
+        limit = float(np.quantile(drawn, 0.99 if far else 0.995))
         before, found, total = (self.trace[key] for key in (sub.before, sub.output, sub.sum))
         component = self.choice.component
         if component is None or component >= self.config.d_model:  # chosen where vectors are wider

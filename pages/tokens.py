@@ -19,6 +19,7 @@ from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.runs.worked_out import neighbours, sinusoids, whole_table
+from pages.ui.sections import far_out
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
@@ -307,7 +308,7 @@ class Tokens(Page):
         E_pos = None if self.turned else self.trace["embedding.positions"]
         same = self.choice.same_range
         st.toggle(word("same_range"), **bound("tokens.same_range", same, lambda on: select(same_range=on)))
-        strongest = max(measure.largest for measure in map(self.measure, rows)) if same else None
+        strongest = max(far_out.strongest(self, row, self.measure(row)) for row in rows) if same else None
         config = self.trace.config
         learned = config.positions == "learned"
         made = ("learned_words" if self.words else "learned") if learned else "sinusoidal"

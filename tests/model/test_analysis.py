@@ -14,6 +14,7 @@ from model.analysis import (
     leaking,
     mean_cosine,
     mean_distance,
+    outliers,
     pca,
     rollout,
     softmax,
@@ -256,3 +257,18 @@ def test_what_parts_reach_along_their_sum_adds_up_to_its_length() -> None:
     np.testing.assert_allclose(along(parts, total).sum(axis=-1), np.linalg.norm(total, axis=-1), rtol=1e-5)
     assert (along(parts, total) <= np.linalg.norm(parts, axis=-1) + 1e-6).all()
     np.testing.assert_array_equal(along(parts, np.zeros((3, 7))), np.zeros((3, 5)))
+
+
+def test_what_stands_far_out_is_found_whatever_the_unit_and_nothing_is_where_nothing_does() -> None:
+    values = np.random.default_rng(0).normal(size=(15, 200))
+    assert outliers(values) is None
+    planted = values.copy()
+    planted[:, 7], planted[3, 150] = 30 + values[:, 7], -60
+    for unit in (1e-3, 1.0, 1e3):
+        found = outliers(unit * planted)
+        assert found is not None and found.cells[0].tolist() == [3, 150] and found.columns() == [150, 7]
+        assert len(found.cells) == 16 and found.usual == pytest.approx(
+            unit * np.quantile(np.abs(planted), 0.99), rel=0.1
+        )
+    for empty in (np.zeros((3, 4)), np.full((3, 4), np.nan), np.zeros((0, 4)), np.array([1.0, 100.0])):
+        assert outliers(empty) is None

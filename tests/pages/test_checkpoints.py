@@ -239,6 +239,26 @@ def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(mo
     assert "working.every_row" not in [toggle.key for toggle in app.toggle]
 
 
+def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    sentence, link = "the cat sat on a mat", {"panel": "vectors", "depth": "numbers"}
+    app = open_page("tokens", model=name, s=sentence, stage="sum", **link)
+    values = load(str(MINILM))(sentence)["embedding.sum"]
+    (drawn,) = [
+        spec["data"]
+        for spec in (figure(app, i) for i in range(len(charts(app))))
+        if np.array_equal(numbers(spec["data"][0]["z"]), values)
+    ]
+    end, largest = drawn[0]["zmax"], np.abs(values).max()
+    assert largest > 5 * end and np.mean(np.abs(values) <= end) == pytest.approx(0.99, abs=0.001)
+    columns = {int(column) + 1 for column in np.flatnonzero((np.abs(values) > 5 * end).any(axis=0))}
+    assert {int(x) for x in numbers(drawn[1]["x"])} == columns
+    assert all(catalogue("en")["common.place_d_model"].format(place=column) in said_on(app) for column in columns)
+    assert f"{largest:.2f}" in said_on(app)
+    ours = open_page("tokens", s=sentence, **link)
+    assert "▼" not in said_on(ours) and "▼" not in said_on(open_page("home", s=sentence, panel="tensors"))
+
+
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     names = offer(
         monkeypatch, Path("a/model"), Path("b/model"), Path("text"), Path("hub/models--org--bert/snapshots/1f")

@@ -196,3 +196,23 @@ def test_each_bar_of_a_sum_begins_where_the_one_before_ends_and_the_last_is_the_
     assert low < -2.5 - 0.2 * 4 and high > 1.5 + 0.2 * 4  # room for numbers beside short bars
     assert len(set(bar["marker"]["color"])) == 4
     assert figure.checked()
+
+
+def test_a_marked_column_can_be_pointed_at_though_the_map_is_wide() -> None:
+    values = np.random.default_rng(0).normal(size=(30, 400)).astype(np.float32)
+    values[:, 123] = 50
+    figure = heatmap(
+        values,
+        Axis("", [str(row) for row in range(30)]),
+        Axis("d_model"),
+        square=False,
+        clickable=True,
+        limit=3.0,
+        marked=[123],
+    )
+    cells, sign, pointed = figure.data
+    assert cells["zmax"] == 3.0 and np.array_equal(cells["z"], values)
+    assert list(sign["x"]) == [124]
+    places = list(zip(pointed["x"].astype(int), pointed["y"].astype(int), pointed["customdata"], strict=True))
+    assert {(row, value) for column, row, value in places if column == 124} == {(row, 50.0) for row in range(30)}
+    assert all(value == values[row, column - 1] for column, row, value in places)

@@ -351,9 +351,10 @@ def unseen(points: Points, **look: Any) -> dict:
     }
 
 
-def grid(n_rows: int, n_columns: int, top: int = 0, left: int = 0, step: int = 1) -> np.ndarray:
-    """The middles (x, y) of cells, row by row: of each column, or of every `step`-th. top, left: those of the first."""
-    y, x = np.mgrid[top : top + n_rows, left : left + n_columns : step]
+def grid(n_rows: int, n_columns: int, top: int = 0, left: int = 0, columns: Sequence[int] | None = None) -> np.ndarray:
+    """The middles (x, y) of cells, row by row. top, left: those of the first. columns: those wanted, from 0."""
+    wanted = np.arange(n_columns) if columns is None else np.asarray(columns)
+    y, x = np.meshgrid(top + np.arange(n_rows), left + wanted, indexing="ij")
     return np.stack([x.ravel(), y.ravel()], axis=1)
 
 

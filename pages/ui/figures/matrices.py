@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.ui.figures.base import (
+    ACCENT,
     BARE,
     GREY,
     MOST_CLICKABLE,
@@ -17,6 +18,7 @@ from pages.ui.figures.base import (
     TO_THE_NEAREST,
     Axis,
     Figure,
+    at,
     axis_layout,
     colour_bar,
     crossing,
@@ -63,6 +65,7 @@ def heatmap_parts(
     line_colour: str | None = None,
     thin: bool = True,
     height: int | None = None,
+    marked: Sequence[int] = (),
 ) -> tuple[list[dict], dict]:
     """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
 
@@ -73,6 +76,7 @@ def heatmap_parts(
     Places that have no names are counted from 1, in ticks, hovers and clicks alike.
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
     thin: of more than MOST_NAMED names only some stand at the axis; a hover says them all.
+    marked: columns with a ▼ above them, each cell of which can be clicked.
     Infinite cells (hidden by a mask) stay blank.
     """
     values = np.asarray(values, dtype=np.float32)
@@ -104,11 +108,16 @@ def heatmap_parts(
         colorbar=colour_bar(ends),
     )
     traces: list = [cells]
-    step = 1
+    asked: Sequence[int] = range(n_columns)
+    if marked:
+        above = [(left + column, top - 0.5) for column in marked]
+        sign = {"symbol": "triangle-down", "size": 9, "color": ACCENT}
+        traces.append(at(above, "markers", marker=sign, hoverinfo="skip", cliponaxis=False, showlegend=False))
     if clickable:
         step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
-        shown = {"customdata": finite[:, ::step].ravel(), "hovertemplate": hover + "%{customdata:.4f}<extra></extra>"}
-        traces.append(unseen(grid(n_rows, n_columns, top, left, step), **shown))
+        asked = sorted({*range(0, n_columns, step), *marked})
+        shown = {"customdata": finite[:, asked].ravel(), "hovertemplate": hover + "%{customdata:.4f}<extra></extra>"}
+        traces.append(unseen(grid(n_rows, n_columns, top, left, asked), **shown))
     row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
     layout: dict = {
         "xaxis": axis_layout(columns, n_columns, column if thin else None)
@@ -119,7 +128,7 @@ def heatmap_parts(
         for side in layout.values():
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
     if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
-        layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, step)
+        layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, asked)
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
     if square and n_columns <= 3 * n_rows:
@@ -130,14 +139,14 @@ def heatmap_parts(
     return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
 
 
-def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], step: int) -> dict:
+def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], asked: Sequence[int]) -> dict:
     """Let the hover of a trace name each cell though not all names stand at the axes; returns them, for tables.
 
-    trace: the cells, or the markers on every `step`-th column of them.
+    trace: the cells, or the markers on some columns of them, which are `asked`.
     """
     sides = zip(shape, (rows, columns), strict=True)
     names = [list(axis.labels) or [str(place + 1) for place in range(count)] for count, axis in sides]
-    across = [f"{label(columns.title)} <b>{label(name)}</b><br>" for name in names[1][::step]]
+    across = [f"{label(columns.title)} <b>{label(name)}</b><br>" for name in (names[1][place] for place in asked)]
     text = [[f"{label(rows.title)} <b>{label(name)}</b><br>{end}" for end in across] for name in names[0]]
     trace["text"] = [line for row in text for line in row] if trace["type"] == "scatter" else text
     if trace["hovertemplate"]:
@@ -266,6 +275,7 @@ class Thumbnail:
     rows: Sequence[str]
     scale: str = "signed"
     colour: str | None = None  # of the title
+    limit: float | None = None  # the value of the strongest colour; the largest if left out
 
 
 def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, row_height: int = 118) -> Figure:
@@ -288,7 +298,7 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, row_height: int = 118) ->
             blocks = [-(-count // most) for count, most in zip(values.shape, THUMBNAIL, strict=True)]
             values = in_blocks(values, *blocks)
             named = picture.rows if max(blocks) == 1 else ()
-            largest = float(np.abs(values).max(initial=0.0)) or 1.0
+            largest = picture.limit or float(np.abs(values).max(initial=0.0)) or 1.0
             left, right = place / len(pictures) + (gap / 2 if place else 0), (place + 1) / len(pictures)
             right -= gap / 2 if place + 1 < len(pictures) else 0
             data.append(

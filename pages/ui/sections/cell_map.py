@@ -10,6 +10,7 @@ from model.edits import PARTS
 from pages.ui import figures
 from pages.ui.figures import Axis
 from pages.ui.runs.measure import place_in_words
+from pages.ui.sections import far_out
 from pages.ui.sections.at_once import map_at_once
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
@@ -59,15 +60,12 @@ def chosen_cell(view: View, key: str) -> tuple[int, ...]:
 
 
 def limit(view: View, key: str) -> float:
-    """The value of the strongest colour: the largest of this head, of this layer, or of all layers."""
-    if view.choice.range == "head":
-        values = [view.measure(key)]
-    elif view.choice.range == "layer":
-        values = [view.measure(key, every_head=True)]
-    else:
-        row = view.trace.graph[key].row
-        values = [view.measure(quantity.key, every_head=True) for quantity in view.trace.graph if quantity.row == row]
-    return max(measure.largest for measure in values)
+    """The value of the strongest colour, of this head, of this layer, or of all layers: see `far_out.strongest`."""
+    if view.choice.range != "all":
+        return far_out.strongest(view, key, view.measure(key, every_head=view.choice.range == "layer"))
+    row = view.trace.graph[key].row
+    alike = [quantity.key for quantity in view.trace.graph if quantity.row == row]
+    return max(far_out.strongest(view, one, view.measure(one, every_head=True)) for one in alike)
 
 
 def draw_map(
@@ -103,12 +101,15 @@ def draw_map(
         row, column = (0, *cell)[-2:]
         if row in rows and column in columns:
             outlined = rows.index(row), columns.index(column)
+    end = strongest or limit(view, key)
+    far = far_out.far_out(view, key, shown.values)
     figure = figures.heatmap(
         shown.values,
         across,
         down,
         scale=shown.scale(quantity.scale),
-        limit=strongest or limit(view, key) or None,
+        limit=end or None,
+        marked=far_out.marked(far),
         cell=outlined,
         clickable=True,
         square=quantity.axes[-1] == "key",
@@ -133,7 +134,7 @@ def draw_map(
     view.picture(
         _name(key),
         figure,
-        sentence,
+        sentence if far is None else f"{sentence} {far_out.in_words(far, shown.values, (across, down), end)}".strip(),
         quantity=quantity,
         values=shown.values,
         title=title,
@@ -188,6 +189,7 @@ def draw_other(
         down,
         scale=quantity.scale,
         limit=strongest or limit(view, key) or None,
+        marked=far_out.marked(far_out.far_out(view, key, values)),
         cell=None if None in chosen else tuple(chosen),
         clickable=True,
         square=quantity.axes[-1] == "key",

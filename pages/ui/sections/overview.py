@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace, WeightsError
+from model.analysis import FAR_OUT
 from model.translator import Task, TranslationTrace
 from pages.ui.components.diagram import Box, diagram, show
 from pages.ui.components.tables import markdown_table
@@ -17,6 +18,7 @@ from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import hedge
 from pages.ui.runs.measure import Measure, widest
 from pages.ui.sections.answers import probabilities
+from pages.ui.sections.far_out import far_out
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state import sketch
 from pages.ui.state.link import select
@@ -88,7 +90,7 @@ def tensors(view: View) -> None:
         [trace.graph.Z],
     )
     grid: list[list[Thumbnail]] = []
-    table = []
+    table, clipped = [], []
     for line in lines:
         grid.append([])
         for key in line:
@@ -97,7 +99,9 @@ def tensors(view: View) -> None:
             scale = "positive" if trace.graph[key].scale == "share" and not view.differs else "signed"
             colour = role_colours().get(symbol, INK[mode()])
             title = f"<b>{html_math(symbol)}</b>  {shape(values)}"
-            grid[-1].append(Thumbnail(title, values, view.named, scale, colour))
+            far = far_out(view, key, values)
+            grid[-1].append(Thumbnail(title, values, view.named, scale, colour, far and far.usual))
+            clipped += [plain_math(symbol)] if far else []
             table.append((plain_math(symbol), shape(values), values.min(), values.mean(), values.max()))
     names = [plain(f"home.column_{name}") for name in ("symbol", "shape", "smallest", "mean", "largest")]
     weights = trace[attention + "weights"][view.choice.head]
@@ -117,6 +121,8 @@ def tensors(view: View) -> None:
     shows = widest(named_measure(view, key) for line in lines for key in line)
     view.picture("thumbnails", figure, sentence, table=table, shows=shows)
     st.caption(t("home.thumbnails_differ" if view.differs else "home.thumbnails_help"))
+    if clipped:
+        st.caption(t("home.thumbnails_far", names=plain("common.comma").join(clipped), times=f"{FAR_OUT:g}"))
 
 
 def named_measure(view: View, key: str) -> Measure:

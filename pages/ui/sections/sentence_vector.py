@@ -7,7 +7,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model.analysis import largest_terms
+from model.analysis import largest_terms, outliers
 from model.by_hand import terms_table
 from model.edits import head_off
 from model.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
@@ -15,6 +15,7 @@ from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures import Axis, heatmap, over_drawings
 from pages.ui.frame.changes_bar import other_input, toggled
 from pages.ui.frame.pickers import either
+from pages.ui.sections.far_out import in_words, marked
 from pages.ui.sections.patience import waits
 from pages.ui.sections.working import MOST, terms
 from pages.ui.server.cache import digest, of_networks
@@ -63,10 +64,12 @@ def instead_of_an_answer(view: View) -> None:
     names = [plain(f"sentence_vector.{pooling}") for pooling in plainly]
     along = "axis.projection" if view.config.projection else "axis.d_model"
     axes = Axis(plain("sentence_vector.axis"), names), Axis(plain(along))
-    figure = heatmap(drawn.values, *axes, square=False, height=190)
+    far = None if view.differs else outliers(drawn.values)
+    figure = heatmap(drawn.values, *axes, square=False, height=190, limit=far and far.usual, marked=marked(far))
     read = "read" if len(plainly) == 2 else f"read_{plainly[0]}"
     numbers = {"n": len(view.trace.tokens), "d_model": drawn.values.shape[1]}
     said = " ".join([t(f"sentence_vector.{read}", **numbers), *makers_way(view)])
+    said += f" {in_words(far, drawn.values, axes, far.usual)}" if far else ""
     title = plain(of_input(view, "title"))
     view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
     if MAKERS in ways_of(view):
