@@ -15,6 +15,7 @@ EDIT.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -101,12 +102,19 @@ def of_scores(
     return scores.of_queries, scores.parts
 
 
-def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = False, queries: slice = EVERY) -> Scores:
+def of_attention(
+    trace: Trace,
+    attention: Sublayer,
+    head: int,
+    heads: bool = False,
+    queries: slice = EVERY,
+    known: Mapping[str, Sum] = MappingProxyType({}),
+) -> Scores:
     """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, multiplied out: each source of x with each of memory.
 
     Where a number for the distance is added, that is a source by itself, which stands on both sides.
 
-    queries: only these rows, where all of them would be too many numbers.
+    queries: only these rows, where all of them would be too many numbers. known: what it reads, by other sources.
 
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": the QK circuit. There is no
     LayerNorm there.
@@ -114,9 +122,9 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     names = ("Q", "K", "scores", "scaled", "relative", "biased")
     Q, K, S, scaled, B, biased = (f"{attention.prefix}{name}" for name in names)
     asking = EVERY if trace.edited else queries  # an edit is of whole quantities
-    of_memory = of_sum(trace, attention.memory or attention.reads, heads)
-    if attention.memory is None:
-        of_x = {name: part[asking] for name, part in of_memory.items()}
+    of_memory = of_sum(trace, attention.memory or attention.reads, heads, known=known)
+    if attention.memory is None or known:
+        of_x = {name: part[asking] for name, part in known.get(attention.reads, of_memory).items()}
     else:
         of_x = of_sum(trace, attention.reads, heads, asking)
     q, k = _projected(trace, Q, of_x, head), _projected(trace, K, of_memory, head)
@@ -128,7 +136,7 @@ def of_attention(trace: Trace, attention: Sublayer, head: int, heads: bool = Fal
     parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
     if biased in trace.graph:
         without = parts
-        parts = parts | {(DISTANCE, DISTANCE): _value(trace, B)[head][asking]}
+        parts = parts | {(DISTANCE, DISTANCE): value_of(trace, B)[head][asking]}
         parts = _edited(trace, biased, parts, {scaled: without}, (EDIT, EDIT), head)
     of_queries, of_keys = (_in_order(names) for names in zip(*parts, strict=True))
     if attention.memory is None:
@@ -198,15 +206,15 @@ class Part:
 def all_of_it(trace: Trace, output: int, against: int, token: int = 0) -> Part:
     """The whole that is opened first: the lead of `output` over `against`, or the vector that the head reads for it."""
     if is_sum(trace.graph, "logits"):
-        logits = _value(trace, "logits")
+        logits = value_of(trace, "logits")
         slope = np.zeros(len(logits))
         slope[output] += 1
         slope[against] -= 1
         return Part("logits", 0, slope @ logits, slope)
     if "pooled" in trace.graph:
-        mean = _value(trace, "pooled")
+        mean = value_of(trace, "pooled")
         return Part("pooled", 0, mean, np.eye(len(mean)))
-    Z = _value(trace, trace.graph.Z)[token if trace.config.head == "masked-word" else 0]
+    Z = value_of(trace, trace.graph.Z)[token if trace.config.head == "masked-word" else 0]
     return Part(trace.graph.Z, token if trace.config.head == "masked-word" else 0, Z, np.eye(len(Z)))
 
 
@@ -223,12 +231,12 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
     key, head = part.name.removesuffix("]").partition("[")[::2]
     prefix, slope, token = key.rpartition(".")[0] + ".", part.slope, part.token or 0
     if key.endswith("attention.output"):
-        linear, heads = trace.network.get_submodule(trace.graph[key].module or ""), _value(trace, f"{prefix}heads")
+        linear, heads = trace.network.get_submodule(trace.graph[key].module or ""), value_of(trace, f"{prefix}heads")
         slopes = np.split(slope @ linear.weight.double().numpy(), len(heads), axis=-1)
         found = [Part(f"{prefix}heads[{i}]", token, one @ heads[i, token], one) for i, one in enumerate(slopes)]
         found += _bias_part(linear, slope)
     elif key.endswith("attention.heads"):
-        weights, V = (_value(trace, f"{prefix}{name}")[int(head)] for name in ("weights", "V"))
+        weights, V = (value_of(trace, f"{prefix}{name}")[int(head)] for name in ("weights", "V"))
         found = [
             Part(f"{prefix}V[{head}]", i, weight * slope @ V[i], weight * slope)
             for i, weight in enumerate(weights[token])
@@ -240,12 +248,8 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
         found = _through(trace, module, trace.graph.sublayer(prefix).reads, token, slope, rows)
     elif key.endswith("ffn.output"):
         linear = trace.network.get_submodule(trace.graph[key].module or "")
-        hidden, passes = (_value(trace, f"{prefix}{name}")[token] for name in ("hidden", "activation"))
-        opened = f"{prefix}up"  # behind a gate, which is held as it was
-        if opened not in trace.graph:
-            opened, passes = f"{prefix}hidden", np.divide(passes, hidden, out=np.zeros_like(hidden), where=hidden != 0)
-        module = trace.graph[opened].module or ""
-        inside = slope @ linear.weight.double().numpy() * passes
+        module, passes = let_through(trace, prefix)
+        inside = slope @ linear.weight.double().numpy() * passes[token]
         found = _through(trace, module, trace.graph.sublayer(prefix).reads, token, inside)
         found += _bias_part(linear, slope)
     elif key.endswith(SOURCES):
@@ -257,6 +261,17 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
     if trace.edits and np.abs(rest).max() > ROUNDING * max(1.0, np.abs(part.value).max()):
         found.append(Part(EDIT, None, rest))
     return found
+
+
+def let_through(trace: Trace, prefix: str) -> tuple[str, np.ndarray]:
+    """The first matrix of a FFN that is no gate, and which share of what that finds each neuron lets through:
+    (token, neuron). A gate is held as it was.
+    """
+    hidden, passes = (value_of(trace, f"{prefix}{name}") for name in ("hidden", "activation"))
+    if (up := trace.graph.get(f"{prefix}up")) is not None:
+        return up.module or "", passes
+    shares = np.divide(passes, hidden, out=np.zeros_like(hidden), where=hidden != 0)
+    return trace.graph[f"{prefix}hidden"].module or "", shares
 
 
 def opened(trace: Trace, whole: Part, branch: Sequence[int]) -> list[Part]:
@@ -279,7 +294,7 @@ def leads_of(trace: Trace, whole: Part, parts: Sequence[Part], output: int, agai
 def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Part]:
     """One token of a quantity by its sources, as `of_sum` has them, from behind. slope: as of a Part."""
     if key.endswith(SOURCES):
-        return [Part(key, token, slope @ _value(trace, key)[token], slope)]
+        return [Part(key, token, slope @ value_of(trace, key)[token], slope)]
     quantity = trace.graph[key]
     if key in trace.edited or quantity.operation not in SUMS:
         raise ValueError(f"{key} is no sum of what earlier parts put in")
@@ -289,7 +304,7 @@ def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Par
             share = slope / len(quantity.reads) if quantity.operation == "mean" else slope
             return [part for one in quantity.reads for part in _followed(trace, one, token, share)]
         case "norm":
-            norm, x = trace.network.get_submodule(quantity.module or ""), _value(trace, read)[token]
+            norm, x = trace.network.get_submodule(quantity.module or ""), value_of(trace, read)[token]
             bias = _bias_part(norm, slope)
             slope = slope * norm.weight.double().numpy() / np.sqrt(x.var() + norm.eps)
             slope = slope - slope.mean(-1, keepdims=True)
@@ -339,19 +354,28 @@ def of_logits(trace: Trace, heads: bool = False) -> Sum:
     return of_sum(trace, "logits", heads)
 
 
-def of_sum(trace: Trace, key: str, heads: bool = False, tokens: slice = EVERY) -> Sum:
+def of_sum(
+    trace: Trace,
+    key: str,
+    heads: bool = False,
+    tokens: slice = EVERY,
+    known: Mapping[str, Sum] = MappingProxyType({}),
+) -> Sum:
     """A quantity of the residual stream, or computed from it, by source. Raises ValueError where it is no such sum.
 
-    tokens: only those, in a run without edits: the way of each token is its own.
+    tokens: only those, in a run without edits: the way of each token is its own. known: quantities at which it is
+    followed no further, since all their tokens are known by source.
     """
+    if key in known:
+        return known[key]
     quantity = trace.graph[key]
     if key.endswith(SOURCES):
         attention = quantity.reads[-1:] == (key.removesuffix("output") + "concat",)
-        parts = _each_head(trace, quantity) if heads and attention else {key: _value(trace, key)}
+        parts = _each_head(trace, quantity) if heads and attention else {key: value_of(trace, key)}
         return {name: part[tokens] for name, part in parts.items()}
     if quantity.operation not in SUMS:
         raise ValueError(f"{key} is no sum of what earlier parts put in")
-    reads = {read: of_sum(trace, read, heads, tokens) for read in quantity.reads}
+    reads = {read: of_sum(trace, read, heads, tokens, known) for read in quantity.reads}
     match quantity.operation:
         case "add":
             parts = _added(reads.values())
@@ -365,7 +389,7 @@ def of_sum(trace: Trace, key: str, heads: bool = False, tokens: slice = EVERY) -
             front = trace.config.tokens_in_front
             parts = {name: part[front:].mean(0) for name, part in reads[quantity.reads[0]].items()}
         case "linear":
-            parts = _linear(trace, quantity.module or "", reads[quantity.reads[0]])
+            parts = linear_of(trace, quantity.module or "", reads[quantity.reads[0]])
         case "first" | "second" as row:
             parts = {name: part[int(row == "second")] for name, part in reads[quantity.reads[0]].items()}
     return _edited(trace, key, parts, reads)
@@ -385,7 +409,8 @@ def _in_order(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(names), key=(BIAS, DISTANCE, EDIT).__contains__))
 
 
-def _value(trace: Trace, key: str) -> np.ndarray:
+def value_of(trace: Trace, key: str) -> np.ndarray:
+    """A recorded quantity in double precision."""
     return trace[key].astype(np.float64)
 
 
@@ -406,13 +431,13 @@ def _added(sums: Iterable[Sum]) -> Sum:
 
 def _normed(trace: Trace, quantity: Quantity, parts: Sum, tokens: slice) -> Sum:
     """γ ⊙ (x − μ) / σ + β, where σ is that of the whole vector in this run."""
-    norm, whole = trace.network.get_submodule(quantity.module or ""), _value(trace, quantity.reads[0])[tokens]
+    norm, whole = trace.network.get_submodule(quantity.module or ""), value_of(trace, quantity.reads[0])[tokens]
     factor = norm.weight.double().numpy() / np.sqrt(whole.var(-1, keepdims=True) + norm.eps)
     normed = {name: factor * (x - x.mean(-1, keepdims=True)) for name, x in parts.items()}
     return _added([normed, _bias(norm, whole.shape)])
 
 
-def _linear(trace: Trace, module: str, parts: Sum, outputs: slice = slice(None)) -> Sum:
+def linear_of(trace: Trace, module: str, parts: Sum, outputs: slice = slice(None)) -> Sum:
     """x W + b."""
     linear = trace.network.get_submodule(module)
     W = linear.weight[outputs].double().numpy().T
@@ -428,7 +453,7 @@ def _bias(module: nn.Module, shape: tuple[int, ...], outputs: slice = EVERY) -> 
 def _projected(trace: Trace, key: str, parts: Sum, head: int) -> Sum:
     """x W + b for the queries or the keys of one head: (token, d_k)."""
     product, d_k = trace.graph[trace.graph[key].reads[0]], trace[key].shape[-1]
-    projected = _linear(trace, product.module or "", parts, slice(head * d_k, (head + 1) * d_k))
+    projected = linear_of(trace, product.module or "", parts, slice(head * d_k, (head + 1) * d_k))
     return _edited(trace, key, projected, {}, head=head)
 
 
@@ -445,7 +470,7 @@ def _turned(trace: Trace, key: str, parts: Sum, head: int, tokens: slice = EVERY
 
 def _each_head(trace: Trace, quantity: Quantity) -> Sum:
     """The output of an attention: head_i W_Oⁱ for each head, and b_O."""
-    prefix, concat = quantity.key.removesuffix("output"), _value(trace, quantity.reads[0])
+    prefix, concat = quantity.key.removesuffix("output"), value_of(trace, quantity.reads[0])
     linear, count = trace.network.get_submodule(quantity.module or ""), len(trace[f"{prefix}heads"])
     pairs = zip(np.split(concat, count, axis=-1), np.split(linear.weight.double().numpy().T, count), strict=True)
     parts = {f"{prefix}heads[{head}]": x @ W_O for head, (x, W_O) in enumerate(pairs)}

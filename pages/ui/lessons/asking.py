@@ -331,5 +331,5 @@ def figure_of(value: float) -> str:
 
 def options(truth: Truth) -> Sequence[str]:
     """What can be tapped, in the reader's language where it is no token and no number."""
-    words = ("same", "different", "other", "by_word", "by_place", "by_earlier", "at_cls", "at_patch", "at_patches")
+    words = ("same", "different", "other", "by_word", "by_place", "by_brought", "at_cls", "at_patch", "at_patches")
     return [option if truth.literal or option not in words else word(option) for option in truth.options]

@@ -9,6 +9,7 @@ import numpy as np
 from model import Edit, learning, load
 from model.analysis import cosine_similarity, placed, places_reached
 from model.order import without_positions
+from model.origins import by_kind, by_place, of_reads
 from model.pipeline import SPECIAL_TOKENS
 from model.sources import Part, all_of_it, leads_of, made_of, nbytes, of_attention
 from model.sweep import sweep
@@ -19,7 +20,6 @@ from pages.ui.lessons.case import SHARE, Case, Pair, Truth, lead_of, on_itself
 MOST_OPTIONS = 24  # tokens of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
 SURE = 0.2  # how clear it is why a head looks there, from which on no other is tried
-KINDS = {"embedding.tokens": "by_word", "embedding.positions": "by_place"}
 MOST_BYTES = 100_000_000  # that the parts of a run may take
 FEW = 3  # pieces that are written: of fewer, "once for each" is nearly once
 
@@ -328,28 +328,26 @@ def evenly(case: Case) -> Truth | None:
 
 
 def looked_for(case: Case) -> Truth | None:
-    """Through what a token finds the one that it takes most from: the word there, its place, or what earlier layers
-    added. Taken is the head with the largest share, if not nearly all, in which that is clear. margin: by how much the
-    largest leads, as a share of all three.
+    """Through what a token finds the one that it takes most from: its word, its place, or what attention brought there
+    from others. Taken is the head with the largest share, if not nearly all, in which that is clear. margin: by how
+    much the largest leads, as a share of all three.
     """
     trace, i, found, margin = case.trace, case.token, None, 0.0
-    if trace.picture is not None or not case.visible or nbytes(trace) > MOST_BYTES:
+    if trace.picture is not None or not case.visible or nbytes(trace) > MOST_BYTES or not by_place(trace.graph):
         return None
 
+    known = of_reads(trace)
     rows = {where: trace[f"layers.{where[0]}.attention.weights"][where[1], i] for where in case.heads}
     for (layer, head), row in sorted(rows.items(), key=lambda one: -one[1].max()):
         key = int(row.argmax())
         if key not in case.visible or not SHARE[0] <= row[key] <= SHARE[1] or margin >= SURE:
             continue
-        of = of_attention(trace, trace.graph.sublayers(layer)[0], head, queries=slice(i, i + 1))
+        attention = trace.graph.sublayers(layer)[0]
+        of = of_attention(trace, attention, head, queries=slice(i, i + 1), known=known)
         visible = np.isfinite(trace[f"layers.{layer}.attention.masked"][head, i : i + 1])
         _, above = of.above_mean(0, key, visible)
-        parts = {"by_word": 0.0, "by_place": 0.0, "by_earlier": 0.0}
-        for source, part in zip(of.of_keys, above.sum(axis=0), strict=True):
-            if source.startswith("layers."):
-                parts["by_earlier"] += float(part)
-            elif source in KINDS:
-                parts[KINDS[source]] += float(part)
+        kinds = by_kind(of.of_keys, above.sum(axis=0))
+        parts = {f"by_{kind}": kinds[kind] for kind in ("word", "place", "brought")}
         clear = lead_of(np.array([*parts.values()])) / sum(abs(part) for part in parts.values())
         if above.sum() > 0 and clear > margin:
             found, margin = (layer, head, key, float(row[key]), parts), clear
@@ -359,7 +357,7 @@ def looked_for(case: Case) -> Truth | None:
     answer = max(parts, key=parts.__getitem__)
     said = {**case.of_pair(Pair(layer, head, i, key)), "share": share, "part": parts[answer]}
     names = placed(case.tokens)
-    said |= {"query": names[i], "key": names[key], "place": parts["by_place"], "earlier": parts["by_earlier"]}
+    said |= {"query": names[i], "key": names[key], "place": parts["by_place"], "brought": parts["by_brought"]}
     place = {"layer": layer, "head": head, "token": i, "key": key}
     return Truth(answer, margin, said, tuple(parts.items()), place, options=tuple(parts), told=(f"why_{answer}", "why"))
 

@@ -1,0 +1,152 @@
+"""Origins: the parts add up, each is what it is said to be while all weights are held, and heads of known roles find
+what they look for as their roles suggest.
+"""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edit, EditError, Trace
+from model.files import WEIGHTS
+from model.origins import BROUGHT, KINDS, by_kind, of_reads, shares
+from model.sources import EDIT, of_attention
+from model.tables import head_roles
+from model.trace import Recording, record
+from tests.model.test_checkpoints import inputs_of, ours
+from tests.model.test_edits import every_edit, pair_of
+from tests.model.test_sources import CHECKPOINTS, POSITION, WORD, Held, attentions, close
+from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
+
+
+def all_add_up(trace: Trace) -> None:
+    known = of_reads(trace)
+    for key, parts in known.items():
+        if key in trace:
+            close(sum(parts.values()), trace[key])
+    for attention in attentions(trace):
+        scaled = trace[trace.graph[f"{attention.prefix}masked"].reads[0]]
+        found = [of_attention(trace, attention, head, known=known).parts.sum((0, 1)) for head in range(len(scaled))]
+        close(np.array(found), scaled)
+
+
+@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
+def test_what_is_read_and_scores_are_the_sums_of_their_origins(name: str) -> None:
+    all_add_up(trace_of(name))
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_so_they_are_in_other_peoples_encoders(name: str) -> None:
+    all_add_up(ours(name)(inputs_of(name)[0]))
+
+
+@pytest.mark.parametrize("name", ["trained text", "pre-norm words", "pre-norm patches"])
+def test_whatever_is_edited_the_rest_is_the_edits(name: str) -> None:
+    one, other = pair_of(name)
+    for edit in every_edit(pipeline(name), other):
+        if edit.key == "logits" or name.startswith("trained") and "{l}" not in edit.key:
+            continue
+        try:
+            trace = pipeline(name)(one, [edit])
+        except EditError:
+            continue
+        known = of_reads(trace)
+        for sublayer in trace.graph.sublayers(trace.graph.layers() - 1):
+            close(sum(known[sublayer.sum].values()), trace[sublayer.sum])
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm patches"])
+@pytest.mark.parametrize("source", [WORD, POSITION])
+def test_what_an_edit_sets_to_zero_has_no_part(name: str, source: str) -> None:
+    trace = pipeline(name)(trace_of(name).subject, [Edit(source, "zero")])
+    assert not any(parts[source].any() for parts in of_reads(trace).values())
+
+
+# Each part is of its origin.
+
+
+def held(name: str, alone: bool, *missing: str) -> Recording:
+    """The run without some sources, with the deviations, the weights of attention and what neurons let through of the
+    run with all of them. alone: each token takes only what it took from itself.
+    """
+    trace, network = trace_of(name), deepcopy(pipeline(name).network)
+    edits = [
+        (source, lambda _, __, value=trace[source]: torch.zeros_like(torch.tensor(value)[None])) for source in missing
+    ]
+    for key in trace:
+        value, operation = trace[key], trace.quantity(key).operation
+        if operation == "norm":
+            parent, _, child = key.rpartition(".")
+            norm = Held(network.get_submodule(key), trace[trace.quantity(key).reads[0]])
+            setattr(network.get_submodule(parent), child, norm)
+        elif operation == "softmax" and key.endswith("weights"):
+            weights = value * np.eye(len(value[0]), dtype=value.dtype) if alone else value
+            edits.append((key, lambda _, __, value=weights: torch.tensor(value)[None]))
+        elif operation == "activation" and key.endswith("ffn.activation"):
+            read = key.replace("activation", "hidden")
+            share = np.divide(value, trace[read], out=np.zeros_like(value), where=trace[read] != 0)
+            edits.append((key, lambda _, so_far, share=share, read=read: so_far[read] * torch.from_numpy(share)))
+    return record(network, *pipeline(name).inputs(trace)[1], edits=edits)[1]
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words"])
+def test_a_part_is_what_is_missing_without_its_origin_while_all_that_bends_is_held(name: str) -> None:
+    trace, known = trace_of(name), of_reads(trace_of(name))
+    layers = trace.graph.layers()
+    for layer in (1, layers - 1):
+        key = trace.graph.sublayers(layer)[1].reads
+        own = {}
+        for source in (WORD, POSITION):
+            own[source] = (held(name, True)[key] - held(name, True, source)[key])[0].numpy()
+            np.testing.assert_allclose(known[key][source], own[source], atol=2e-5 * np.abs(trace[key]).max())
+        both = (held(name, False)[key] - held(name, False, WORD, POSITION)[key])[0].numpy()
+        brought = both - sum(own.values())
+        np.testing.assert_allclose(known[key][BROUGHT], brought, atol=1e-4 * np.abs(trace[key]).max())
+
+
+def test_kinds_are_sums_of_names() -> None:
+    names = (WORD, POSITION, BROUGHT, "bias", "distance", "embedding.segments", EDIT)
+    found = by_kind(names, np.array([1, 2, 4, 8, 16, 32, 64.0]))
+    assert found == {"word": 1, "place": 18, "brought": 4, "rest": 104}
+
+
+# Heads of known roles.
+
+#: Heads of our sentence model (layer, head, both from 1), and what they look for over a corpus, by the kind that has
+#: most of what their softmax sees; of two kinds, those two have most.
+KNOWN = {
+    (1, 6): ("next", "word"), (2, 1): ("previous", "place"), (2, 3): ("next", "place"), (2, 8): ("previous", "place"),
+    (3, 2): ("previous", "place"), (2, 4): ("itself", "word place"), (6, 6): ("itself", "word brought"),
+    (3, 7): ("relation", "place"), (4, 3): ("next", "word brought"), (5, 1): ("next", "word brought"),
+    (4, 1): ("relation", "word brought"),
+}  # fmt: skip
+EACH, LONGEST = 100, 16  # sentences of each language; tokens of each
+
+
+def sentences(language: str) -> Iterator[str]:
+    """Sentences in which the roles of heads were measured."""
+    for one in json.loads((WEIGHTS / "heads.json").read_text(encoding="utf-8"))["sentences"]:
+        chinese = any("\u4e00" <= letter <= "\u9fff" for letter in one["text"])
+        if one["text"] and len(one["keys"]) <= LONGEST and "queries" not in one and chinese == (language == "zh"):
+            yield one["text"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_heads_find_what_they_look_for_by_what_their_roles_suggest_or_by_what_the_page_says(language: str) -> None:
+    found: dict[tuple[int, int], list[list[float]]] = {place: [] for place in KNOWN}
+    for _, sentence in zip(range(EACH), sentences(language), strict=False):
+        trace = pipeline("trained text")(sentence)
+        known = of_reads(trace)
+        for layer, head in KNOWN:
+            of = shares(trace, trace.graph.sublayers(layer - 1)[0], head - 1, known)
+            assert sum(of.values()) == pytest.approx(1)
+            found[layer, head].append([*of.values()])
+    roles = head_roles("text")
+    for (layer, head), (role, kinds) in KNOWN.items():
+        assert roles.of(layer - 1, head - 1).name == role and len(found[layer, head]) == EACH
+        mean = dict(zip(KINDS, np.mean(found[layer, head], axis=0), strict=True))
+        most = sorted(mean, key=mean.__getitem__)[-len(kinds.split()) :]
+        assert set(most) == set(kinds.split()), f"{layer}·{head} {role}: {mean}"
