@@ -47,7 +47,7 @@ def test_so_they_are_in_other_peoples_encoders(name: str) -> None:
 def test_whatever_is_edited_the_rest_is_the_edits(name: str) -> None:
     one, other = pair_of(name)
     for edit in every_edit(pipeline(name), other):
-        if edit.key == "logits" or name.startswith("trained") and "{l}" not in edit.key:
+        if edit.key == "logits" or (name.startswith("trained") and "{l}" not in edit.key):
             continue
         try:
             trace = pipeline(name)(one, [edit])
