@@ -19,16 +19,19 @@ BROUGHT = "brought"  # what attention brought from other tokens, whatever they h
 KINDS = ("word", "place", "brought", "rest")  # rest: biases, edits, which of two sentences it is
 
 
-def of_reads(trace: Trace) -> dict[str, Sum]:
+def of_reads(trace: Trace, until: Sublayer | None = None) -> dict[str, Sum]:
     """What each sub-layer reads, by origin: key -> name -> (token, d_model).
 
     Names are those of sources, of which "embedding.tokens" is what a token still has of its own word, and BROUGHT.
+    until: the last that is asked about.
     """
     known: dict[str, Sum] = {}
     for sublayers in trace.graph.sublayers_of.values():
         for one in sublayers:
             for read in filter(None, (one.memory, one.reads)):
                 known[read] = of_sum(trace, read, known=known)
+            if one == until:
+                return known
             output = f"{one.prefix}output"
             known[output] = _written(trace, one, output, known)
             known[one.sum] = of_sum(trace, one.sum, known=known)
@@ -48,6 +51,14 @@ def shares(trace: Trace, attention: Sublayer, head: int, known: dict[str, Sum]) 
     scores = of_attention(trace, attention, head, known=known)
     visible = np.isfinite(trace[f"{attention.prefix}masked"][head])
     return by_kind(scores.of_keys, scores.shares(visible).sum(axis=0))
+
+
+def nbytes(trace: Trace) -> int:
+    """About how much memory `of_reads` takes: for each sub-layer two vectors a token of some five origins, and what a
+    FFN finds in one layer.
+    """
+    config, sublayers = trace.config, sum(map(len, trace.graph.sublayers_of.values()))
+    return 8 * 5 * len(trace.tokens) * (2 * sublayers * config.d_model + 2 * config.d_ff)
 
 
 def by_kind(names: Sequence[str], parts: np.ndarray) -> dict[str, float]:

@@ -24,6 +24,7 @@ from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.head_patterns import head_patterns
 from pages.ui.sections.mixing import mixing
 from pages.ui.sections.one_head import one_head
+from pages.ui.sections.origins import can_be_told, every_head
 from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import measured_role, role_in_short, show_role, source
 from pages.ui.sections.sentences import of_sentences, which_sentences
@@ -118,6 +119,7 @@ class Heads(Page):
             "average": self.average,
             "figures": self.figures_table,
             "scatter": self.widely_and_far,
+            **({"origins": lambda: every_head(self)} if can_be_told(self) else {}),
             "written": self.what_heads_write,
             "mixed": self.mixed,
         }

@@ -19,7 +19,7 @@ PANELS = {
     "tokens": ("vectors", "order", "neighbours", "waves", "compare"),
     "queries_keys_values": ("maps", "weights", "plane"),
     "attention": ("steps",),
-    "heads": ("all", "role", "average", "figures", "scatter", "written", "mixed"),
+    "heads": ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed"),
     "add_and_norm": ("maps", "ways", "values", "why"),
     "feed_forward": ("maps", "curve", "neuron", "writes", "output", "alone"),
     "layers": ("path", "lens", "alike", "lengths", "origin", "out"),

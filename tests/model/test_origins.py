@@ -12,7 +12,7 @@ import torch
 
 from model import Edit, EditError, Trace
 from model.files import WEIGHTS
-from model.origins import BROUGHT, KINDS, by_kind, of_reads, shares
+from model.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
 from model.sources import EDIT, of_attention
 from model.tables import head_roles
 from model.trace import Recording, record
@@ -111,6 +111,11 @@ def test_kinds_are_sums_of_names() -> None:
     names = (WORD, POSITION, BROUGHT, "bias", "distance", "embedding.segments", EDIT)
     found = by_kind(names, np.array([1, 2, 4, 8, 16, 32, 64.0]))
     assert found == {"word": 1, "place": 18, "brought": 4, "rest": 104}
+
+
+def test_where_places_turn_queries_and_keys_they_cannot_be_told_from_words() -> None:
+    assert by_place(trace_of("trained text").graph) and by_place(trace_of("by distance").graph)
+    assert not by_place(trace_of("gated words").graph)
 
 
 # Heads of known roles.

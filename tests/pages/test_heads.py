@@ -18,7 +18,7 @@ from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-PANELS = ("all", "role", "average", "figures", "scatter", "written", "mixed", "hunt", "one")
+PANELS = ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed", "hunt", "one")
 
 
 def open_part(panel: str, **link: str):

@@ -7,9 +7,13 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
+from model.origins import by_kind, by_place, of_reads
+from model.origins import nbytes as nbytes_of_origins
+from model.rule import EVERY
 from model.sources import DISTANCE, Scores, nbytes, of_attention
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
+from pages.ui.sections import origins
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
@@ -52,6 +56,7 @@ def why_there(view: View, prefix: str, cell: tuple[int, ...]) -> None:
     asked.as_bars()
     asked.as_pairs()
     st.caption(text("held"))
+    asked.from_the_start()
 
 
 @dataclass
@@ -152,6 +157,22 @@ class Asked:
             sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
         figure = heatmap(pairs, Axis("", rows), Axis("", columns), square=False)
         self.view.picture("pairs", figure, sentence, title=word("pairs", **self.names))
+
+    def from_the_start(self) -> None:
+        """The same followed back through earlier layers, to words and places; and the whole head, beside its role."""
+        if not by_place(self.view.trace.graph) or nbytes_of_origins(self.view.trace) > MOST_BYTES:
+            return
+        attention = self.view.trace.graph.sublayer(self.prefix)
+        known = of_reads(self.view.trace, attention)
+        of = of_attention(self.view.trace, attention, self.head, queries=self.rows, known=known)
+        _, above = of.above_mean(self.row, self.key, self.visible[self.rows])
+        cell = by_kind(of.of_keys, above.sum(axis=0))
+        if cell["brought"]:  # else the bars say it
+            st.markdown(origins.of_cell(self.view, self.names["key"], cell))
+        if self.rows == EVERY:
+            shares = by_kind(of.of_keys, of.shares(self.visible).sum(axis=0))
+            st.markdown(origins.of_head(self.view, self.prefix, self.head, shares))
+        st.caption(origins.text("held"))
 
     def read_alone(self, shares: np.ndarray) -> str:
         """Where position against position alone would look, and word against word; if they have a say in this head."""

@@ -1,0 +1,114 @@
+"""By what, by where: each head's shares of this run, beside what it was measured to do, and whether the two agree."""
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Trace
+from model.origins import KINDS, of_reads, shares
+from model.tables import Role, head_roles
+from pages.ui.runs import pipelines
+from pages.ui.sections import origins, why_there
+from pages.ui.sections.origins import agreement
+from pages.ui.text import catalogue
+from tests.pages.opening import charts, numbers, open_page, pre_norm, texts, with_network
+
+SENTENCE = "the dog chased the cat ."
+LINK = {"s": SENTENCE, "depth": "numbers", "panel": "origins"}
+WHY = {"s": SENTENCE, "token": "4", "key": "6", "why": "1", "depth": "numbers", "stage": "weights"}
+#: Ten heads (layer, head) whose roles are clear over a corpus.
+KNOWN = [(1, 6), (2, 1), (2, 3), (2, 4), (2, 8), (3, 2), (3, 7), (4, 1), (4, 3), (6, 6)]
+
+
+def run_of(app: AppTest) -> Trace:
+    choice = app.session_state["choice"]
+    return pipelines.run(choice.pipeline, choice.subject, choice.edits)
+
+
+def of(trace: Trace, layer: int, head: int) -> dict[str, float]:
+    return shares(trace, trace.graph.sublayers(layer - 1)[0], head - 1, of_reads(trace))
+
+
+def read(app: AppTest) -> str:
+    return texts(app).replace("\\", "").replace("−", "-")
+
+
+def test_each_head_is_a_point_at_its_shares_of_this_run() -> None:
+    app = open_page("heads", **LINK, layer="2", head="3")
+    (picture,) = charts(app)
+    trace, points = run_of(app), picture["figure"]["data"][0]
+    for layer, head in KNOWN:
+        found, place = of(trace, layer, head), 8 * (layer - 1) + head - 1
+        assert numbers(points["x"])[place] == pytest.approx(found["place"], abs=1e-4)
+        assert numbers(points["y"])[place] == pytest.approx(found["word"], abs=1e-4)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_they_agree(language: str) -> None:
+    for layer, head in KNOWN:
+        where = {"layer": str(layer), "head": str(head), "lang": language}
+        said = {name: read(open_page(name, **link, **where)) for name, link in (("heads", LINK), ("attention", WHY))}
+        trace, role = pipelines.run("text", SENTENCE), head_roles("text").of(layer - 1, head - 1)
+        found = of(trace, layer, head)
+        key = agreement(role, found)
+        told = re.split(r"\{\w+\}", catalogue(language)[f"origins.{key}"])
+        for text in said.values():
+            assert f"{role.share:.0%}" in text or f"{role.share:.1%}" in text
+            assert all(f"{value:.0%}".replace("-0%", "0%") in text for value in found.values())
+            assert all(piece in text for piece in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "relation", "word", "place", "brought", "key"),
+    [
+        ("next", None, 0.1, 1.1, -0.2, "agree_place"),
+        ("previous", None, 0.3, 0.5, 0.2, "agree_place"),
+        ("next", None, 0.4, 0.3, 0.5, "instead_brought"),
+        ("previous", None, 0.7, 0.3, 0.1, "instead_word"),
+        ("same", None, 0.9, 0.1, 0.0, "agree_word"),
+        ("relation", "det", 0.1, 0.3, 0.6, "agree_brought"),
+        ("relation", "det", 0.1, 0.6, 0.3, "instead_place_relation"),
+        ("punctuation", None, 0.1, 0.6, 0.3, "instead_place"),
+        ("itself", None, 0.1, 0.6, 0.3, "either"),
+        ("broad", None, 0.1, 0.6, 0.3, None),
+    ],
+)
+def test_neighbours_are_known_by_place_and_all_else_by_what_stands_there(
+    name: str, relation: str | None, word: float, place: float, brought: float, key: str | None
+) -> None:
+    found = {"word": word, "place": place, "brought": brought, "rest": 1 - word - place - brought}
+    assert agreement(Role(name, 0.8, 0.2, 100, relation), found) == key
+    assert agreement(Role(name, 0.1, 0.02, 100, relation), found) is None  # no clear role
+    assert key is None or all(f"origins.{key}" in catalogue(language) for language in ("en", "zh"))
+
+
+def test_what_a_score_has_above_its_row_is_followed_back_and_adds_up() -> None:
+    app = open_page("attention", **WHY, layer="4", head="3")
+    scaled = run_of(app)["layers.3.attention.scaled"][2, 3]
+    (told,) = re.findall(r"mean of the row \(([-+.\d]+)\) is: (.*?)\.(?:\s|$)", read(app))
+    parts = [float(part) for part in re.findall(r"[-+]\d+\.\d+", told[1])]
+    assert float(told[0]) == pytest.approx(scaled[5] - scaled.mean(), abs=0.006)
+    assert sum(parts) == pytest.approx(float(told[0]), abs=0.021) and len(parts) == len(KINDS)
+    assert "mean of the row (" not in read(open_page("attention", **WHY, layer="1", head="3"))
+
+
+def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("heads", depth="numbers", panel="origins", input="digit")
+    assert "own patch" in read(app) and "over a corpus" not in read(app).lower()
+    with_network(monkeypatch, pre_norm("text"))
+    assert charts(open_page("heads", **LINK))
+
+
+def test_where_places_turn_queries_or_nothing_can_be_chosen_it_is_not_asked() -> None:
+    app = open_page("heads", depth="numbers", panel="origins", input="flat")
+    assert not [one for one in charts(app) if one["key"].endswith("origins")]
+
+
+def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origins, "MOST_BYTES", 1000)
+    assert "too long to be taken apart" in texts(open_page("heads", **LINK))
+    monkeypatch.setattr(why_there, "nbytes_of_origins", lambda trace: np.inf)
+    app = open_page("attention", **WHY, layer="4", head="3")
+    assert charts(app) and "Followed back" not in read(app)
