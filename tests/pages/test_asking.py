@@ -184,6 +184,18 @@ def test_a_word_is_laid_among_those_of_the_network() -> None:
     assert [name for name in names if name.startswith("milk")] == [f"milk ({WORDS['lesson.yours']})"]
 
 
+@pytest.mark.parametrize(("more", "drawn"), [("", 15), (" and slept the whole day", 16)])
+def test_all_scores_are_drawn_or_it_is_said_how_many(more: str, drawn: int) -> None:
+    sentence = f"the animal did not cross the street because it was too tired{more} ."
+    app = click(
+        story("queries_keys_values", s=sentence, layer="3", head="7", token="4", hidden="4"), "queries_keys_values.show"
+    )
+    bars = figure(app)["data"][0]["x"]
+    assert len(numbers(bars)) == drawn
+    every = len(sentence.split()) + 2
+    assert (WORDS["lesson.highest"].format(drawn=drawn, all=every) in texts(app)) == (drawn < every)
+
+
 def test_another_input_is_asked_about_and_what_was_seen_of_the_first_stays_seen() -> None:
     app = click(story("attention"), "attention.show")
     app.sidebar.text_input(key="s").set_value("the cat sat on the [MASK] .").run()

@@ -3,9 +3,11 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.lessons.asking import figure_of
 from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
 from pages.ui.lessons.truths import truth_of
@@ -13,6 +15,7 @@ from pages.ui.lessons.written import OWN, lesson_from_code, lesson_to_code, own_
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.text.numbers import written
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to, with_network
 from tests.ui.test_lessons import (
     SENTENCE,
@@ -61,9 +64,12 @@ def test_a_right_guess_is_shown_beside_the_networks_numbers(lang: str) -> None:
     truth = true(app, "back")
     guess(app, "back", round(truth.answer, 2))
     assert words["lesson.right"] in texts(app)
-    assert numbers(figure(app)["data"][0]["x"]) == pytest.approx([truth.said["share"], truth.answer])
+    bars, said = figure(app)["data"]
+    assert numbers(bars["x"]) == pytest.approx([truth.said["share"], truth.answer, np.nan], nan_ok=True)
     (yours,) = figure(app)["layout"]["shapes"]
-    assert yours["x1"] == round(truth.answer, 2) and yours["line"]["dash"] and round(yours["y0"]) == 1
+    assert yours["x1"] == round(truth.answer, 2) and yours["line"]["dash"] and round(yours["y0"]) == 2
+    assert said["text"][2].strip() == written(figure_of(yours["x1"])), "its number at its end, where there is room"
+    assert numbers(said["x"])[2] == pytest.approx(yours["x1"])
     click(app, "next")
     assert app.query_params["question"] == "heads" and asked(app, "heads", lang)
 

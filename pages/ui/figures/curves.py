@@ -108,6 +108,8 @@ def bars_with_numbers(
     by their places, how long a reader thinks that they are, dashed.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
+    for place, value in guesses:
+        ends[place] = max(ends[place], value if np.isnan(values[place]) else 0.0)
     height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}

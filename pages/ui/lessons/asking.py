@@ -12,7 +12,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from pages.ui.figures import Figure, bars_with_numbers
+from pages.ui.figures import Figure, bars_with_numbers, on_screen
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.navigation import open_with
 from pages.ui.lessons.case import Case, Guess, Truth, is_right
@@ -26,7 +26,7 @@ from pages.ui.text.numbers import decimal, written
 from pages.ui.view import View
 
 WRONG_FOR_A_HINT = 2
-MOST_BARS, SEEN = 10, 0.005  # of more bars, those of smaller shares or scores are not drawn
+MOST_BARS, SEEN = 16, 0.005  # of more bars, those of smaller shares or scores are not drawn
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
 #: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "turn", which counts
@@ -175,9 +175,12 @@ class Asking:
         if self.question.measure is None:
             self._set_down()
             return 0
-        key, figure = self.question.row, self.figure()
-        if f"lesson.{key}.axis" in catalogue(language()):
-            st.caption(text(f"{key}.axis"))
+        key, figure, drawn = self.question.row, self.figure(), len(self._drawn())
+        about = [text(f"{key}.axis")] if f"lesson.{key}.axis" in catalogue(language()) else []
+        if drawn < len(self.truth.bars):
+            about.append(text("highest", drawn=drawn, all=len(self.truth.bars)))
+        if about:
+            st.caption(joined(" ".join(about)))
         said = why(self.question, self.truth)
         self.view.picture(f"asked_{key}", figure, said, title=word(f"{key}.short"), still=True)
         st.markdown(self.otherwise())
@@ -202,23 +205,34 @@ class Asking:
         if own.why:
             st.markdown(typed(own.why))
 
+    def _drawn(self) -> list[int]:
+        """Which bars its picture shows: of many shares those that are seen, of many scores the highest; and the guess."""
+        names, values, guess = *zip(*self.truth.bars, strict=True), self.guess
+        if self.question.gesture == "beans":  # without the tokens that get none
+            given: Sequence[int] = guess if isinstance(guess, list) else [0] * len(values)
+            return [place for place, count in enumerate(values) if round(count) or given[place]]
+        least = -np.inf
+        if len(values) > MOST_BARS:
+            least = SEEN if min(values) >= 0 else sorted(values)[-MOST_BARS]
+        return [place for place, value in enumerate(values) if value >= least or names[place] == guess]
+
     def figure(self) -> Figure:
         """The network's own numbers, with the guess beside them if there is one."""
-        question, truth, guess = self.question, self.truth, self.guess
-        names, values = map(list, zip(*truth.bars, strict=True))
-        if question.gesture == "beans":
-            return _beans(names, values, guess)  # type: ignore[arg-type]
-        if len(names) > MOST_BARS:  # of shares, those that can be seen; of scores, the highest
-            least = SEEN if min(values) >= 0 else sorted(values)[-MOST_BARS]
-            seen = [place for place, value in enumerate(values) if value >= least or names[place] == guess]
-            names, values = [names[place] for place in seen], [values[place] for place in seen]
+        question, truth, guess, bars = self.question, self.truth, self.guess, self._drawn()
+        names, values = map(list, zip(*(truth.bars[place] for place in bars), strict=True))
         if not truth.literal:
             names = [word(f"{question.row}.bar_{name}", **told(truth)) for name in names]
-        numbers, guesses = [written(figure_of(value)) for value in values], []
-        if question.gesture == "slide" and guess is not None:
-            place = max(i for i, value in enumerate(values) if value == truth.answer)
-            numbers[place] += f" ({word('yours')}: {figure_of(float(guess))})"  # type: ignore[arg-type]
-            guesses = [(place, float(guess))]  # type: ignore[arg-type]
+        beans = question.gesture == "beans"
+        numbers = [f"{value:.0f}" if beans else written(figure_of(value)) for value in values]
+        guesses: list[tuple[int, float]] = []
+        if beans and isinstance(guess, list):
+            guesses = [(row, float(guess[place])) for row, place in enumerate(bars) if guess[place]]
+        elif question.gesture == "slide" and guess is not None:  # in a row of its own, below what it was about
+            row, value = 1 + max(i for i, value in enumerate(values) if value == truth.answer), float(guess)  # type: ignore[arg-type]
+            names.insert(row, word("yours"))
+            values.insert(row, np.nan)
+            numbers.insert(row, written(figure_of(value)))
+            guesses = [(row, value)]
         elif question.gesture in ("tap", "word") and guess is not None:
             if question.gesture == "word" and guess not in names:
                 share = self.case.shares(self.case.trace["logits"])[list(self.case.names).index(str(guess))]
@@ -226,21 +240,8 @@ class Asking:
             if guess in names:
                 place = names.index(guess)
                 names[place], guesses = f"{guess} ({word('yours')})", [(place, max(values))]
-        return bars_with_numbers(np.array(values), names, numbers, guesses=guesses, height=_height(len(names)))
-
-
-def _beans(names: list[str], beans: list[float], given: list[int] | None) -> Figure:
-    """Those of the network as bars, and over them, dashed, those that were given; without the tokens that get none."""
-    shown = [place for place, count in enumerate(beans) if round(count) or (given and given[place])]
-    guesses = [(row, float(given[place])) for row, place in enumerate(shown) if given and given[place]]
-    few = np.array(beans)[shown]
-    numbers, height = [f"{count:.0f}" for count in few], _height(len(few))
-    return bars_with_numbers(few, [names[place] for place in shown], numbers, guesses=guesses, height=height)
-
-
-def _height(bars: int) -> int:
-    """Pixels for so many bars beside a picture: a few take no more room than they need."""
-    return scaled(26 * bars if bars > 4 else 40 * bars)
+        height = on_screen(scaled(26 * len(names) if len(names) > 4 else 40 * len(names)))
+        return bars_with_numbers(np.array(values), names, numbers, guesses=guesses, height=height)
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
