@@ -42,6 +42,9 @@ MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 #: What stays free below the tiles in a presentation, in pixels: for the reading sentence, and for those of a story.
 BELOW, BELOW_STORY = 60, 200
 TILE = 62  # pixels that a row of tiles takes in a story
+LOW = 54  # and at least, however many layers there are, but in a presentation, which fits on one screen
+#: Heads have colour ranges of their own where, of one range, more than this share of them would use less than this.
+MANY, LITTLE = 1 / 3, 1 / 4
 text, word = texts_of("heads")
 
 
@@ -96,7 +99,7 @@ class Heads(Page):
         assert self.asking is not None  # or nothing would be behind a curtain
         layers, heads = self.weights.shape[:2]
         axes = [Axis.counted(word(f"axis_{name}"), n) for name, n in (("layer", layers), ("head", heads))]
-        figure = covered(layers, heads, *axes, height=on_screen(scaled(66 + layers * TILE)))
+        figure = covered(layers, heads, *axes, height=self.tall())
         layer = self.asking.truth.place["layer"]
         figure.layout["shapes"] = [frame(layer, 0, layer, heads - 1)]
         self.behind_curtain("all", figure)
@@ -186,7 +189,9 @@ class Heads(Page):
 
     def all_heads(self, named: bool = True) -> None:
         """Every head of every layer as a tile; a click chooses one. named: what each does stands there, too."""
-        kept = self.hide_special() if named else list(range(len(self.tokens)))
+        switches = st.container() if self.story else st.container(horizontal=True)
+        with switches:
+            kept = self.hide_special() if named else list(range(len(self.tokens)))
         which_sentences(self)
         looks, looked_at = of_sentences(self, kept, kept)
         drawn = self.measure(every_weight, HEADS).less_nothing()[..., looks, :][..., looked_at]
@@ -200,9 +205,13 @@ class Heads(Page):
 
         said = {"count": len(self.name_of), "where": self.where(), "role": self.patterns[self.layer, self.head]}
         block = block_of(shown.shape)
-        strongest = (
-            float(shown.max()) if block > 1 and not drawn.differs else None
-        )  # of many weights, hardly one is large
+        end = float(shown.max()) if block > 1 else 1.0  # of many weights, hardly one is large
+        largest = shown.max(axis=(2, 3))
+        bleached = not drawn.differs and bool((largest < LITTLE * end).mean() > MANY)
+        own = bleached and not self.choice.same_range
+        if bleached and not self.story:
+            look = bound("heads.same_range", self.choice.same_range, lambda same: select(same_range=same))
+            switches.toggle(word("same_range"), width="content", **look)
         measured = self.roles.of(self.layer, self.head) if self.roles else None
         if measured:
             said["role"] = measured_role(measured)
@@ -214,25 +223,36 @@ class Heads(Page):
             *map(Axis.counted, titles, self.weights.shape),
             scale=drawn.scale("share"),
             chosen=(self.layer, self.head),
-            limit=strongest,
+            limit=largest if own else None if drawn.differs else end,
+            end=word("own_end") if own else "",
             hover=[
-                f"{self.name_of[place]} · {what}" if named else self.name_of[place]
+                " · ".join(
+                    [self.name_of[place], *[what] * named, *[word("largest", value=f"{largest[place]:.2g}")] * own]
+                )
                 for place, what in self.doings().items()
             ],
             words=self.in_a_word() if named and len(self.weights) <= MOST_WORDED else (),
-            height=on_screen(scaled(66 + len(self.weights) * (TILE if self.story else 78))),
+            height=self.tall(),
         )
         figure.layout["meta"] = {"below": BELOW_STORY if self.story else BELOW}
+        said = {name: f"{value:.2g}" for name, value in (("least", largest.min()), ("most", largest.max()))}
+        ranges = [text("read_own_ranges", here=f"{largest[self.layer, self.head]:.2g}", **said)] if own else []
         self.picture(
             "all",
             figure,
-            sentence + (" " + text("read_blocks", block=block) if block > 1 else ""),
+            " ".join([sentence, *ranges, *[text("read_blocks", block=block)] * (block > 1)]),
             values=shown,
             table=table,
             on_pick=lambda row, column: select(layer=row, head=column),
             shows=drawn.on(*map(Axis, titles), Axis("", [self.named[i] for i in looks]), Axis("", names)),
             at_once=frame_at_once(self),
         )
+
+    def tall(self) -> int:
+        """The height of a tile for each head: on one screen, if their rows do not become too low for that."""
+        layers = len(self.weights)
+        height = on_screen(scaled(66 + layers * (TILE if self.story else 78)))
+        return height if self.choice.big else max(height, 66 + layers * LOW)
 
     def doings(self) -> dict[tuple[int, ...], str]:
         """The same of each head in full."""

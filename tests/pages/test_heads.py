@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline
 from model.analysis import head_table, softmax
+from model.config import PRESETS
 from model.heads import network_for
+from model.pipeline import ImageReader
 from model.tables import head_roles
 from model.without import one_against_all
 from pages.ui.runs import pipelines
@@ -260,3 +263,47 @@ def test_of_a_network_with_one_head_nothing_is_said_of_several_at_once(
     app, words = open_page("heads", lang=lang, depth="story", s=SENTENCE), catalogue(lang)
     assert words["heads.story_one"] in texts(app)
     assert words["heads.story_many"] not in texts(app) and words["heads.story_mix"] not in texts(app)
+
+
+def one_that_stares(layers: int) -> Pipeline:
+    """A reader of digits in which one head looks sharply, and all others at everything alike, or nearly so."""
+    torch.manual_seed(0)
+    network = network_for(replace(PRESETS["digits"], layers=layers, d_ff=64)).eval()
+    for number, layer in enumerate(network.layers):
+        for W in (layer.attention.W_Q, layer.attention.W_K):
+            W.weight.data *= 0.3
+            W.weight.data[:16] *= 60 if number == 1 else 1
+    return Pipeline("digits", network, ImageReader(network.config, [str(digit) for digit in range(10)]))
+
+
+def test_where_one_head_would_bleach_the_others_each_has_its_own_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = one_that_stares(12)
+    with_network(monkeypatch, pipeline)
+    app = open_page("heads", input="digit", depth="numbers", layer="3", head="2")
+    weights = pipelines.run("digits", app.session_state["choice"].subject).over_layers("attention.weights")
+    largest = weights.max(axis=(2, 3))
+    assert largest.max() > 0.9 and np.median(largest) < 0.1
+    drawn = cells(figure(app), 12, 4, 50)
+    np.testing.assert_allclose(drawn, weights / largest[..., None, None], atol=1.1 / 254)
+    assert figure(app)["layout"]["height"] >= 12 * 54  # each tile is seen
+    english = catalogue("en")
+    assert figure(app)["data"][0]["colorbar"]["ticktext"] == ["0", english["heads.own_end"]]
+    said = texts(app).replace("\\", "")
+    assert f"{largest[2, 1]:.2g}" in said and f"{largest.min():.2g}" in said
+    hovers = figure(app)["data"][1]["text"]
+    assert all(f"{value:.2g}" in hover for value, hover in zip(largest.ravel(), hovers, strict=True))
+    app.toggle(key="heads.same_range").set_value(True).run()
+    np.testing.assert_allclose(cells(figure(app), 12, 4, 50), weights, atol=1.1 / 254)
+    assert english["heads.own_end"] not in texts(app)
+
+
+@pytest.mark.parametrize("link", [{"s": SENTENCE}, {"input": "digit"}])
+def test_our_own_heads_share_one_range(link: dict[str, str]) -> None:
+    app = open_page("heads", depth="numbers", **link)
+    assert "heads.same_range" not in [toggle.key for toggle in app.toggle]
+    assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == "1"
+
+
+def test_in_a_presentation_the_tiles_of_many_layers_stay_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_network(monkeypatch, one_that_stares(12))
+    assert figure(open_page("heads", input="digit", depth="numbers", big="1"))["layout"]["height"] <= 460

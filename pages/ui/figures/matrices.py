@@ -192,28 +192,33 @@ def tiles(
     columns: Axis,
     *,
     scale: str = "share",
-    limit: float | None = None,
+    limit: float | np.ndarray | None = None,
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
     words: Sequence[str] = (),
     height: int | None = None,
     square: bool = False,
+    end: str = "",
 ) -> Figure:
     """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
-    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
-    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. square: as
-    wide as high. Of very many cells a block is drawn as one: `block_of`.
+    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`;
+    limit may be one for each tile, (row, column), and `end` is what the bar then calls it. chosen: outlined. hover: a
+    line for each tile, row by row; words: the same, to stand below the tiles. square: as wide as high. Of very many
+    cells a block is drawn as one: `block_of`.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
     finer = -(-16 // max(values.shape[2:]))  # small matrices in finer cells, so that the gaps stay narrow
     values = values.repeat(finer, axis=2).repeat(finer, axis=3)
     n_rows, n_columns, n, m = values.shape
+    if isinstance(limit, np.ndarray):
+        values, limit = values / np.where(limit > 0, limit, 1)[..., None, None], 1.0
     largest = limit or (1.0 if scale == "share" else float(np.abs(values).max(initial=0.0))) or 1.0
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
+    ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)} if not end else {0: "0", 1: end}
     between, gap_x = max(1, n // 16), max(1, m // 16)
     height = height or min(620, scaled(66 + n_rows * 68))
     size = round(0.8 * font_size())
@@ -234,9 +239,7 @@ def tiles(
         zmax=STEPS + 1,
         colorscale=with_gap(SIGNED if scale == "signed" else SHARES),
         hoverinfo="skip",
-        colorbar=colour_bar(
-            {1 + STEPS * at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}, len=0.3, title=None
-        ),
+        colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, len=0.3, title=None),
     )
     drawn = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
