@@ -152,16 +152,17 @@ class Page(View):
                 self._told(self.asking)
             besides = None if self.still_asks or self.choice.big else self.besides
             asked = st.session_state.get(f"{self.name}.besides", False)
-            if besides and (asked or besides.record["over"]):
+            waits = besides is not None and not besides.record["over"]
+            if besides and (asked or not waits):
                 self._ask_besides(besides)
             with st.container(horizontal=True, vertical_alignment="center"):
-                if besides and not asked and not besides.record["over"]:
+                if besides and waits and not asked:
                     self._lead_to(besides)
                 if not self.choice.big:
-                    self._way_on(self._question)
+                    self._way_on(self._question, passing=waits)
                 self._ask_first()
             if not self.still_asks:
-                if besides is None or not asked or besides.record["over"]:
+                if not (waits and asked):
                     self._once_more()
                 self.below_story()
         else:
@@ -262,11 +263,11 @@ class Page(View):
         return {}
 
     def _lead_to(self, besides: Asking) -> None:
-        """The way to what the story asks besides, before the way to the next page."""
-        look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_besides"}
+        """The way to what the story asks besides: it comes next, and louder than the way past it to the next page."""
+        look = {"icon": ":material/arrow_forward:", "type": "primary", "key": f"{self.name}.ask_besides"}
         label = plain("lesson.besides", name=called(besides.question))
         set_ = {"args": ({f"{self.name}.besides": True},)}
-        st.button(f"**{label}**", on_click=st.session_state.update, **set_, **look)
+        st.button(label, on_click=st.session_state.update, **set_, **look)
 
     def _ask_besides(self, besides: Asking) -> None:
         """Ask it; once it is answered, with what can be tried."""
@@ -403,10 +404,11 @@ class Page(View):
         drawing = "_drawing" if page in ASKING_OTHERWISE and self.trace.picture is not None else ""
         return plain(f"{page}.question{drawing}")
 
-    def _way_on(self, named: Callable[[str], str], *, brief: bool = False) -> None:
+    def _way_on(self, named: Callable[[str], str], *, brief: bool = False, passing: bool = False) -> None:
         """The link to the page that comes next in the story, if there is one, by what that is `named`.
 
         Whoever has come to the end begins again, with an input of his own. brief: the name alone, behind its arrow.
+        passing: past what this page still has to ask, so it is said quietly.
         """
         way = [*self._way(), "home"]
         if self.name in way and self.at_its_end():
@@ -414,10 +416,10 @@ class Page(View):
             if brief:
                 label = named(following)
             elif following != "home":
-                label = plain("common.next", question=named(following))
+                label = plain("lesson.pass_by" if passing else "common.next", question=named(following))
             else:
                 label = plain("common.again")
-            page_link(following, f"**{label}**", ":material/arrow_forward:")
+            page_link(following, f":gray[{label}]" if passing else f"**{label}**", ":material/arrow_forward:")
 
     # -- above the page ----------------------------------------------------------------------------
 

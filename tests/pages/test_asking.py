@@ -343,6 +343,24 @@ def test_a_story_asks_besides_what_its_picture_does_not_show() -> None:
     assert "add_and_norm.ask_besides" not in [one.key for one in story("add_and_norm").button], "one after the other"
 
 
+def test_what_a_page_asks_besides_comes_next_and_can_be_passed_by() -> None:
+    """Whoever only presses what is loudest meets every second question before the next page."""
+
+    def ways(app: AppTest) -> list[str]:
+        loud = [button.label for button in app.main.button if button.key == "attention.ask_besides"]
+        links = [link.proto for link in app.main.get("page_link")]
+        return [*loud, *(link.label for link in links if "arrow_forward" in link.icon)]
+
+    next_page = f"**{WORDS['common.next'].format(question=WORDS['heads.question'])}**"
+    passed = f":gray[{WORDS['lesson.pass_by'].format(question=WORDS['heads.question'])}]"
+    app = story("attention", seen=SEEN)
+    assert ways(app) == [WORDS["lesson.besides"].format(name=WORDS["lesson.root.short"]), passed]
+    assert app.button(key="attention.ask_besides").proto.type == "primary"
+    assert ways(click(app, "attention.ask_besides")) == [passed]
+    assert ways(click(app, "attention.show")) == [next_page]
+    assert ways(story("attention", seen=SEEN, big="true"))[0] != passed, "a presentation asks nothing besides"
+
+
 def test_of_a_changed_run_the_way_to_be_asked_is_to_take_the_changes_back() -> None:
     app = story("heads", edits="layers.1.attention.heads~zero~head.3")
     assert not asks(app, "heads")
