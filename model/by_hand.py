@@ -20,6 +20,7 @@ from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
 from model.relative import table_rows
+from model.rms import centred
 from model.rule import EVERY, Index, sides, summed
 from model.trace import Trace
 from model.translator import TranslationTrace
@@ -502,18 +503,20 @@ class _Desk:
         x, n = self._values(read.key, (*place, EVERY)), module.weight.numel()
         gamma = float(module.weight[column])
         beta = 0.0 if module.bias is None else float(module.bias[column])
-        variance = float(x.var())
-        value = gamma * (x[column] - float(x.mean())) / math.sqrt(variance + module.eps) + beta
+        centre = centred(module, x)
+        value = gamma * float(centre[column]) / math.sqrt(float((centre**2).mean()) + module.eps) + beta
 
         own, _ = self._read(read.key, cell, through=False)
-        far = np.argsort(-np.abs(x - x.mean()), kind="stable")
+        far = np.argsort(-np.abs(centre), kind="stable")
         places = np.array([column, *far[far != column]][: self.most])
         others = n - len(places)
         column_x, sum_x = _column("x", x[places], float(x.sum()), others)
-        mean = rounded(sum_x / n)
+        rms = quantity.function == "rms"
+        mean, squared = (0.0, "x²") if rms else (rounded(sum_x / n), "(x − μ)²")
         away = (np.array(column_x.values) - mean).round(DECIMALS)
-        column_squares, squares = _column("(x − μ)²", away**2, float(((x - x.mean()) ** 2).sum()), others)
-        columns = (column_x, Column("x − μ", tuple((away + 0.0).tolist())), column_squares)
+        column_squares, squares = _column(squared, away**2, float((centre**2).sum()), others)
+        own_columns = (column_x, Column("x − μ", tuple((away + 0.0).tolist())))
+        columns = (*((Column("x", column_x.values),) if rms else own_columns), column_squares)
         self.tables.append(Table(read.axes[-1], tuple(places.tolist()), columns, others))
 
         variance = rounded(squares / n)
@@ -521,14 +524,19 @@ class _Desk:
         shown_gamma, shown_beta = rounded(gamma), rounded(beta)
         hat, index = _at(r"\hat x", column + 1), column + 1
         root = rf"\sqrt{{{number(variance)} + {number(module.eps)}}}"
-        self._line(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean)
-        self._line(r"\sigma^2", rf"\frac{{{number(squares)}}}{{{n}}}", variance)
-        self._line(hat, rf"\frac{{{number(own)} - {operand(mean)}}}{{{root}}}", standard)
+        above, less, size = number(own), r" - \mu", r"\sigma^2"
+        if rms:
+            less, size = "", r"\operatorname{RMS}(x)^2"
+        else:
+            above = f"{above} - {operand(mean)}"
+            self._line(r"\mu", rf"\frac{{{number(sum_x)}}}{{{n}}}", mean)
+        self._line(size, rf"\frac{{{number(squares)}}}{{{n}}}", variance)
+        self._line(hat, rf"\frac{{{above}}}{{{root}}}", standard)
         expression = rf"{number(shown_gamma)} \cdot {operand(standard)}"
         right = rf"\gamma_{{{index}}}\, {hat}"
         if module.bias is not None:
             expression, right = rf"{expression} + {operand(shown_beta)}", rf"{right} + \beta_{{{index}}}"
-        where = rf"{hat} = \frac{{{_written(read, cell)} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
+        where = rf"{hat} = \frac{{{_written(read, cell)}{less}}}{{\sqrt{{{size} + \epsilon}}}}"
         shown = rounded(shown_gamma * standard + shown_beta)
         return self._found(quantity, cell, right, expression, shown, value, where=where)
 

@@ -7,6 +7,7 @@ from model.errors import ReasonedError
 
 #: What people call an activation.
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "gelu-quick": "GELU", "silu": "SiLU"}
+NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 
 #: What may do without a bias: the Linears of a sub-layer or of the head, the last matrix E of a guess, all LayerNorms,
@@ -36,14 +37,17 @@ class EncoderConfig:
     ffn: Literal["plain", "gated"] = "plain"  # act(x W₁) W₂, the paper; gated: (act(x W₁) ⊙ x W₃) W₂
     unbiased: tuple[Biased, ...] = ()  # what adds no bias to its products, or no β
     layer_scale: bool = False  # what each sub-layer finds × λ, number by number  (layer_scale.py)
+    norm: Literal["layer", "rms"] = "layer"  # rms: no mean is taken off, no β added  (rms.py)
     norm_eps: float = 1e-5
+    divided: bool = True  # scores ÷ √d_k, the paper; False: as they are  (T5)
     buckets: int = 0  # rows of a table of distances, whose numbers are added to the scores; 0: none are  (MPNet)
     farthest: int = 128  # the distance from which on all have the last row
     groups: int = 0  # of layers in a row that share their weights; 0: each has its own  (ALBERT: 1)
     dropout: float = 0.1
 
     input: Literal["words", "patches", "flat"] = "words"
-    positions: Literal["sinusoidal", "learned", "rotary"] = "sinusoidal"  # rotary: none is added, queries and keys turn
+    #: rotary: none is added, queries and keys turn; none: none is added
+    positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
     rotary_base: float = 10_000.0  # the numbers c and c + d_k/2 of a query or a key turn by place / base^(2c/d_k)
     local: tuple[int, ...] = ()  # rotary: the layers, from 0, in which a token looks no further than `window` places
     window: int = 0
@@ -92,6 +96,12 @@ class EncoderConfig:
             raise ConfigError("too_few_buckets", buckets=self.buckets, farthest=self.farthest)
         if self.buckets and self.positions == "rotary":
             raise ConfigError("one_way_of_distances", buckets=self.buckets)
+        if self.norm == "rms" and "norm" not in self.unbiased:
+            raise ConfigError("rms_adds_nothing", norm=self.norm)
+        if not self.divided and not self.buckets:
+            raise ConfigError("undivided_needs_distances", buckets=self.buckets)
+        if self.positions == "none" and self.input != "words":
+            raise ConfigError("no_positions_needs_words", input=self.input)
         if self.positions == "sinusoidal" and self.embedded % 2:
             raise ConfigError("odd_d_model", d_model=self.embedded)
         if self.positions == "rotary" and (self.d_k % 2 or self.input != "words"):
@@ -150,6 +160,11 @@ class EncoderConfig:
     def base_of(self, layer: int) -> float:
         """What sets how fast queries and keys turn in a layer, from 0."""
         return self.local_base if layer in self.local else self.rotary_base
+
+    @property
+    def places_added(self) -> bool:
+        """Whether a vector for its place is added to each token, before the layers."""
+        return self.positions in ("sinusoidal", "learned")
 
     @property
     def sets(self) -> int:

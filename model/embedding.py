@@ -56,9 +56,8 @@ class Embedding(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         positions = SinusoidalPositions if config.positions == "sinusoidal" else LearnedPositions
-        added = config.positions != "rotary"  # there a place is nothing that is added
         self.tokens = Tap()
-        self.positions: nn.Module = positions(config.embedded, config.places) if added else None
+        self.positions: nn.Module = positions(config.embedded, config.places) if config.places_added else None
         self.sum = Tap()
         self.norm = norm_for(config, config.embedded) if config.embedding_norm else nn.Identity()
 

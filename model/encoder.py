@@ -87,7 +87,8 @@ def attention_for(config: EncoderConfig, layer: int) -> MultiHeadAttention:
     """The attention of a layer, from 0, that fits the configuration."""
     bias = "attention" not in config.unbiased
     if config.buckets:
-        return RelativeAttention(config.d_model, config.heads, config.buckets, config.farthest, bias)
+        distances = config.buckets, config.farthest
+        return RelativeAttention(config.d_model, config.heads, *distances, bias, config.divided)
     if config.positions == "rotary":
         return RotaryAttention(config.d_model, config.heads, config.base_of(layer), config.window_of(layer), bias)
     return MultiHeadAttention(config.d_model, config.heads, bias)

@@ -80,7 +80,7 @@ class Quantity:
     factor: float = 1.0
     tied: bool = False
     left: str | None = None  # LaTeX: what its equation says is equal, where that is not its symbol
-    function: str = ""  # of an activation
+    function: str = ""  # of an activation; of a norm "rms", where it is RMSNorm
     rule: str = ""
     window: int | None = None
     aside: bool = False
@@ -104,6 +104,8 @@ class Quantity:
                 return rf"{one} \cdot {root}" if self.factor > 1 else rf"\frac{{{one}}}{{{root}}}"
             case "layer_scale":
                 return rf"{one} \odot {others[0]}"
+            case "norm" if self.function == "rms":
+                return rf"\gamma \odot \frac{{{one}}}{{\sqrt{{\operatorname{{RMS}}({one})^2 + \epsilon}}}}"
             case "norm":
                 shift = r" + \beta" * (len(sides(self.rule)[0]) > 2)
                 return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}"
@@ -258,7 +260,7 @@ class _Rows:
     """The quantities so far; each call adds one and returns its key, for later ones to read."""
 
     def __init__(self, config: EncoderConfig) -> None:
-        self.unbiased = config.unbiased
+        self.unbiased, self.rms = config.unbiased, "rms" * (config.norm == "rms")
         self.quantities: dict[str, Quantity] = {}
         self.sublayers: dict[tuple[str, int], tuple[Sublayer, ...]] = {}
 
@@ -278,6 +280,8 @@ class _Rows:
         rule = RULES[operation].replace("...", "hi"[3 - len(axes) :])
         if (operation == "linear" and len(terms) == 2) or (operation == "norm" and "norm" in self.unbiased):
             rule = rule.replace(",o->", "->")  # it has no bias
+        if operation == "norm":
+            more["function"] = self.rms
         self.quantities[key] = Quantity(key, operation, reads, symbol, terms, axes, *row, **{"rule": rule} | more)
         return key
 
@@ -310,6 +314,8 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
     X, segments = r"X_{\text{embed}}", None
     match config.input:
         case "words":
+            more = config.places_added, config.segments, config.embedding_norm, config.d_embedding
+            X = X if any(more) else r"X^{(0)}"
             tokens = _look_up(rows, config, "", "x", X, "token")
             if config.segments:
                 segments = _segments(rows, config)
@@ -386,7 +392,7 @@ def _with_positions(
         added = r"\bar X_{\text{sum}}" if config.embedding_norm else r"X_{\text{sum}}"
     total = r"X_{\text{sum}}" if config.embedding_norm else added
     terms = {tokens: embedded} | ({segments: "E_{seg}[s]"} if segments else {})
-    if config.positions != "rotary":
+    if config.places_added:
         terms[rows.add(table, "positions", (), E_pos, E_pos, axes, module=learned, left="")] = E_pos
     x, rule = tokens, ",".join(["im"] * len(terms)) + "->im"
     if len(terms) == 1:
@@ -472,15 +478,17 @@ def _attention(
     pairs = ("head", "probe" if token == "probe" else "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
     rows.add(S, "scores", tuple(f"{here}{key}" for key in compared), "S", tuple(compared.values()), pairs)
-    rows.add(f"{here}scaled", "scale", (S,), r"\hat S", ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
     window = config.window_of(layer)
     may_look = _MAY_LOOK if window is None else _MAY_LOOK.replace(_LOOKS, rf"\lvert i - j \rvert \le {window}")
-    seen = f"{here}scaled"
+    seen, seen_as = S, "S"
+    if config.divided:
+        seen, seen_as = f"{here}scaled", r"\hat S"
+        rows.add(seen, "scale", (S,), seen_as, ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
     if config.buckets:
         B, tilde = f"{here}relative", r"\tilde S"
         more: dict[str, Any] = {"module": f"{here}distances", "tied": here != "layers.0.attention.", "left": "B_{ij}"}
         rows.add(B, "relative", (), "B", "b_{r(j - i)}", pairs, **more)
-        seen = rows.add(f"{here}biased", "biased", (seen, B), tilde, (r"\hat S", "B"), pairs)
+        seen = rows.add(f"{here}biased", "biased", (seen, B), tilde, (seen_as, "B"), pairs)
         may_look = may_look.replace(r"\hat S", tilde)
     rows.add(M, "mask", (seen,), "M", may_look, pairs, left="M_{ij}", window=window)
     rows.add(A, "softmax", (M,), "A", _SOFTMAX, pairs, "share", left="A_{ij}")

@@ -15,8 +15,8 @@ def without_positions(graph: Graph) -> tuple[Edit, ...]:
     """The changes that take away all that an encoder knows of order."""
     layers = "layers.{l}.attention."
     if graph.config.positions != "rotary":
-        distances = (Edit(f"{layers}relative", "zero"),) if graph.config.buckets else ()
-        return Edit("embedding.positions", "zero"), *distances
+        added = (Edit("embedding.positions", "zero"),) if graph.config.places_added else ()
+        return (*added, *((Edit(f"{layers}relative", "zero"),) if graph.config.buckets else ()))
     windows = (Edit(f"{layers}masked", "unmasked"),) if graph.config.local else ()
     return Edit(f"{layers}Q_rotated", "bypass"), Edit(f"{layers}K_rotated", "bypass"), *windows
 

@@ -17,17 +17,22 @@ from model.tap import Tap
 
 
 class RelativeAttention(MultiHeadAttention):
-    """softmax(Q Kᵀ / √d_k + B) V, where B depends on the distance alone."""
+    """softmax(Q Kᵀ / √d_k + B) V, where B depends on the distance alone. T5 does not divide: softmax(Q Kᵀ + B) V."""
 
-    def __init__(self, d_model: int, heads: int, buckets: int, farthest: int, bias: bool = True) -> None:
+    def __init__(
+        self, d_model: int, heads: int, buckets: int, farthest: int, bias: bool = True, divides: bool = True
+    ) -> None:
         super().__init__(d_model, heads, bias)
-        self.farthest = farthest
+        self.farthest, self.divides = farthest, divides
         self.distances = nn.Embedding(buckets, heads)
         self.relative, self.biased = Tap(), Tap()
         nn.init.normal_(self.distances.weight, std=0.02)
 
+    def divided(self, scores: Tensor, root: float) -> Tensor:
+        return super().divided(scores, root) if self.divides else scores
+
     def closer(self, scaled: Tensor) -> Tensor:
-        """Ŝ + B."""
+        """Ŝ + B, or S + B."""
         row = table_rows(scaled.size(-2), scaled.size(-1), self.distances.num_embeddings, self.farthest)
         relative = self.relative(self.distances(row).permute(2, 0, 1)[None])  # (1, head, query, key)
         return self.biased(scaled + relative)

@@ -24,6 +24,7 @@ from torch import nn
 
 from model.analysis import softmax
 from model.graph import Graph, Quantity, Sublayer
+from model.rms import centred
 from model.rotary import turned
 from model.rule import EVERY
 from model.trace import Trace
@@ -131,13 +132,15 @@ def of_attention(
     if f"{Q}_rotated" in trace.graph:
         q, k = _turned(trace, Q, q, head, asking), _turned(trace, K, k, head)
     scores = {(a, b): q[a] @ k[b].T for a in q for b in k}
-    scores = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
-    parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
-    parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
+    parts = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
+    if scaled in trace.graph:
+        scores = parts
+        parts = {pair: part * trace.graph[scaled].factor for pair, part in scores.items()}
+        parts = _edited(trace, scaled, parts, {S: scores}, (EDIT, EDIT), head)
     if biased in trace.graph:
         without = parts
         parts = parts | {(DISTANCE, DISTANCE): value_of(trace, B)[head][asking]}
-        parts = _edited(trace, biased, parts, {scaled: without}, (EDIT, EDIT), head)
+        parts = _edited(trace, biased, parts, {trace.graph[biased].reads[0]: without}, (EDIT, EDIT), head)
     of_queries, of_keys = (_in_order(names) for names in zip(*parts, strict=True))
     if attention.memory is None:
         of_queries = of_keys = _in_order(of_queries + of_keys)
@@ -306,8 +309,8 @@ def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Par
         case "norm":
             norm, x = trace.network.get_submodule(quantity.module or ""), value_of(trace, read)[token]
             bias = _bias_part(norm, slope)
-            slope = slope * norm.weight.double().numpy() / np.sqrt(x.var() + norm.eps)
-            slope = slope - slope.mean(-1, keepdims=True)
+            slope = slope * norm.weight.double().numpy() / np.sqrt((centred(norm, x) ** 2).mean() + norm.eps)
+            slope = centred(norm, slope)
             return [*_followed(trace, read, token, slope), *bias]
         case "layer_scale":
             return _followed(trace, read, token, slope * _numbers(trace, quantity))
@@ -430,10 +433,10 @@ def _added(sums: Iterable[Sum]) -> Sum:
 
 
 def _normed(trace: Trace, quantity: Quantity, parts: Sum, tokens: slice) -> Sum:
-    """γ ⊙ (x − μ) / σ + β, where σ is that of the whole vector in this run."""
+    """γ ⊙ (x − μ) / σ + β, where σ is that of the whole vector in this run; or x / RMS in place of (x − μ) / σ."""
     norm, whole = trace.network.get_submodule(quantity.module or ""), value_of(trace, quantity.reads[0])[tokens]
-    factor = norm.weight.double().numpy() / np.sqrt(whole.var(-1, keepdims=True) + norm.eps)
-    normed = {name: factor * (x - x.mean(-1, keepdims=True)) for name, x in parts.items()}
+    size = np.sqrt((centred(norm, whole) ** 2).mean(-1, keepdims=True) + norm.eps)
+    normed = {name: norm.weight.double().numpy() / size * centred(norm, x) for name, x in parts.items()}
     return _added([normed, _bias(norm, whole.shape)])
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from model.config import EncoderConfig
+from model.rms import RMSNorm
 from model.tap import Tap
 
 
@@ -27,10 +28,14 @@ class ScaledDotProductAttention(nn.Module):
         """Q, K, V: (batch, head, token, d_k). mask: True where a query may look at a key."""
         Q, K, V = self.Q(Q), self.K(K), self.V(V)
         scores = self.scores(self.compare(Q, K))  # (batch, head, query, key)
-        scaled = self.closer(self.scaled(scores / math.sqrt(Q.size(-1))))
+        scaled = self.closer(self.divided(scores, math.sqrt(Q.size(-1))))
         masked = self.masked(scaled if mask is None else scaled.masked_fill(~mask, -torch.inf))
         weights = self.weights(masked.softmax(dim=-1))
         return self.heads(weights @ V)  # (batch, head, query, d_k)
+
+    def divided(self, scores: Tensor, root: float) -> Tensor:
+        """Q Kᵀ / √d_k, in most networks."""
+        return self.scaled(scores / root)
 
     def closer(self, scaled: Tensor) -> Tensor:
         """The scores, with what the distance of two tokens adds to them where it does."""
@@ -111,6 +116,8 @@ class QuickGELU(nn.Module):
         return x * torch.sigmoid(1.702 * x)
 
 
-def norm_for(config: EncoderConfig, width: int = 0) -> nn.LayerNorm:
+def norm_for(config: EncoderConfig, width: int = 0) -> nn.Module:
     """A LayerNorm of d_model numbers, or of so many, as the configuration has it."""
+    if config.norm == "rms":
+        return RMSNorm(width or config.d_model, config.norm_eps)
     return nn.LayerNorm(width or config.d_model, config.norm_eps, bias="norm" not in config.unbiased)

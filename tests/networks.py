@@ -58,6 +58,11 @@ CONFIGS: dict[str, EncoderConfig] = {
         48, 4, 3, 80, activation="gelu", buckets=8, farthest=6, positions="learned", scale_embedding=False,
         embedding_norm=True, vocab_size=300, head="masked-word",
     ),
+    "distances alone": EncoderConfig(
+        48, 4, 3, 80, ffn="gated", activation="gelu-tanh", norm="rms", norm_first=True, final_norm=True, divided=False,
+        buckets=8, farthest=6, positions="none", scale_embedding=False,
+        unbiased=("attention", "ffn", "norm"), vocab_size=300, head="tags", classes=3,
+    ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",
@@ -135,7 +140,7 @@ def draw_norms(network: Encoder) -> None:
     """As they begin, γ = 1, β = 0 and one λ for all would hide a mistake."""
     for scale in (m for m in network.modules() if isinstance(m, LayerScale)):
         torch.nn.init.normal_(scale.scale, 0.0, 1.0)
-    for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm)):
+    for norm in (m for m in network.modules() if isinstance(m, torch.nn.LayerNorm | torch.nn.RMSNorm)):
         torch.nn.init.normal_(norm.weight, 1.0, 0.2)
         if norm.bias is not None:
             torch.nn.init.normal_(norm.bias, 0.0, 0.2)

@@ -18,7 +18,7 @@ graphs = pytest.mark.parametrize("of", GRAPHS.values(), ids=GRAPHS.keys())
 
 
 def last_of_embedding(config: EncoderConfig) -> str:
-    added = "sum" if config.positions != "rotary" or config.segments else "tokens"
+    added = "sum" if config.places_added or config.segments else "tokens"
     return "projection" if config.d_embedding else "norm" if config.embedding_norm else added
 
 

@@ -35,8 +35,8 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
         *([] if config.channels > 1 else [patch]),
         (Edit(f"layers.{last}.add_2", "set", 0.3, token=0),),
         (
-            *([Edit("embedding.positions", "shift", 1)] if config.positions != "rotary" else []),
-            Edit("layers.0.attention.scaled", "unscaled"),
+            *([Edit("embedding.positions", "shift", 1)] if config.places_added else []),
+            Edit("layers.0.attention.scaled", "unscaled") if config.divided else Edit("layers.0.norm_2", "bypass"),
         ),
     ]
 

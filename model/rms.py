@@ -1,0 +1,25 @@
+"""A simpler LayerNorm: a vector is divided by its own size; no mean is taken off before, and nothing is added after.
+
+Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization". T5 has it  (Raffel et al. 2020, section 2.1).
+"""
+
+from typing import TypeVar
+
+import numpy as np
+from torch import Tensor, nn
+
+Numbers = TypeVar("Numbers", np.ndarray, Tensor)
+
+
+class RMSNorm(nn.RMSNorm):
+    """γ ⊙ x / √(mean of x² + ε)."""
+
+    bias = None
+
+    def __init__(self, width: int, eps: float) -> None:
+        super().__init__(width, eps)
+
+
+def centred(norm: nn.Module, x: Numbers) -> Numbers:
+    """What a norm divides by its size: each number less the mean of its row; of RMSNorm the numbers as they are."""
+    return x if isinstance(norm, nn.RMSNorm) else x - x.mean(-1)[..., None]
