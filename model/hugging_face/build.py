@@ -26,8 +26,8 @@ from model.shared import set_of
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.
 MOST = {
     "d_model": 8192, "heads": 256, "layers": 128, "groups": 128, "d_ff": 65_536, "d_embedding": 8192, "max_len": 65_536,
-    "vocab_size": 1_000_000, "segments": 16, "buckets": 1024, "image_size": 2048, "patch_size": 2048, "channels": 16,
-    "classes": 100_000, "registers": 64,
+    "vocab_size": 1_000_000, "segments": 16, "buckets": 1024, "farthest": 65_536, "image_size": 2048,
+    "patch_size": 2048, "channels": 16, "classes": 100_000, "registers": 64,
 }  # fmt: skip
 MAY_BE_0 = ("segments", "d_embedding", "registers")
 #: By the reason of a ConfigError: what must be divided, and by what.
@@ -237,6 +237,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             sizes = {"setting": family.settings["d_model"], "part": f"2·{family.settings['heads']}"}
             sizes |= {"value": theirs[sizes["setting"]], "by": 2 * theirs[family.settings["heads"]]}
             raise CheckpointError("not_divided", folder=folder.name, **sizes) from error
+        if error.reason == "too_few_buckets":
+            name = family.settings["buckets" if settings["buckets"] < 4 else "farthest"]
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])) from error
         if error.reason not in DIVIDE:
             raise
         whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
@@ -412,7 +415,8 @@ def _their_name(key: str, family: Family, head: Head, prefix: str, config: Encod
     module, _, last = row.rpartition(".")
     if module == "labels":  # what says of each whether it is true stands where the classes do
         module, row = "logits", f"logits.{last}"
-    for names, before in ((head.names, ""), (family.names, prefix)):
+    of_encoder = {**family.names, **family.gated} if config.ffn == "gated" else family.names
+    for names, before in ((head.names, ""), (of_encoder, prefix)):
         if row in names:
             return (before + names[row]).replace("{l}", layer).replace("{g}", group)
         if module in names:

@@ -6,11 +6,12 @@ its weight and its bias.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import modern
+from model.hugging_face import modern, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {
@@ -75,6 +76,7 @@ class Family:
     inside: str = ""  # the setting that holds those of the encoder of pictures, where another stands beside it
     called: str = ""  # how its architectures' names begin, where that is not model_type
     interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
+    gated: Mapping[str, str] = field(default_factory=dict)  # names where a gate stands in the feed-forward network
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
@@ -240,6 +242,58 @@ MPNET = replace(
         "layers.{l}.norm_1": "encoder.layer.{l}.attention.LayerNorm",
     },
 )
+
+_T5_LAYER = "encoder.block.{l}.layer."
+
+#: Only the distance of two tokens is known, scores are not divided, and LayerNorm takes no mean off  (Raffel et al.
+#: 2020, section 2.1). Its decoder is not read.
+T5 = Family(
+    prefix="transformer",
+    settings={
+        "d_model": "d_model",
+        "heads": "num_heads",
+        "layers": "num_layers",
+        "d_ff": "d_ff",
+        "norm_eps": "layer_norm_epsilon",
+        "vocab_size": "vocab_size",
+        "max_len": "n_positions",
+        "buckets": "relative_attention_num_buckets",
+        "farthest": "relative_attention_max_distance",
+    },
+    defaults={
+        "d_model": 512, "num_heads": 8, "num_layers": 6, "d_ff": 2048, "layer_norm_epsilon": 1e-6, "vocab_size": 32128,
+        "n_positions": 512, "relative_attention_num_buckets": 32, "relative_attention_max_distance": 128,
+    },
+    fixed={
+        "input": "words", "positions": "none", "scale_embedding": False, "norm": "rms", "norm_first": True,
+        "final_norm": True, "divided": False, "unbiased": ("attention", "ffn", "norm"),
+    },
+    only={"feed_forward_proj": ("relu", *ACTIVATIONS, *(f"{t5.GATE}{name}" for name in ACTIVATIONS))},
+    more=partial(t5.settings_of, ACTIVATIONS),
+    names={
+        "embedding.E.weight": "shared.weight",
+        "layers.{l}.norm_1": f"{_T5_LAYER}0.layer_norm",
+        "layers.{l}.attention.W_Q": f"{_T5_LAYER}0.SelfAttention.q",
+        "layers.{l}.attention.W_K": f"{_T5_LAYER}0.SelfAttention.k",
+        "layers.{l}.attention.W_V": f"{_T5_LAYER}0.SelfAttention.v",
+        "layers.{l}.attention.W_O": f"{_T5_LAYER}0.SelfAttention.o",
+        "layers.{l}.attention.distances": "encoder.block.0.layer.0.SelfAttention.relative_attention_bias",
+        "layers.{l}.norm_2": f"{_T5_LAYER}1.layer_norm",
+        "layers.{l}.ffn.W_1": f"{_T5_LAYER}1.DenseReluDense.wi",
+        "layers.{l}.ffn.W_2": f"{_T5_LAYER}1.DenseReluDense.wo",
+        "norm": "encoder.final_layer_norm",
+    },
+    gated={
+        "layers.{l}.ffn.W_1": f"{_T5_LAYER}1.DenseReluDense.wi_0",
+        "layers.{l}.ffn.W_3": f"{_T5_LAYER}1.DenseReluDense.wi_1",
+    },
+    heads={
+        "EncoderModel": Head("none"),
+        "Model": Head("none"),
+        "ForTokenClassification": Head("tags", names={"tags": "classifier"}),
+    },
+    unread=("*encoder.embed_tokens.weight", "*decoder.*", "lm_head.*", "classification_head.*", "qa_outputs.*"),
+)  # fmt: skip
 
 ALBERT_GUESSES = Head(
     "masked-word",
@@ -581,6 +635,8 @@ FAMILIES: dict[str, Family] = {
     "electra": ELECTRA,
     "albert": ALBERT,
     "mpnet": MPNET,
+    "t5": T5,
+    "mt5": T5,
     "vit": VIT,
     "deit": DEIT,
     "ernie": ERNIE,

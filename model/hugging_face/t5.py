@@ -1,0 +1,32 @@
+"""What config.json says of a T5 that is no single field of ours.
+
+Source: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"; gates
+came with version 1.1 of its makers' code.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.hugging_face.errors import CheckpointError
+
+GATE = "gated-"
+
+
+def settings_of(activations: Mapping[str, str], folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError.
+
+    activations: their names -> ours. "gated-gelu" means the approximation by tanh.
+    """
+    check_heads(folder, theirs)
+    said: str = theirs.get("feed_forward_proj") or "relu"
+    gated = said.startswith(GATE)
+    bend = "gelu_new" if said == "gated-gelu" else said.removeprefix(GATE)
+    return {"ffn": "gated" if gated else "plain", "activation": activations[bend]}
+
+
+def check_heads(folder: str, theirs: Mapping[str, Any]) -> None:
+    """Raise CheckpointError where all heads together are not as wide as the vectors."""
+    usual = {"d_model": 512, "num_heads": 8, "d_kv": 64}
+    width, heads, each = (theirs.get(name) or value for name, value in usual.items())
+    if type(each) is not int or width != heads * each:
+        raise CheckpointError("setting", folder=folder, setting="d_kv", value=str(each)[:40])
