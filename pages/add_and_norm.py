@@ -8,8 +8,10 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import cosine_similarity
+from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.graph import Sublayer
+from model.rms import RMSNorm, centred
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
 from pages.ui.figures.theme import scaled
@@ -24,8 +26,8 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import written
 
-AFTER_SUM = r"\operatorname{LayerNorm}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
-BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{LayerNorm}(X)\bigr)"
+AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
+BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"
 JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
 text, word = texts_of("add_and_norm")
 
@@ -66,9 +68,25 @@ class AddAndNorm(Page):
     def title_equation(self) -> str:
         if self.sub.norm is None:
             return JUST_THE_SUM
-        return BEFORE_SUBLAYER if self.sub.norm_first else AFTER_SUM
+        return (BEFORE_SUBLAYER if self.sub.norm_first else AFTER_SUM) % NORMS[self.config.norm]
+
+    @property
+    def rms(self) -> str:
+        """What texts about RMSNorm end with, which takes no mean off; "" for LayerNorm."""
+        return "_rms" * (self.config.norm == "rms")
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """By what each token's numbers are divided, but for ε: their deviation, or of RMSNorm their root mean square.
+
+        values: (…, d_model).
+        """
+        norm = self.pipeline.network.get_submodule(self.norm)
+        found: np.ndarray = np.sqrt((centred(norm, values) ** 2).mean(-1))
+        return found
 
     def above(self) -> None:
+        if self.rms:
+            st.caption(text("simpler"))
         sublayers = self.trace.graph.sublayers(self.layer)
         names = [word(f"place_{each.name}") for each in sublayers]
         self.row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -134,7 +152,7 @@ class AddAndNorm(Page):
             return super().choose_part(names)
 
     def code(self) -> Sequence[object]:
-        return (EncoderLayer,)
+        return (EncoderLayer, RMSNorm) if self.rms else (EncoderLayer,)
 
     def ways_pictures(self) -> None:
         """How long the vectors are, and where they point."""
@@ -161,10 +179,11 @@ class AddAndNorm(Page):
         cell = self.token, component
         x, o = (round(float(values[cell]), 4) for values in (before, found))
         added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
-        spread, push = self.trace[self.normed].std(axis=1), self.pushes()
+        spread, push = self.spread(self.trace[self.normed]), self.pushes()
         typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
+        spreads_before = {"low": f"{spread.min():.3f}", "high": f"{spread.max():.3f}"}
         said = {
-            self.norm: text("read_norm", low=f"{spread.min():.3f}", high=f"{spread.max():.3f}", unit=self.unit()),
+            self.norm: text(f"read_norm{self.rms}", unit=self.unit(), **spreads_before),
             sub.before: text("read_input" if sub.norm else "read_input_normed", limit=f"{limit:.2f}"),
             sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}") + self.read_layer_scale(),
             sub.sum: text("read_add", token=self.tokens[self.token], component=cell[1] + 1, **added),
@@ -252,7 +271,7 @@ class AddAndNorm(Page):
         """LayerNorm: the values that go in and come out, of every token and of the selected one."""
         token = self.token
         entered = self.trace[self.normed]
-        mean, deviation = entered.mean(axis=1), entered.std(axis=1)
+        mean, deviation = entered.mean(axis=1), self.spread(entered)
         drawn = self.measure(lambda run: np.stack([run[self.normed], run[self.norm]]), ("", "token", "d_model"))
         drawn = drawn.less_nothing()
         both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -279,6 +298,9 @@ class AddAndNorm(Page):
         with columns[1]:
             self.histogram()
         with self.more():
+            if self.rms:
+                self.moments()
+                return
             why_not_batch_norm(self, entered, self.standardised(self.trace), self.epsilon)
             self.moments()
             sigma = float(deviation[token])
@@ -292,7 +314,7 @@ class AddAndNorm(Page):
         entered, normed = self.trace[self.normed][token], self.trace[self.norm][token]
         learned = self.pipeline.network.get_submodule(self.norm)
         same = bool((learned.weight == 1).all() and (learned.bias is None or (learned.bias == 0).all()))
-        names = [word(name) for name in self.through]
+        names = [word(name + self.rms * (name == "after")) for name in self.through]
         through = self.both(
             lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
         )[:, token]
@@ -309,16 +331,16 @@ class AddAndNorm(Page):
                 before=other,
             ),
             text(
-                "read_histogram",
+                f"read_histogram{self.rms}",
                 token=self.tokens[token],
                 mean=f"{entered.mean():.3f}",
-                deviation=f"{entered.std():.3f}",
-                unit=f"{self.standardised(self.trace)[token].std():.4f}",
+                deviation=f"{self.spread(entered):.3f}",
+                unit=f"{self.spread(self.standardised(self.trace)[token]):.4f}",
                 after_mean=f"{normed.mean():.3f}",
-                after_deviation=f"{normed.std():.3f}",
+                after_deviation=f"{self.spread(normed):.3f}",
             )
             + " "
-            + text("shape_same" if same else "shape_may_change"),
+            + text(("shape_same" if same else "shape_may_change") + self.rms),
             table=of_both(
                 pd.DataFrame(three, index=range(1, d_model + 1)),
                 pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
@@ -329,28 +351,32 @@ class AddAndNorm(Page):
         )
 
     def standardised(self, run: Trace) -> np.ndarray:
-        """What LayerNorm reads with mean 0 and variance 1, before γ and β: (token, d_model)."""
-        values = run[self.normed]
-        return (values - values.mean(axis=1, keepdims=True)) / np.sqrt(values.var(axis=1, keepdims=True) + self.epsilon)
+        """What LayerNorm reads with mean 0 and variance 1, before γ and β; of RMSNorm with mean square 1: (token,
+        d_model).
+        """
+        norm, values = self.pipeline.network.get_submodule(self.norm), run[self.normed]
+        found: np.ndarray = centred(norm, values) / np.sqrt(self.spread(values) ** 2 + self.epsilon)[:, None]
+        return found
 
     def unit(self) -> str:
         """The standard deviations that LayerNorm gives the rows before γ and β: "1", or from where to where they reach.
 
         A row that is nearly constant stays below 1 because of ε, and one of zeros, as of a removed token, at 0.
         """
-        low, high = (f"{value:.3f}" for value in np.quantile(self.standardised(self.trace).std(axis=1), [0, 1]))
+        low, high = (f"{value:.3f}" for value in np.quantile(self.spread(self.standardised(self.trace)), [0, 1]))
         return "1" if low == high == "1.000" else word("from_to", low=low, high=high)
 
     def moments(self) -> None:
-        """Mean and standard deviation of every token, before, in between and after."""
-        ends = np.quantile(self.standardised(self.trace).std(axis=1), [0, 1])
+        """Mean and standard deviation of every token, before, in between and after; or root mean squares."""
+        ends = np.quantile(self.spread(self.standardised(self.trace)), [0, 1])
         least, most = (f"{value:.6f}" for value in ends)
-        st.markdown(text("statistics", d_model=self.config.d_model, least=least, most=most))
+        st.markdown(text(f"statistics{self.rms}", d_model=self.config.d_model, least=least, most=most))
         columns: dict[str, object] = {plain("axis.token"): self.tokens}
         for name, of in self.through.items():
             values = of(self.trace)
-            for symbol, moment in (("μ", values.mean(axis=1)), ("σ", values.std(axis=1))):
-                columns[f"{symbol} {word(f'column_{name}')}"] = np.where(
+            moments = {"RMS": self.spread(values)} if self.rms else {"μ": values.mean(axis=1), "σ": self.spread(values)}
+            for symbol, moment in moments.items():
+                columns[f"{symbol} {word(f'column_{name}' + self.rms * (name == 'after'))}"] = np.where(
                     np.abs(moment) < 5e-5, 0, moment
                 )  # never −0.0000
         four = {name: st.column_config.NumberColumn(format="%.4f") for name in list(columns)[1:]}

@@ -21,7 +21,10 @@ class Attention(Page):
     @property
     def title_equation(self) -> str:
         Q, K = (rf"\tilde{{{role}}}" if self.trace.config.positions == "rotary" else role for role in "QK")
-        scores = rf"\frac{{{Q} {K}^{{\top}}}}{{\sqrt{{d_k}}}}" + " + B" * bool(self.config.buckets)
+        scores = rf"{Q} {K}^{{\top}}"
+        if self.config.divided:
+            scores = rf"\frac{{{scores}}}{{\sqrt{{d_k}}}}"
+        scores += " + B" * bool(self.config.buckets)
         return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
     tells_both = False
@@ -29,7 +32,7 @@ class Attention(Page):
 
     def above(self) -> None:
         if self.config.buckets:
-            st.caption(t("attention.by_distance"))
+            st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")
 
@@ -50,7 +53,7 @@ class Attention(Page):
         return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"root": self.why_scaled}
+        return {"root": self.why_scaled} if self.config.divided else {}
 
     def why_scaled(self) -> None:
         """What the division does to random vectors of any length, and to those of the chosen head."""

@@ -382,6 +382,7 @@ class FeedForward(Page):
                 on_click=lambda: st.session_state.update({"feed_forward.turn": turn + 1}),
             )
         with columns[1]:
+            ordered = "_distances" * (self.config.positions == "rotary" or self.config.buckets > 0)
             gaps = {word("gap_ffn"): test.ffn_gaps, word("gap_attention"): test.attention_gaps}
             self.picture(
                 "alone",
@@ -393,7 +394,7 @@ class FeedForward(Page):
                     value_range=None if many else (0, 1),
                 ),
                 text(
-                    "read_alone" if many else "read_alone_one",
+                    f"read_alone{ordered}" if many else "read_alone_one",
                     ffn=f"{test.ffn_gaps.max():.1e}" if test.ffn_gaps.any() else "0",
                     attention=f"{test.attention_gaps.max():.2f}",
                 ),

@@ -10,6 +10,7 @@ import streamlit as st
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
 from model.by_hand import terms_table
+from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
@@ -68,7 +69,7 @@ class Layers(Page):
         lines: list[str] = []
         rows = ("MHA", r"\lambda", "X", "X'"), ("FFN", r"\lambda'", "X'", "X^{(l+1)}")
         for sub, (name, scale, read, made) in zip(self.trace.graph.sublayers(self.layer), rows, strict=True):
-            norm = r"\operatorname{LayerNorm}(%s)" if sub.norm else "%s"
+            norm = rf"\operatorname{{{NORMS[self.config.norm]}}}(%s)" if sub.norm else "%s"
             found = rf"{scale} \odot \text{{{name}}}" if self.config.layer_scale else rf"\text{{{name}}}"
             whole = f"{read} + {found}({norm % read})" if sub.norm_first else norm % f"{read} + {found}({read})"
             lines.insert(0, f"{made} = {whole}")
@@ -112,7 +113,8 @@ class Layers(Page):
             hidden = {"hidden": (self.token,), "token": self.token}
             st.button(text("hide", token=self.tokens[self.token]), key="layers.hide", on_click=select, kwargs=hidden)
         drawn = "story_layers_drawing" if len(self.tokens) > 1 else "story_layers_single"
-        return [text("story_layers" if self.trace.picture is None else drawn)]
+        words = "story_layers" + "_unplaced" * (not self.config.places_added)
+        return [text(words if self.trace.picture is None else drawn)]
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {

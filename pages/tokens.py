@@ -12,8 +12,9 @@ from model import WeightsError
 from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
 from model.config import PRESETS
 from model.pipeline import TextReader
+from model.relative import table_rows
 from pages.ui.components.tables import draw_table, markdown_table
-from pages.ui.figures import Axis, bars, colour_tiles, heatmap, tiles, waves
+from pages.ui.figures import Axis, bars, colour_tiles, heatmap, lines, tiles, waves
 from pages.ui.figures.equations import COSINE
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound
@@ -35,6 +36,7 @@ SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_TRIED = 5  # pieces that were looked up in vain and are shown
 MOST_WRITTEN = 64  # pixels of a patch whose numbers a story shows
 LEAST_PLACES = 64  # for which turns are drawn
+LEAST_APART = 32  # places to either side for which numbers of distances are drawn
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
 text, word = texts_of("tokens")
@@ -54,6 +56,11 @@ class Tokens(Page):
     def turned(self) -> bool:
         """Whether no place is added here, and queries and keys turn with theirs."""
         return self.trace.config.positions == "rotary"
+
+    @property
+    def placed(self) -> bool:
+        """Whether a vector for its place is added to each token."""
+        return self.trace.config.places_added
 
     @property
     def words(self) -> bool:
@@ -98,11 +105,14 @@ class Tokens(Page):
         if self.turned:
             self.turns()
             return text("story_seats_turned"), text("story_turns")
+        if not self.placed:
+            self.distances()
+            return text("story_seats_distances"), text("story_distances")
         return [text("story_seats_changed" if self.moved else seats) + self.about_uncounted()]
 
     def story_row(self) -> None:
         """One row of numbers for each word."""
-        if self.turned:
+        if not self.placed:
             (key,) = self.rows
             said = text("story_row_turned" if self.known else "read_sum_changed_tokens")
             cell_maps(self, [key], [said], [{"title": word("summed_none")}])
@@ -118,14 +128,15 @@ class Tokens(Page):
         parts["vectors"] = self.vectors
         if self.words:
             parts |= {"order": lambda: order_matters(self), "neighbours": self.next_door}
-        parts |= {"waves": self.turns if self.turned else self.as_waves, "compare": self.two_ways}
+        waves = self.turns if self.turned else self.as_waves if self.placed else self.distances
+        parts |= {"waves": waves, "compare": self.two_ways}
         if self.cut:
             parts |= {"prepared": lambda: how_it_is_prepared(self), "maps": lambda: position_maps(self, self.token)}
         return parts
 
     def code(self) -> Sequence[object]:
         embedding = self.pipeline.network.embedding
-        places = self.pipeline.network.layers[0].attention if self.turned else embedding.positions
+        places = embedding.positions if self.placed else self.pipeline.network.layers[0].attention
         return type(embedding), type(places)
 
     def pieces(self) -> None:
@@ -305,14 +316,14 @@ class Tokens(Page):
         """Token vectors, positions and their sum, one below the other, with the arithmetic of the chosen cell."""
         rows = [key for key in self.trace if key.startswith("embedding.")]
         X_embed, X_0 = self.trace["embedding.tokens"], self.trace[self.summed]
-        E_pos = None if self.turned else self.trace["embedding.positions"]
+        E_pos = self.trace["embedding.positions"] if self.placed else None
         same = self.choice.same_range
         st.toggle(word("same_range"), **bound("tokens.same_range", same, lambda on: select(same_range=on)))
         strongest = max(far_out.strongest(self, row, self.measure(row)) for row in rows) if same else None
         config = self.trace.config
         learned = config.positions == "learned"
         made = ("learned_words" if self.words else "learned") if learned else "sinusoidal"
-        normed = "read_norm_narrow" if config.d_embedding else "read_norm_turned" if self.turned else "read_norm"
+        normed = "read_norm_narrow" if config.d_embedding else "read_norm" if self.placed else "read_norm_turned"
         told = {"tokens": length(X_embed), "sum": length(X_0)}
         told |= {} if E_pos is None else {"positions": length(E_pos)}
         said = {
@@ -327,11 +338,11 @@ class Tokens(Page):
         names = [row.removeprefix("embedding.") for row in rows]
         low = scaled(min(240 if len(rows) < 4 else 160, 70 + 10 * len(self.tokens)))
         titles = {name: word(name) for name in names} | ({"sum": word("summed")} if names[-1] != "sum" else {})
-        titles |= {"norm": word("norm_turned")} if self.turned and "norm" in names else {}
+        titles |= {} if self.placed else {names[-1]: word("summed_none")}
         looks = [{"title": titles[name], "height": low, "strongest": strongest} for name in names]
         cell_maps(self, rows, [said[name] for name in names], looks, stacked=True)
-        if self.turned:
-            st.markdown(text("turned"))
+        if not self.placed:
+            st.markdown(text("turned" if self.turned else "distances_alone"))
         elif not learned and self.choice.at_least("formula"):
             self.equation(SINES)
             st.markdown(text("counted_from"))
@@ -413,6 +424,25 @@ class Tokens(Page):
             text("read_turns" if half > 1 else "read_turns_one", **said),
             table=pd.DataFrame(table[:, drawn], columns=list(called), index=range(1, n + 1)),
             equation=r"\cos\left(pos / base^{2c/d_k}\right)",
+            still=True,
+        )
+
+    def distances(self) -> None:
+        """What the distance of two tokens adds to their score, in some heads."""
+        attention, heads = self.pipeline.network.layers[0].attention, self.trace.config.heads
+        n = 1 + max(len(self.tokens) - 1, LEAST_APART)
+        rows = table_rows(n, n, attention.distances.num_embeddings, attention.farthest)
+        in_order = np.append(rows[-1, :-1], rows[0])  # from n − 1 places before to n − 1 behind
+        table = attention.distances.weight.numpy()[in_order]
+        drawn = list(dict.fromkeys([min(self.choice.head, heads - 1), 0, heads // 2, heads - 1]))
+        called = [plain("heads.head", head=head + 1) for head in drawn]
+        away = [f"{step:+d}" if step else "0" for step in range(1 - n, n)]
+        self.picture(
+            "distances",
+            lines(table[:, drawn].T, called, Axis(word("axis_apart"), away), word("axis_added")),
+            text("read_distances", farthest=attention.farthest),
+            table=pd.DataFrame(table[:, drawn], columns=called, index=away),
+            equation="b_{r(j - i)}",
             still=True,
         )
 

@@ -34,6 +34,7 @@ class Entry:
     module: str = ""
     part: str = ""  # whose bias it names, or is; `alone` are symbol and value where there is none
     alone: tuple[str, str] | None = None
+    norm: str = ""  # the kind of norm without which there is no such thing
 
 
 #: Sizes first, then the pages as the strip has them.
@@ -69,11 +70,12 @@ OWN: tuple[Entry, ...] = (
     Entry("W_K", "queries_keys_values", "W_K", "{d_model} × {d_model}"),
     Entry("W_V", "queries_keys_values", "W_V", "{d_model} × {d_model}"),
     Entry("b_Q,\\; b_K,\\; b_V", "queries_keys_values", "b", "{d_model}", part="attention"),
-    Entry(r"\sqrt{d_k}", "attention", "root", "√{d_k} = {root}"),
+    Entry(r"\sqrt{d_k}", "attention", "root", "√{d_k} = {root}", "layers.0.attention.scaled"),
     Entry("b", "attention", "distances", "{buckets} × {h}", "layers.0.attention.distances"),
     Entry("r(j - i)", "attention", "row_of_distance", "0 … {last_bucket}", "layers.0.attention.distances"),
     Entry("W_O", "heads", "W_O", "{d_model} × {d_model}"),
-    Entry(r"\mu,\; \sigma^2", "add_and_norm", "moments", "{n} + {n}"),
+    Entry(r"\mu,\; \sigma^2", "add_and_norm", "moments", "{n} + {n}", norm="layer"),
+    Entry(r"\operatorname{RMS}", "add_and_norm", "rms", "{n}", norm="rms"),
     Entry(
         r"\gamma,\; \beta",
         "add_and_norm",
@@ -171,7 +173,7 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
     for entry in OWN:
         if entry.name in ("CLS", "REG") and not numbers[entry.name]:  # pictures may have none
             continue
-        if entry.module and entry.module not in modules:
+        if (entry.module and entry.module not in modules) or entry.norm not in ("", trace.config.norm):
             continue
         symbol, value, name = entry.symbol, entry.value, entry.name
         if entry.part in trace.config.unbiased:

@@ -232,7 +232,8 @@ def positions(lab: Experiment) -> None:
         rows = [[edit] for edit in edits]
     effect_map(lab, "positions", Axis("", names), Axis("", [" "]), rows, lambda kind, _: names[kind])
     if len(lab.view.trace.tokens) > 1:
-        words = "turned" if turned else "and_distances" if config.buckets else "words" if learned else "about"
+        ways = "only_distances", "and_distances"
+        words = "turned" if turned else ways[config.places_added] if config.buckets else "words" if learned else "about"
         what = "patches" if lab.view.trace.picture is not None else words
         st.caption(text(f"positions_{what}"))
 

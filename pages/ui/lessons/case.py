@@ -102,6 +102,11 @@ class Case:
         return self.trace.graph["layers.0.attention.masked"].reads[0].rpartition(".")[2]
 
     @property
+    def divides(self) -> bool:
+        """Whether scores are divided by √d_k."""
+        return self.trace.config.divided
+
+    @property
     def answers(self) -> bool:
         """Whether the network answers something that can be told: the hidden word, or the class of the whole input."""
         if "logits" not in self.trace:
@@ -135,7 +140,8 @@ class Case:
     @cached_property
     def pair(self) -> Pair | None:
         """Of all heads in which the token takes most from another word, the one in which it is clearest that this is
-        the largest share, that it is not taken back, and that it hangs on √d_k. Of a given head, its favourite.
+        the largest share, that it is not taken back, and that it hangs on √d_k, where that divides. Of a given head,
+        its favourite.
         """
         if not self.visible:
             return None
@@ -149,8 +155,9 @@ class Case:
                 return Pair(layer, head, self.token, key)
             if key not in self.visible or not SHARE[0] <= share <= SHARE[1]:
                 continue
-            without = unscaled(self.trace, layer, head, self.token)[key]
-            clear = min(share - second, share - float(weights[key, self.token]), float(without) - share)
+            clear = min(share - second, share - float(weights[key, self.token]))
+            if self.divides:
+                clear = min(clear, float(unscaled(self.trace, layer, head, self.token)[key]) - share)
             if clear > best:
                 found, best = Pair(layer, head, self.token, key), clear
         return found

@@ -29,13 +29,13 @@ def read_class(case: Case) -> Truth | None:
 
 def best_fit(case: Case) -> Truth | None:
     """Whose key fits the query of the token best. margin: by how much its scaled score leads the next; nothing where
-    that is the token itself. Of several heads, the one in which that is clearest of another word.
+    that is the token itself. Of several heads, the one in which that is clearest of another word. T5 scales no scores.
     """
     if case.trace.picture is not None or not case.visible or len(case.tokens) > MOST_OPTIONS:
         return None
     i, found, margin = case.token, None, 0.0
     for layer, head in case.heads:
-        scaled = case.trace[f"layers.{layer}.attention.scaled"][head, i]
+        scaled = case.trace[f"layers.{layer}.attention.{'scaled' if case.divides else 'scores'}"][head, i]
         key, lead = int(scaled.argmax()), lead_of(scaled)
         if key != i and (key in case.visible or len(case.heads) == 1) and lead > margin:
             found, margin = Pair(layer, head, i, key), lead

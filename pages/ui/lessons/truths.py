@@ -127,7 +127,7 @@ def shared_out(case: Case) -> Truth | None:
 
 def without_root(case: Case) -> Truth | None:
     """What the weight of the pair would be without ÷ √d_k. margin: by how much it grows."""
-    if (pair := case.pair) is None:
+    if (pair := case.pair) is None or not case.divides:
         return None
     name = f"layers.{pair.layer}.attention."
     share = float(case.trace[name + "weights"][pair.head, pair.query, pair.key])
@@ -207,9 +207,11 @@ def sum_of_two(case: Case) -> Truth | None:
 
 def spread_after_norm(case: Case) -> Truth | None:
     """The deviation of the token's numbers after LayerNorm: where it was furthest from 1 before, of the layers in which
-    it is not 1 afterwards. margin: how far it is from 1 then, and from 0.
+    it is not 1 afterwards. margin: how far it is from 1 then, and from 0. Of RMSNorm nothing is asked.
     """
     graph = case.trace.graph
+    if case.trace.config.norm == "rms":
+        return None
     found = [(layer, i + 1, one) for layer in case.layers for i, one in enumerate(graph.sublayers(layer)) if one.norm]
     spread = [float(case.trace[one.norm][case.token].std()) for *_, one in found if one.norm]
     before_each = [float(case.trace[one.norm_reads][case.token].std()) for *_, one in found]

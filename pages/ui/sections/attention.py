@@ -24,7 +24,7 @@ from pages.ui.view import View
 
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
-BY_DISTANCE = ("relative", "biased")  # behind ÷ √d_k, where a number for each distance is added
+BY_DISTANCE = ("relative", "biased")  # in front of the mask, where a number for each distance is added
 #: Step -> what stands there beside the map: why scores are divided, and attention set by hand.
 BESIDE = {"scaled": "why", "heads": "try"}
 SPECIAL = ("[CLS]", "[SEP]")
@@ -69,10 +69,8 @@ def attention_steps(view: View, prefix: str) -> None:
 
 def steps_of(view: View, prefix: str) -> tuple[str, ...]:
     """The steps of an attention, in order of computation."""
-    if f"{prefix}biased" not in view.trace.graph:
-        return STEPS
     before = STEPS.index("masked")
-    return *STEPS[:before], *BY_DISTANCE, *STEPS[before:]
+    return tuple(step for step in (*STEPS[:before], *BY_DISTANCE, *STEPS[before:]) if prefix + step in view.trace.graph)
 
 
 def stepper(step: str, steps: tuple[str, ...]) -> None:
@@ -204,7 +202,8 @@ def sentence(view: View, prefix: str, step: str) -> str:
             return t("attention.read_distance", **said, ahead=f"{values[0, 1]:.2f}", behind=f"{values[1, 0]:.2f}")
         case "biased":
             row, column = np.unravel_index(values.argmax(), values.shape)
-            summed = [view.trace[prefix + name][view.choice.head, row, column] for name in ("scaled", "relative")]
+            reads = view.trace.graph[prefix + step].reads
+            summed = [view.trace[read][view.choice.head, row, column] for read in reads]
             said = {"query": queries[row], "key": keys[column], "value": f"{values[row, column]:.2f}"}
             return t("attention.read_biased", **said, scaled=f"{summed[0]:.2f}", added=f"{summed[1]:.2f}")
         case "masked":

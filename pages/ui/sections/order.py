@@ -25,6 +25,8 @@ PAIRS = {
     ),
     "zh": (("我爱你。", "你爱我。"), ("我吃苹果。", "苹果吃我。")),
 }
+#: Where no place is added -> what the texts end with that say where order comes from.
+WITHOUT_PLACES = {"rotary": "_turned", "none": "_distances"}
 MOST_LINES = 3  # words with a line of their own
 #: Page -> what of it is compared.
 COMPARED = {
@@ -63,6 +65,7 @@ def order_matters(view: View) -> None:
         compared = {**COMPARED, "tokens": here.graph.embedded}
         if here.config.positions == "rotary":
             compared["queries_keys_values"] = "layers.{l}.attention.Q_rotated"
+        way = WITHOUT_PLACES.get(here.config.positions, "")
         for page, key in ((page, view.key(row)) for page, row in compared.items()):
             if key in here:
                 gaps = (written(f"{difference(*runs, pairs, key):.2g}") for runs in ((here, there), bare))
@@ -70,8 +73,7 @@ def order_matters(view: View) -> None:
         names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
         st.markdown(f"**{plain('order.on_each_page')}**")
         draw_table(pd.DataFrame(rows, columns=names), "order.pages", hide_index=True)
-        turned = here.config.positions == "rotary"
-        st.markdown(t("order.read_pages_turned" if turned else "order.read_pages", layer=view.choice.layer + 1))
+        st.markdown(t(f"order.read_pages{way}", layer=view.choice.layer + 1))
         st.button(
             plain("order.compare"),
             icon=":material/compare_arrows:",
@@ -107,10 +109,10 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
     """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
     words = [place for place, token in enumerate(here.tokens) if token not in ("[CLS]", "[SEP]")]
     moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
-    turned = here.config.positions == "rotary"
+    way = WITHOUT_PLACES.get(here.config.positions, "")
     steps = [
         plain("order.word"),
-        plain("order.not_placed" if turned else "order.place"),
+        plain("order.not_placed" if way else "order.place"),
         *(str(layer + 1) for layer in range(len(cosines) - 2)),
     ]
     names = [here.tokens[place] for place in moved]
@@ -121,7 +123,7 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
         "order",
         lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
         t(
-            "order.read_turned" if turned else "order.read",
+            f"order.read{way}",
             token=here.tokens[first],
             start=f"{cosines[1, first]:.3f}",
             end=f"{cosines[-1, first]:.3f}",

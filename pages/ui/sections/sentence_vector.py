@@ -50,8 +50,8 @@ def no_head(view: View) -> None:
     if view.config.head != "none":
         st.info(t("judged.elsewhere"), icon=":material/lightbulb:")
         return
-    why = of_input(view, "no_head") if view.choice.checkpoint else "untrained.no_answer"
-    st.info(t(why), icon=":material/lightbulb:")
+    why = "sentence_vector.no_head_no_cls" if only_a_mean(view) else of_input(view, "no_head")
+    st.info(t(why if view.choice.checkpoint else "untrained.no_answer"), icon=":material/lightbulb:")
 
 
 def instead_of_an_answer(view: View) -> None:
@@ -120,12 +120,17 @@ def ways_of(view: View) -> dict[str, str]:
     it is another than a mean or a row, and known.
     """
     poolings: tuple[str, ...] = (VECTOR,) if view.trace.graph.vector else POOLINGS
-    if view.trace.picture is not None and not view.config.cls_token:
+    if only_a_mean(view):
         poolings = tuple(pooling for pooling in poolings if pooling != "cls")
     ways, pooled = {pooling: plain(f"sentence_vector.{pooling}") for pooling in poolings}, view.pipeline.pooled
     if pooled and pooled.computed and (pooled.dense or pooled.pooling not in POOLINGS):
         ways[MAKERS] = plain("sentence_vector.makers")
     return ways
+
+
+def only_a_mean(view: View) -> bool:
+    """Whether there is no [CLS], whose row could stand for all."""
+    return not view.config.cls_token if view.trace.picture is not None else "[CLS]" not in view.trace.tokens
 
 
 def makers_vector(view: View) -> None:

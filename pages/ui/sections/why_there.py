@@ -112,6 +112,7 @@ class Asked:
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
         axis = "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
+        axis += "_undivided" * (not self.view.trace.config.divided)
         look = {"title": word("chart", **self.names), "axis": word(axis), "total": word("total")}
         places = places_of(self.scores.of_keys, self.view.trace, self.key)
         parts_picture(self.view, "why_there", places, parts, said, begin=(word("mean"), mean), **look)
