@@ -208,6 +208,11 @@ def test_of_words_each_part_of_an_open_one_is_what_the_lead_loses_without_it(way
     largest = made_of(trace, opened(trace, whole, branch)[-1])[int(np.abs(leads).argmax())]
     with torch.inference_mode():
         left = network.read_out(Z - torch.from_numpy(largest.value).float())
+    open_one = opened(trace, whole, branch)[-1]
+    with torch.inference_mode():
+        rest = network.read_out(Z - torch.from_numpy(open_one.value).float())
+    lead = trace["logits"][3, best] - trace["logits"][3, second]
+    assert f"{float(rest[best] - rest[second]):.2f}" in said(app) and f"{lead:.2f}" in said(app)
     lost = float(trace["logits"][3, best] - trace["logits"][3, second]) - float(left[best] - left[second])
     assert lost == pytest.approx(float(leads[np.abs(leads).argmax()]), abs=1e-3)
 
@@ -248,6 +253,28 @@ def test_what_a_head_took_leads_to_where_it_looks() -> None:
     weights = trace["layers.4.attention.weights"][3, 0]
     most = int(weights.argmax())
     name, (page, where) = tree._place(made_of(trace, head)[most], head)
-    assert page == "attention" and f"({weights[most]:.0%})" in name
+    assert page == "attention" and f"× {weights[most]:.0%}" in name
     assert (where["layer"], where["head"], where["token"], where["key"]) == (4, 3, 0, most)
     assert tree._place(head, above)[0] == "head 4"
+
+
+def test_where_the_longest_bar_points_the_other_way_that_is_said() -> None:
+    pair = {"s": "the cat sat on a mat [SEP] the dog slept", "hidden": "4"}
+    for link in (pair, WORDS):
+        app = open_page("answer", **LINK, **link)
+        trace, best, second = asked(app)
+        parts = np.array(list(of_lead(trace, best, second, 3).parts.values()))
+        told = f"points the other way: {'attention 6'}, {parts.min():.2f}"
+        assert (told in said(app)) == (abs(parts.min()) > parts.max()) == (link is pair)
+
+
+def test_small_numbers_that_add_up_keep_two_figures_and_none_of_them_is_drawn_as_nothing() -> None:
+    trace, best, second = asked(open_page("answer", **LINK, input="digit"))
+    whole = all_of_it(trace, best, second)
+    weights = trace["layers.4.attention.weights"][3, 0]
+    branch = [*branch_to(trace, whole, "4.attention.output", "heads[3]"), int(weights.argmin())]
+    app = open_page("answer", **LINK, input="digit", branch=linked(branch))
+    written = chart(app, "wrote")["data"][0]["text"]
+    parts = [float(text.replace("−", "-")) for text in written]
+    assert 0 < abs(parts[-1]) < 0.005 and sum(parts[:-1]) == pytest.approx(parts[-1], abs=1e-9)
+    assert all(parts[:-2]) and "0.00 is" not in said(app)

@@ -127,10 +127,11 @@ def bars_with_numbers(
     return figure
 
 
-def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequence[int] = ()) -> Figure:
+def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequence[int] = (), digits: int = 2) -> Figure:
     """Numbers that are added up, from top to bottom: each bar begins where the one above it ends; the last is the sum.
 
     names: of the parts, and of the sum. The colour of a part is that of its sign; `grey`: of parts that are no source.
+    digits: of a number, behind its point.
     """
     ends = np.cumsum(parts, dtype=np.float64)
     values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
@@ -147,10 +148,10 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
         y=np.arange(len(values)),
         marker={"color": colours},
         unselected={"marker": {"opacity": 1}},
-        text=[written(f"{value:.2f}") for value in values],
+        text=[written(f"{value:.{digits}f}") for value in values],
         textposition="auto",
         insidetextfont={"color": [ink_on(colour) for colour in colours]},
-        customdata=[written(f"{value:.4f}") for value in values],
+        customdata=[written(f"{value:.{digits + 2}f}") for value in values],
         hovertemplate="%{y}: %{customdata}<extra></extra>",
     )
     layout = {

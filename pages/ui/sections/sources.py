@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,12 @@ def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
     return order[:few], order[few:]
 
 
+def digits_of(*values: float) -> int:
+    """How many digits behind the point numbers get that are added up: two, or where all are small two that count."""
+    largest = max(map(abs, values))
+    return 2 if largest >= 0.1 or not largest else 1 - floor(log10(largest))
+
+
 def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
     """Sources of a token as a picture has them."""
     return [(in_short(source, trace), way_to(source, token)) for source in sources]
@@ -95,7 +102,10 @@ def parts_picture(
     out. begin: what the sum begins with, and its name. chosen: what a click chooses besides.
     """
     few, rest = largest_first(parts, most)
-    labels, values = [places[i][0] for i in few], [round(float(parts[i]), 2) for i in few]
+    digits = digits_of(*parts, begin[1] if begin else 0.0)
+    if total is not None and len(unseen := [i for i in few if not round(float(parts[i]), digits)]) + len(rest) > 1:
+        few, rest = [i for i in few if i not in unseen], unseen + rest
+    labels, values = [places[i][0] for i in few], [round(float(parts[i]), digits) for i in few]
     first = int(begin is not None)
     if total is None:
         colours = sign_colours(parts[few])
@@ -104,15 +114,15 @@ def parts_picture(
     else:
         if rest:
             labels.append(plain("source.rest", n=len(rest)))
-            values.append(round(float(parts[rest].sum()), 2))
+            values.append(round(float(parts[rest].sum()), digits))
         if begin:
             labels.insert(0, begin[0])
-            values.insert(0, round(begin[1], 2))
+            values.insert(0, round(begin[1], digits))
         grey = [*range(first), *[first + len(few)] * bool(rest)]
         if grey:  # what is no source takes up what the roundings leave
             whole = float(parts.sum()) + (begin[1] if begin else 0.0)
-            values[grey[0]] = round(values[grey[0]] + round(whole, 2) - sum(values), 2)
-        figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey)
+            values[grey[0]] = round(values[grey[0]] + round(whole, digits) - sum(values), digits)
+        figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey, digits=digits)
     ways = [places[i][1] for i in few]
 
     def go(bar: int, _: int) -> None:

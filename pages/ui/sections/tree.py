@@ -8,12 +8,12 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import placed
-from model.sources import Part, all_of_it, leads_of, made_of, opened
+from model.sources import Lead, Part, all_of_it, leads_of, made_of, opened
 from pages.ui.frame.pickers import bound
 from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.ui.state.link import select
 from pages.ui.text import literal, texts_of
-from pages.ui.text.numbers import percent, signed, written
+from pages.ui.text.numbers import percent, signed, unsigned
 from pages.ui.view import View
 
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
@@ -70,19 +70,20 @@ class Tree:
             look |= {"format_func": names.__getitem__, "placeholder": word("open"), "label_visibility": "collapsed"}
             st.selectbox(word("open"), options, index=None, **look)
 
-    def as_bars(self, exact: bool, **chosen: Any) -> None:
-        """What the open part is made of. exact: the head is linear, so what its parts have in the lead adds up."""
+    def as_bars(self, lead: Lead, **chosen: Any) -> None:
+        """What the open part is made of; of a linear head, what its parts have in the lead adds up."""
         above, part = self.way[-2:]
         (value,) = leads_of(self.view.trace, self.way[0], [part], *self.outputs)
         most = int(np.abs(self.leads).argmax())
         places = [self._place(one, part) for one in self.parts]
         inside = INSIDE.fullmatch(part.name)
         kind = inside[2] if inside else kind_of(part.name, self.view.trace)
-        said = {"part": self.called(part, above), "value": written(f"{value:.2f}"), **self._where(part, above)}
-        said |= {"largest": places[most][0], "much": written(f"{self.leads[most]:.2f}")}
-        sentence = f"{text('read' if exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
-        title, axis = word(f"title_{kind}", **said), word("axis" if exact else "axis_less")
-        look = {"total": said["part"] if exact else None, "most": MOST}
+        said = {"part": self.called(part, above), "value": unsigned(value), **self._where(part, above)}
+        said |= {"largest": places[most][0], "much": unsigned(float(self.leads[most]))}
+        said |= {"lead": f"{lead.value:.2f}", "left": f"{lead.value - value:.2f}"}
+        sentence = f"{text('read' if lead.exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
+        title, axis = word(f"title_{kind}", **said), word("axis" if lead.exact else "axis_less")
+        look = {"total": said["part"] if lead.exact else None, "most": MOST}
         parts_picture(self.view, "wrote", places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
 
     def _where(self, part: Part, above: Part) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, place
 from pages.ui.sections.tree import Tree
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import signed, written
+from pages.ui.text.numbers import signed, unsigned, written
 from pages.ui.view import View
 
 MOST = 8  # parts with a bar of their own
@@ -51,7 +51,7 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
         if tree.closed:
             _parts(view, lead, names, token, chosen)
         else:
-            tree.as_bars(lead.exact, **chosen)
+            tree.as_bars(lead, **chosen)
     with right:
         by_head = of_lead(view.trace, output, against, token, heads=True)
         words = [word(f"heads_{way}") for way in WAYS]
@@ -75,6 +75,11 @@ def _parts(view: View, lead: Lead, names: dict[str, str], token: int, chosen: di
     title, sentence = word("lead", **names), text(f"read_{ahead}", **said, **names)
     without = {"source": said["source"], "lead": f"{lead.value - parts[place]:.2f}"}
     sentence += f" {text('read_part', **said) if lead.exact else text('read_without', **without)}"
+    longest = int(np.abs(parts).argmax())
+    if longest != place:
+        sentence += " " + text(
+            "read_against", source=in_short(sources[longest], view.trace), part=f"{parts[longest]:.2f}"
+        )
     places, axis = places_of(sources, view.trace, token), word("axis_logits" if lead.exact else "axis_less")
     look = {"title": title, "axis": axis, "total": word("total") if lead.exact else None, "most": MOST}
     parts_picture(view, "wrote", places, parts, sentence, **look, **chosen)
@@ -93,7 +98,7 @@ def _heads(view: View, lead: Lead, outputs: tuple[int, int], token: int, chosen:
     table = np.hstack([_of_heads(view, lead), ffn])
     own = np.abs(table[:, :heads])
     layer, head = (int(place) for place in np.unravel_index(own.argmax(), own.shape))
-    said = {"where": view.where((layer, head)), "part": written(f"{table[layer, head]:.2f}")}
+    said = {"where": view.where((layer, head)), "part": unsigned(float(table[layer, head]))}
     sentence = [text("read_head", **said)]
     if (after := _without(view, layer, head, outputs, token)) is not None:
         off = {"left": f"{lead.value - table[layer, head]:.2f}", "after": f"{after:.2f}"}

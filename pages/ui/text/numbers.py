@@ -22,6 +22,11 @@ def signed(value: float) -> str:
     return written(f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}") if value else "0"
 
 
+def unsigned(value: float) -> str:
+    """The same of a number that is no difference: "0.41", "−0.0032"."""
+    return signed(value).removeprefix("+")
+
+
 def percent(p: float) -> str:
     """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%", "0%"."""
     if 0.9995 <= p < 1:
