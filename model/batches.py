@@ -44,9 +44,17 @@ def together(inputs: Sequence[tuple[Tensor | None, ...]]) -> tuple[Tensor | None
 
 def part(value: Tensor, axes: Sequence[str], row: int, n: int) -> Tensor:
     """What one input of n tokens, the `row`-th of a batch, has of a value; what is the same for all has one row."""
-    tokens = (slice(n) if axis in ALONG_TOKENS else slice(None) for axis in axes)
+    tokens = (
+        slice(n) if axis in ALONG_TOKENS else distances_of(n, size) if axis == "distance" else slice(None)
+        for axis, size in zip(axes, value.shape[1:], strict=True)
+    )
     row = row if len(value) > 1 else 0
     return value[(slice(row, row + 1), *tokens)]
+
+
+def distances_of(n: int, size: int) -> slice:
+    """Those of n tokens among so many distances, of which 0 stands in the middle."""
+    return slice(size // 2 - n + 1, size // 2 + n)
 
 
 class Part(Mapping[str, Tensor]):

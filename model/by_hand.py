@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from model import disentangled
 from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
@@ -297,14 +298,25 @@ class _Desk:
         quantity, lines, tables = self.graph[key], len(self.steps), len(self.tables)
         if quantity.operation in PASSING and quantity.reads and not quantity.traced:
             value = float(self._values(key, (*cell[:-1], EVERY))[cell[-1]])
-            return self._line(symbol or _written(quantity, cell), "", rounded(value)), value
+            return self._line(symbol or self._written(quantity, cell), "", rounded(value)), value
         if through or not quantity.traced:
             working = self.working(key, cell)
             if not working.changed:
                 return self.steps[-1].value, working.recorded
             del self.steps[lines:], self.tables[tables:]
         value = float(self.trace[key][cell])
-        return self._line(symbol or _written(quantity, cell), "", rounded(value)), value
+        return self._line(symbol or self._written(quantity, cell), "", rounded(value)), value
+
+    def _written(self, quantity: Quantity, cell: Sequence[Any]) -> str:
+        """A cell of a quantity; distances are counted from 0, which has as many on both sides."""
+        return _written(quantity, self._with_distances(quantity, cell))
+
+    def _with_distances(self, quantity: Quantity, cell: Sequence[Any]) -> list[Any]:
+        middle = len(self.trace.tokens) - 1
+        return [
+            f"{i - middle:+d}" if axis == "distance" and isinstance(i, int) else i
+            for axis, i in zip(quantity.axes, cell, strict=True)
+        ]
 
     def _line(self, symbol: str, expression: str, value: float) -> float:
         self.steps.append(Step(symbol, expression, value))
@@ -317,6 +329,8 @@ class _Desk:
             return self.trace[key][index].astype(np.float64)
         if quantity.operation in ("cut", "flatten") and patches is not None:
             return patches[index].astype(np.float64)
+        if quantity.operation == "distances":
+            return self.network.get_submodule(key)(self._rows(quantity))[index].double().numpy()
         values = self._values(quantity.reads[0], self.graph.cells(key, index)[0])
         if quantity.operation in PASSING:
             return values
@@ -346,7 +360,7 @@ class _Desk:
         right: LaTeX, what the cell is equal to; expression: the same in numbers; shown, value: what that comes to, as
         it is shown and as it is. lit: where it is not what the rule says.
         """
-        written = _written(quantity, cell)
+        written = self._written(quantity, cell)
         self._line(written, expression, shown)
         return Working(
             quantity.key,
@@ -434,7 +448,7 @@ class _Desk:
         shown = largest_terms(x, w, sum(b), self.most, DECIMALS)
         bias = shown.bias if b else None
 
-        letter, (one, other, *more) = summed(product.rule), _terms(product, at)
+        letter, (one, other, *more) = summed(product.rule), _terms(product, self._with_distances(product, at))
         factors = rf"\sum_{{{letter}=1}}^{{{len(x)}}} {one}\, {other}"
         if product.operation == "weighted_sum":  # what a decoder writes later has weight 0
             seen = int(np.flatnonzero(x).max(initial=-1)) + 1
@@ -559,6 +573,25 @@ class _Desk:
         found = f"r({distance}) = {counted}" + f" = {row}" * (counted != str(row))
         where = rf"j - i = {j + 1} - {i + 1} = {distance},\quad {found}"
         return self._found(quantity, cell, "b_{r(j - i)}", "", rounded(value), value, lit=(), where=where)
+
+    def _at_distance(self, quantity: Quantity, cell: Cell) -> Working:
+        """What a query finds in the key of a distance, or a key in its query: that of this pair's distance."""
+        head, i, j = cell
+        at = head, i if "query" in self.graph[quantity.reads[0]].axes else j, j - i + len(self.trace.tokens) - 1
+        return self._product(quantity, cell, quantity.reads[0], at)
+
+    def _distances(self, quantity: Quantity, cell: Cell) -> Working:
+        """A number of a distance's vector, and in which row of the table that stands."""
+        place, column = cell
+        row = int(self._rows(quantity)[place])
+        value = float(self.network.get_submodule(quantity.key).weight[row, column])
+        return self._found(quantity, cell, f"r_{{{row},{column + 1}}}", "", rounded(value), value, lit=())
+
+    def _rows(self, quantity: Quantity) -> torch.Tensor:
+        """The rows of the table for each distance of this input."""
+        attention = self._attention_of(quantity)
+        n, settings = len(self.trace.tokens), (attention.span, attention.near, attention.farthest)
+        return disentangled.table_rows(n, *settings)
 
     def _rotate(self, quantity: Quantity, cell: Cell) -> Working:
         """Two numbers of a row as a point, turned: one times the cosine, less or plus the other times the sine."""

@@ -32,7 +32,10 @@ from model.graph import Graph, Quantity
 
 MOST_SEEDS = 2**31
 #: What decides where a token looks, and nothing else.
-BEFORE_WEIGHTS = ("Q", "K", "Q_rotated", "K_rotated", "scores", "scaled", "relative", "biased", "masked")
+BEFORE_WEIGHTS = (
+    "Q", "K", "Q_rotated", "K_rotated", "Q_distance", "K_distance", "content_to_content", "content_to_position",
+    "position_to_content", "scores", "scaled", "relative", "biased", "masked",
+)  # fmt: skip
 _DEFAULTS = {field.name: field.default for field in fields(Edit) if field.name not in ("key", "operation")}
 
 

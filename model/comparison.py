@@ -38,7 +38,8 @@ def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 def in_place_of(value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], tokens: int) -> np.ndarray:
     """A value that another input's run recorded, with its tokens where the pairs put them.
 
-    axes: of the value. tokens: of the first input, and so of what is returned; NaN at one that has none in its place.
+    axes: of the value. tokens: of the first input, and so of what is returned; NaN at one that has none in its place,
+    and at a distance that the other does not have.
     """
     order = np.full(tokens, -1)
     for pair in pairs:
@@ -48,4 +49,9 @@ def in_place_of(value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], t
         if PARTS.get(name) in ("token", "looked_at"):
             value = value.take(order, axis)
             np.moveaxis(value, axis, 0)[order < 0] = np.nan
+        elif name == "distance":
+            there = np.arange(1 - tokens, tokens) + value.shape[axis] // 2
+            outside = (there < 0) | (there >= value.shape[axis])
+            value = value.take(np.where(outside, 0, there), axis)
+            np.moveaxis(value, axis, 0)[outside] = np.nan
     return value

@@ -42,6 +42,12 @@ class EncoderConfig:
     divided: bool = True  # scores ÷ √d_k, the paper; False: as they are  (T5)
     buckets: int = 0  # rows of a table of distances, whose numbers are added to the scores; 0: none are  (MPNet)
     farthest: int = 128  # the distance from which on all have the last row
+    #: What the vectors of distances, a table of 2 · `span` rows, add to the scores  (DeBERTa, disentangled.py)
+    distance_terms: tuple[Literal["content_to_position", "position_to_content"], ...] = ()
+    span: int = 0
+    near: int = 0  # further away than so many places, several distances share a row, up to `farthest`; 0: none do
+    distance_norm: bool = False  # LayerNorm of the vectors of distances
+    distance_matrices: bool = False  # distances become queries and keys by matrices of their own, not by W_Q and W_K
     groups: int = 0  # of layers in a row that share their weights; 0: each has its own  (ALBERT: 1)
     dropout: float = 0.1
 
@@ -100,6 +106,10 @@ class EncoderConfig:
             raise ConfigError("rms_adds_nothing", norm=self.norm)
         if not self.divided and not self.buckets:
             raise ConfigError("undivided_needs_distances", buckets=self.buckets)
+        if self.distance_terms and (self.buckets or self.positions == "rotary"):
+            raise ConfigError("one_way_of_distances", terms=self.distance_terms)
+        if self.distance_terms and (self.span < 1 or not 0 <= self.near < self.farthest - 1):
+            raise ConfigError("too_few_buckets", buckets=self.span, farthest=self.farthest)
         if self.positions == "none" and self.input != "words":
             raise ConfigError("no_positions_needs_words", input=self.input)
         if self.positions == "sinusoidal" and self.embedded % 2:

@@ -11,7 +11,7 @@ are sums over the graph. Every count is written as a formula in the paper's lett
 and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
 
     n tokens    N layers    h heads    d_k = d_v = d_model / h    |V| vocabulary    B batch    n_max longest input
-    n_seg sentences told apart    n_dist rows of a table of distances
+    n_seg sentences told apart    n_dist rows of a table of distances    n_rel distances among n tokens
     G groups of layers, each with one set of weights
     images: `side` pixels a side, C channels, patches of P × P
 """
@@ -53,8 +53,8 @@ def letters(config: EncoderConfig, n: int = 1, batch: int = 1) -> dict[str, int]
         "d_model": config.d_model, "d_k": config.d_k, "d_ff": config.d_ff, "d_E": config.d_embedding,
         "|V|": config.vocab_size, "n_max": config.places, "classes": config.classes,
         "side": config.image_size, "P": config.patch_size, "C": config.channels,
-        "n_seg": config.segments, "n_dist": config.buckets, "n_front": config.tokens_in_front,
-        "d_P": config.projection,
+        "n_seg": config.segments, "n_dist": config.buckets or 2 * config.span, "n_rel": 2 * n - 1,
+        "n_front": config.tokens_in_front, "d_P": config.projection,
     }  # fmt: skip
 
 
@@ -167,16 +167,19 @@ _KINDS = {
     "patch_mean": "mean",
     "layer_scale": "scale",
     "relative": "lookup",
+    "distances": "lookup",
+    "at_distance": "copy",
     "biased": "add",
 }
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes", "bound": "2",
     "pixel": "C·P²", "channel": "C", "height": "side", "width": "side", "projection": "d_P", "probe": "1",
+    "distance": "n_rel",
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
-    "B", "h", "n", "n − …", "n_max", "n_seg", "n_dist", "|V|", "side", "side²", "C", "C·P²", "d_E",
+    "B", "h", "n", "n − …", "n_max", "n_seg", "n_rel", "n_dist", "|V|", "side", "side²", "C", "C·P²", "d_E",
     "d_model", "d_k", "d_ff", "d_P", "classes",
 )  # fmt: skip
 
@@ -205,16 +208,23 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
 
     whole, values = graph(replace(config, first_norm=True)), letters(config, n, batch)
     steps: dict[str, Step] = {}
+    used: set[str | None] = set()  # the modules whose biases are counted
     for quantity in whole:
         if quantity.layer in (None, 0):
             reads = tuple(whole[read].row.replace("{l}", "0") for read in quantity.reads)
             step = _step(replace(quantity, reads=reads), [steps[read].output for read in reads], values)
             bare = config.norm_first and not config.first_norm and step.key == "layers.0.norm_1"
             times = step.times - bare
-            shared = quantity.layer is None or quantity.operation == "relative"  # one table for all layers
-            sets = 1 if shared else config.groups or times
-            steps[step.key] = replace(step, times=times, sets=sets)
+            sets = 1 if quantity.layer is None or _of_all_layers(quantity) else config.groups or times
+            again = {"biases": count("0", values)} if quantity.module in used else {}
+            steps[step.key] = replace(step, times=times, sets=sets, **again)
+            used |= {quantity.module} - {None}
     return list(steps.values())
+
+
+def _of_all_layers(quantity: Quantity) -> bool:
+    """Whether it is of a table of distances, of which all layers have the same."""
+    return (quantity.module or "").endswith((".distances", ".distance_norm"))
 
 
 def _patches(in_front: int) -> str:
@@ -227,7 +237,8 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
     own = {"pixel": "side²"} if quantity.operation == "flatten" else {"patch": _patches(values["n_front"])}
     axes = tuple((_AXES | own).get(axis, axis) for axis in quantity.axes)
     if values["B"] > 1:
-        alike = quantity.operation in ("positions", "relative")
+        of_inputs = {"token", "query", "key"} & {*quantity.axes}
+        alike = quantity.operation in ("positions", "relative") or ("distance" in quantity.axes and not of_inputs)
         axes = ("1" if alike else "B", *axes)  # all inputs share the positions
     output = Shape(axes, tuple(count(axis, values).number for axis in axes))
 
@@ -282,7 +293,7 @@ def _summed(
     shared: str | int = "G" if config.groups > 1 else config.groups
     for step in shape_walk(config, config.max_tokens):  # in letters, the same for every length
         if step.layer is not None or not one_layer:
-            each = (sets and (shared or step.operation == "relative")) or (
+            each = (sets and (1 if _of_all_layers(step) else shared)) or (
                 "N" if step.times == config.layers else "(N − 1)"
             )
             for part, term in terms_of(step):

@@ -84,7 +84,10 @@ def head_off(layer: int, head: int) -> Edit:
 
 
 #: Which field of an Edit picks a place along which axis; the others (d_model, d_k, d_ff, word, class) are `neuron`.
-PARTS = {"head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at"}
+PARTS = {
+    "head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at",
+    "distance": "distance",  # which no field picks
+}  # fmt: skip
 PART_FIELDS = ("head", "token", "looked_at", "neuron")
 
 
@@ -256,7 +259,7 @@ def _anywhere(_quantity: Quantity, _graph: Graph) -> bool:
 
 
 def _has_a_mean(quantity: Quantity, graph: Graph) -> bool:
-    return graph.config.input != "words" or "key" not in quantity.axes  # sentences differ in length
+    return graph.config.input != "words" or not {"key", "distance"} & {*quantity.axes}  # sentences differ in length
 
 
 def is_written_before(quantity: Quantity, graph: Graph) -> bool:

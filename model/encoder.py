@@ -6,7 +6,9 @@ What a layer does is in sublayers.py, what comes before the first in embedding.p
 import torch
 from torch import Tensor, nn
 
+from model import disentangled
 from model.config import EncoderConfig
+from model.disentangled import DisentangledAttention
 from model.embedding import embedding_for
 from model.gated import GatedFeedForward
 from model.layer_scale import layer_scale_for
@@ -60,6 +62,7 @@ class Encoder(nn.Module):
         """Let layers have one set of weights where the configuration says that they share it."""
         share(self.layers, self.config.groups)
         share_table(self.layers)
+        disentangled.share_table(self.layers)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """From the input to Z (batch, token, d_model).
@@ -89,6 +92,8 @@ def attention_for(config: EncoderConfig, layer: int) -> MultiHeadAttention:
     if config.buckets:
         distances = config.buckets, config.farthest
         return RelativeAttention(config.d_model, config.heads, *distances, bias, config.divided)
+    if config.distance_terms:
+        return DisentangledAttention(config, bias)
     if config.positions == "rotary":
         return RotaryAttention(config.d_model, config.heads, config.base_of(layer), config.window_of(layer), bias)
     return MultiHeadAttention(config.d_model, config.heads, bias)

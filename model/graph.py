@@ -38,8 +38,10 @@ RULES = {
     "split": "i(hc)->hic",  # d_model into h heads of d_k
     "rotate": "him->hic",  # two numbers of a row, as a point that turns with the place
     "scores": "hic,hjc->hij",  # Q Kᵀ
+    "distances": "zm->dm",  # a row of a table for each distance, from n − 1 places before to n − 1 behind
+    "at_distance": "hid->hij",  # of each pair of tokens, that for their distance
     "relative": "zh->hij",  # a row of a table for each distance
-    "biased": "hij,hij->hij",  # the scores, and what the distance adds
+    "biased": "hij,hij->hij",  # the scores, and what distances add
     "mask": "...m->...m",  # −∞ where a query may not look
     "softmax": "...m->...o",  # of a row
     "weighted_sum": "hij,hjc->hic",  # A V
@@ -477,13 +479,18 @@ def _attention(
             rows.add(f"{here}{key}", "rotate", (f"{here}{key[0]}",), symbol, key[0], ("head", token, "d_k"))
     pairs = ("head", "probe" if token == "probe" else "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
-    rows.add(S, "scores", tuple(f"{here}{key}" for key in compared), "S", tuple(compared.values()), pairs)
+    meet, parts, d_k = tuple(f"{here}{key}" for key in compared), 1 + len(config.distance_terms), "d_k"
+    if config.distance_terms:
+        _disentangled(rows, here, config, meet, tuple(compared.values()), pairs)
+        d_k = rf"{parts}\, d_k"
+    else:
+        rows.add(S, "scores", meet, "S", tuple(compared.values()), pairs)
     window = config.window_of(layer)
     may_look = _MAY_LOOK if window is None else _MAY_LOOK.replace(_LOOKS, rf"\lvert i - j \rvert \le {window}")
     seen, seen_as = S, "S"
     if config.divided:
         seen, seen_as = f"{here}scaled", r"\hat S"
-        rows.add(seen, "scale", (S,), seen_as, ("S", "d_k"), pairs, factor=1 / sqrt(config.d_k))
+        rows.add(seen, "scale", (S,), seen_as, ("S", d_k), pairs, factor=1 / sqrt(parts * config.d_k))
     if config.buckets:
         B, tilde = f"{here}relative", r"\tilde S"
         more: dict[str, Any] = {"module": f"{here}distances", "tied": here != "layers.0.attention.", "left": "B_{ij}"}
@@ -511,6 +518,46 @@ def _attention(
     rows.add(f"{here}concat", "concat", (heads,), r"\text{Concat}", concat, axes)
     terms = _with_bias(config, "attention", r"\text{Concat}", "W_O", "b_O")
     return rows.add(f"{here}output", "linear", (f"{here}concat",), "O", terms, axes, module=W_O)
+
+
+def _disentangled(
+    rows: _Rows,
+    here: str,
+    config: EncoderConfig,
+    reads: tuple[str, ...],
+    symbols: tuple[str, ...],
+    pairs: tuple[str, ...],
+) -> None:
+    """Q Kᵀ, what queries find in the keys of distances, and keys in their queries: together the scores.
+
+    reads, symbols: what meets, Q and K.
+    """
+    R, symbol, wide = f"{here}distances", "R", ("distance", "d_model")
+    again = {"traced": False, "tied": here != "layers.0.attention."}  # all layers have one table
+    rows.add(R, "distances", (), symbol, r"r_{\delta(j - i)}", wide, module=R, left="R_{j - i}", **again)
+    if config.distance_norm:
+        norm, symbol = f"{here}distance_norm", r"\hat R"
+        R = rows.add(norm, "norm", (R,), symbol, "R", wide, module=norm, **again)
+    content = rows.add(f"{here}content_to_content", "scores", reads, "S^{cc}", symbols, pairs)
+    terms = {content: "S^{cc}"}
+    for name in config.distance_terms:
+        (asks, met), own = ("QK" if name == "content_to_position" else "KQ"), config.distance_matrices
+        W, written = f"W_{met}" + "^R" * own, f"{{{met}^R}}"
+        linear = _with_bias(config, "attention", symbol, W, W.replace("W", "b"))
+        made: dict[str, Any] = {"module": f"{here}W_{met}" + "_distance" * own, "tied": not own, "left": f"{met}^R"}
+        made["traced"] = False
+        whole = rows.add(f"{here}W_{met}_R", "linear", (R,), " ".join(linear[:2]), linear, wide, **made)
+        vectors = "head", "distance", "d_k"
+        key = rows.add(f"{here}{met}_distance", "split", (whole,), f"{met}^R", _summed_up(linear), vectors)
+        side, letter, i = ("query", "cp", "i") if asks == "Q" else ("key", "pc", "j")
+        found, axes = rf"{asks} {written}^{{\top}}", ("head", side, "distance")
+        product = f"{here}{asks}", key
+        far = rows.add(f"{here}{asks}_R", "scores", product, found, (asks, written), axes, traced=False, left="")
+        rule, S = f"h{i}d->hij", f"S^{{{letter}}}"
+        right, left = rf"({found})_{{{i},\, j - i}}", rf"{S}_{{ij}}"
+        terms[rows.add(f"{here}{name}", "at_distance", (far,), S, right, pairs, rule=rule, left=left)] = S
+    rule = ",".join(["hij"] * len(terms)) + "->hij"
+    rows.add(f"{here}scores", "biased", tuple(terms), "S", tuple(terms.values()), pairs, rule=rule)
 
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:

@@ -342,7 +342,7 @@ class Pipeline:
             for key, value in values.items():
                 axes, many = self.graph[key].axes, 1
                 if self.config.input == "words":
-                    if "key" in axes:
+                    if "key" in axes or "distance" in axes:
                         continue
                     parts = ["batch", *map(PARTS.get, axes)]
                     if "token" in parts:  # a classifier's answer has none

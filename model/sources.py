@@ -113,7 +113,8 @@ def of_attention(
 ) -> Scores:
     """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, multiplied out: each source of x with each of memory.
 
-    Where a number for the distance is added, that is a source by itself, which stands on both sides.
+    Where a number for the distance is added, that is a source by itself, which stands on both sides. Where a query
+    meets the key of a distance, that stands on the side of keys, and where a key meets its query on that of queries.
 
     queries: only these rows, where all of them would be too many numbers. known: what it reads, by other sources.
 
@@ -132,6 +133,8 @@ def of_attention(
     if f"{Q}_rotated" in trace.graph:
         q, k = _turned(trace, Q, q, head, asking), _turned(trace, K, k, head)
     scores = {(a, b): q[a] @ k[b].T for a in q for b in k}
+    if trace.config.distance_terms:
+        scores = _with_distances(trace, attention.prefix, scores, q, k, head, asking)
     parts = _edited(trace, S, scores, {}, (EDIT, EDIT), head)
     if scaled in trace.graph:
         scores = parts
@@ -458,6 +461,22 @@ def _projected(trace: Trace, key: str, parts: Sum, head: int) -> Sum:
     product, d_k = trace.graph[trace.graph[key].reads[0]], trace[key].shape[-1]
     projected = linear_of(trace, product.module or "", parts, slice(head * d_k, (head + 1) * d_k))
     return _edited(trace, key, projected, {}, head=head)
+
+
+def _with_distances(trace: Trace, prefix: str, products: Sum, q: Sum, k: Sum, head: int, asking: slice) -> Sum:
+    """The scores of one head with what each part of a query finds in the keys of distances, and their queries in each
+    part of a key. products: of queries and keys; q, k: their parts.
+    """
+    n = len(trace.tokens)
+    place = (np.arange(n - 1, 2 * n - 1) - np.arange(n)[:, None])[asking]  # (query, key): where their distance stands
+    parts = {f"{prefix}content_to_content": products}
+    if (key := f"{prefix}K_distance") in trace.graph:
+        K_R, row = value_of(trace, key)[head], np.arange(len(place))[:, None]
+        parts[f"{prefix}content_to_position"] = {(a, DISTANCE): (part @ K_R.T)[row, place] for a, part in q.items()}
+    if (key := f"{prefix}Q_distance") in trace.graph:
+        Q_R, column = value_of(trace, key)[head], np.arange(n)
+        parts[f"{prefix}position_to_content"] = {(DISTANCE, b): (part @ Q_R.T)[column, place] for b, part in k.items()}
+    return _added(_edited(trace, key, own, {}, (EDIT, EDIT), head) for key, own in parts.items())
 
 
 def _turned(trace: Trace, key: str, parts: Sum, head: int, tokens: slice = EVERY) -> Sum:

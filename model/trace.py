@@ -380,7 +380,10 @@ class Trace:
         target = getattr(self, "target_tokens", self.tokens)
         query = target if key.startswith("decoder.") else self.tokens
         looked_at = self.tokens if ".cross." in key else query
+        n = len(self.tokens)
+        distances = [f"{place:+d}".replace("-", "−") if place else "0" for place in range(1 - n, n)]
         tokens = {"token": self.tokens, "target": target, "query": query, "key": looked_at, "probe": ["[PROBE]"]}
+        tokens["distance"] = distances  # of a key from a query, in places
         return tuple(tokens.get(axis) for axis in self.axes(key))
 
     def stream(self, layer: int, side: str = "") -> tuple[np.ndarray, ...]:

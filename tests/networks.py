@@ -63,6 +63,15 @@ CONFIGS: dict[str, EncoderConfig] = {
         buckets=8, farthest=6, positions="none", scale_embedding=False,
         unbiased=("attention", "ffn", "norm"), vocab_size=300, head="tags", classes=3,
     ),
+    "told apart": EncoderConfig(
+        48, 4, 3, 80, activation="gelu", positions="none", scale_embedding=False, embedding_norm=True,
+        distance_terms=("content_to_position", "position_to_content"), span=4, near=2, farthest=6, distance_norm=True,
+        vocab_size=300, head="masked-word",
+    ),
+    "told apart, one way": EncoderConfig(
+        24, 2, 2, 40, positions="learned", distance_terms=("position_to_content",), span=5, farthest=5,
+        distance_matrices=True, segments=2, vocab_size=100, head="classifier", classes=3, pooler="gelu",
+    ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",

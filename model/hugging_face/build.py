@@ -160,6 +160,8 @@ def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
     )
     for end, head in family.heads.items():
         if architecture.lower() == (kind + end).lower():
+            if head.otherwise and any(theirs.get(name, known[0]) not in known for name, known in head.only.items()):
+                head = head.otherwise
             _check_settings(folder, theirs, head.only, "answer_setting")
             return head
     heads = ", ".join(family.heads)
@@ -228,6 +230,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if head.dense:
             bent = ACTIVATIONS[theirs.get(head.dense, "gelu")]
             settings |= {"head_activation": bent} if kind == "masked-word" else {"pooler": bent, "pooler_norm": True}
+        if head.bent_by:
+            bent = str(theirs.get(head.bent_by, "gelu"))
+            settings["pooler"] = ACTIVATIONS.get(bent, bent)
         if head.own_activation:
             settings["head_activation"] = settings["activation"]
         settings["patch_head"] = head.patches

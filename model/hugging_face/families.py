@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import modern, t5
+from model.hugging_face import deberta, modern, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {
@@ -37,12 +37,14 @@ class Head:
     distillation: bool = False  # a second classifier reads the distillation token
     pooling: str = ""  # the setting that says whether the first token is read or the mean of all
     dense: str = ""  # the setting that names the activation of a Linear before the last, with LayerNorm behind it
+    bent_by: str = ""  # the setting that names the activation of a Linear before the last, with nothing behind it
     own_activation: bool = False  # masked-word: bent by the layers' activation, in others by GELU
     #: The classifier reads the mean of the patches: with half of its matrix, or alone.
     patches: Literal["", "alone", "beside"] = ""
     projected: str = ""  # vector: the setting that says to how many numbers it is brought
     copies: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    otherwise: "Head | None" = None  # the head that it is where a setting is not as `only` says
 
 
 @dataclass(frozen=True)
@@ -294,6 +296,59 @@ T5 = Family(
     },
     unread=("*encoder.embed_tokens.weight", "*decoder.*", "lm_head.*", "classification_head.*", "qa_outputs.*"),
 )  # fmt: skip
+
+#: Of the older head and of that with which it was trained: `legacy` says which.
+DEBERTA_GUESSES = replace(
+    BERT_GUESSES,
+    only={"legacy": (True,)},
+    otherwise=Head(
+        "masked-word",
+        names={
+            "transform.0": "lm_predictions.lm_head.dense",
+            "transform.2": "lm_predictions.lm_head.LayerNorm",
+            "logits.bias": "lm_predictions.lm_head.bias",
+        },
+        own_activation=True,
+    ),
+)
+
+#: Scores of three products, two of them with learned vectors of distances  (He et al. 2021; disentangled.py).
+DEBERTA_V2 = replace(
+    BERT,
+    prefix="deberta",
+    fixed={name: value for name, value in WORDS.items() if name != "positions"},
+    defaults={"hidden_act": "gelu", "layer_norm_eps": 1e-7, "type_vocab_size": 0, "max_position_embeddings": 512},
+    only={"hidden_act": tuple(ACTIVATIONS), "conv_kernel_size": (0,)},
+    more=deberta.settings_of,
+    names={
+        **BERT.names,
+        "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.self.query_proj",
+        "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.self.key_proj",
+        "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.self.value_proj",
+        "layers.{l}.attention.W_Q_distance": "encoder.layer.{l}.attention.self.pos_query_proj",
+        "layers.{l}.attention.W_K_distance": "encoder.layer.{l}.attention.self.pos_key_proj",
+        "layers.{l}.attention.distances": "encoder.rel_embeddings",
+        "layers.{l}.attention.distance_norm": "encoder.LayerNorm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": DEBERTA_GUESSES,
+        "ForSequenceClassification": Head(
+            "classifier",
+            names={"pooler.0": "pooler.dense", "logits": "classifier"},
+            bent_by="pooler_hidden_act",
+            only={"pooler_hidden_act": ("gelu", "tanh", *ACTIVATIONS)},
+        ),
+        **OF_TOKENS,
+    },
+    unread=(
+        "*position_ids",
+        "*position_embeddings.*",
+        "*rel_embeddings.*",
+        "*encoder.LayerNorm.*",
+        "mask_predictions.*",
+    ),
+)
 
 ALBERT_GUESSES = Head(
     "masked-word",
@@ -637,6 +692,7 @@ FAMILIES: dict[str, Family] = {
     "mpnet": MPNET,
     "t5": T5,
     "mt5": T5,
+    "deberta-v2": DEBERTA_V2,
     "vit": VIT,
     "deit": DEIT,
     "ernie": ERNIE,

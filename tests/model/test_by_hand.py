@@ -413,7 +413,7 @@ def test_every_linear_has_its_terms_in_its_equation_and_every_line_can_be_set(na
         if quantity.operation == "linear":
             x, matrix, *bias = quantity.terms
             assert x and " + ".join((f"{x} {matrix}", *bias)) in quantity.equation.replace(r"\,", "")
-            two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}", r"\bar W")
+            two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}", r"\bar W", "W_Q^R", "W_K^R")
             assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
     for working in workings(name):
         for latex in (working.equation, working.where, *(step.latex for step in working.steps)):

@@ -12,6 +12,8 @@ from torch import Tensor
 from torch.nn.functional import layer_norm, linear, softmax
 
 from model import Edit, EditError, examples, load
+from model.config import EncoderConfig
+from model.disentangled import table_rows as distance_rows
 from model.edits import MOST_EDITS, OPERATIONS, Operation, head_off, operations_at
 from model.pipeline import Pipeline
 from model.relative import table_rows
@@ -70,7 +72,12 @@ def plain(
             Q, K, V = (linear(x, W.weight, W.bias)[:, rows] for W in (part.W_Q, part.W_K, part.W_V))
             if config.positions == "rotary":
                 Q, K = (turned_to(x, at, base) for x in (Q, K))
-            scores = Q @ K.T / (math.sqrt(config.d_k) if root and config.divided else 1)
+            scores = Q @ K.T
+            if config.distance_terms:
+                scores = scores + by_distance(config, part, Q, K, at, rows)
+            scores = scores / (
+                math.sqrt((1 + len(config.distance_terms)) * config.d_k) if root and config.divided else 1
+            )
             if config.buckets:
                 row = table_rows(int(at.max()) + 1, int(at.max()) + 1, config.buckets, config.farthest)[at][:, at]
                 scores = scores + part.distances.weight[row, h]
@@ -99,6 +106,26 @@ def plain(
             else:
                 X = normed(X * keep + scale * find(X, part), its_norm)
     return normed(X, network.norm) if config.final_norm else X
+
+
+def by_distance(config: EncoderConfig, part: torch.nn.Module, Q: Tensor, K: Tensor, at: Tensor, rows: slice) -> Tensor:
+    """What each query finds in the key of each key's distance, and each key in its query."""
+    most = int(at.max()) + 1
+    table = part.distances.weight[distance_rows(most, config.span, config.near, config.farthest)]
+    table = (
+        layer_norm(table, table.shape[-1:], part.distance_norm.weight, part.distance_norm.bias, config.norm_eps)
+        if config.distance_norm
+        else table
+    )
+    own = config.distance_matrices
+    place, found = at - at[:, None] + most - 1, torch.zeros(len(at), len(at))
+    if "content_to_position" in config.distance_terms:
+        W = part.W_K_distance if own else part.W_K
+        found = found + torch.einsum("ic,ijc->ij", Q, linear(table, W.weight, W.bias)[:, rows][place])
+    if "position_to_content" in config.distance_terms:
+        W = part.W_Q_distance if own else part.W_Q
+        found = found + torch.einsum("jc,ijc->ij", K, linear(table, W.weight, W.bias)[:, rows][place])
+    return found
 
 
 def turned_to(x: Tensor, at: Tensor, base: float) -> Tensor:

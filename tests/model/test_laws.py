@@ -138,6 +138,28 @@ def rotate(of: Run, x: np.ndarray) -> np.ndarray:
     return np.concatenate([turned.real, turned.imag], axis=-1).astype(np.float32)
 
 
+def distances(of: Run) -> np.ndarray:
+    """A row for each distance of a key from a query, from far before to far behind; far ones share rows."""
+    config, table, n = of.network.config, of.numbers("weight"), len(of.trace.tokens)
+    span, near, farthest = config.span, config.near, config.farthest
+
+    def row(ahead: int) -> int:
+        away = abs(ahead)
+        if near and away > near:
+            share = math.log(away / near) / math.log((farthest - 1) / near)
+            away = near + math.ceil(share * (near - 1) - 1e-6)
+        return min(max(span - away * (1 if ahead > 0 else -1), 0), 2 * span - 1)
+
+    return table[[row(ahead) for ahead in range(1 - n, n)]]
+
+
+def at_distance(of: Run, x: np.ndarray) -> np.ndarray:
+    """Of (query, distance) or (key, distance), that of each pair."""
+    n, to_content = len(of.trace.tokens), of.quantity.key.endswith("position_to_content")
+    pairs = [[x[:, j if to_content else i, j - i + n - 1] for j in range(n)] for i in range(n)]
+    return np.array(pairs).transpose(2, 0, 1)
+
+
 def relative(of: Run) -> np.ndarray:
     """Rows 0, 1, 2, … for keys 0, 1, 2, … before the query, the other half for those behind; far ones share a row."""
     _, n, _ = of.trace[of.quantity.key].shape
@@ -154,8 +176,8 @@ def relative(of: Run) -> np.ndarray:
     return np.array(found).transpose(2, 0, 1)
 
 
-def biased(of: Run, scaled: np.ndarray, relative: np.ndarray) -> np.ndarray:
-    return scaled + relative
+def biased(of: Run, *terms: np.ndarray) -> np.ndarray:
+    return sum(terms)
 
 
 def mask(of: Run, x: np.ndarray) -> np.ndarray:
@@ -228,8 +250,8 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
         look_up, scale, cut, flatten, learned, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
-        relative, biased, mask, softmax, weighted_sum, concat, activation, first, second, turn, mean, patch_mean,
-        layer_scale, contribution,
+        distances, at_distance, relative, biased, mask, softmax, weighted_sum, concat, activation, first, second, turn,
+        mean, patch_mean, layer_scale, contribution,
     )
 }  # fmt: skip
 
@@ -277,6 +299,7 @@ def test_what_the_heads_contribute_adds_up_with_the_bias_to_the_output(name: str
 MATRICES = {
     "look_up": ("weight",),
     "relative": ("weight",),
+    "distances": ("weight",),
     "linear": ("weight", "bias"),
     "contribution": ("weight",),
     "norm": ("weight", "bias"),
@@ -379,7 +402,7 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
     for key in recorded_and_asides(trace):
         asks = target if key.startswith("decoder.") else n
         looked_at = n if ".cross." in key else asks
-        here = sizes | {"query": asks, "key": looked_at}
+        here = sizes | {"query": asks, "key": looked_at, "distance": 2 * n - 1}
         assert trace[key].shape == tuple(here[axis] for axis in trace.axes(key)), key
         assert trace[key].dtype == np.float32
         assert not trace[key].flags.writeable

@@ -1,0 +1,63 @@
+"""What config.json says of a DeBERTa: which products a score has, and how distances are counted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.hugging_face.errors import CheckpointError
+
+TERMS = {"c2p": "content_to_position", "p2c": "position_to_content"}
+MOST = 65_536  # rows of the table on each side
+
+
+def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[str, Any]:
+    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
+    for setting, usual in (("embedding_size", "hidden_size"), ("pooler_hidden_size", "hidden_size")):
+        if theirs.get(setting, theirs.get(usual)) != theirs.get(usual):
+            raise CheckpointError("setting", folder=folder, setting=setting, value=str(theirs[setting])[:40])
+    size = theirs.get("attention_head_size")
+    if size is not None and size * theirs["num_attention_heads"] != theirs["hidden_size"]:
+        raise CheckpointError("setting", folder=folder, setting="attention_head_size", value=str(size)[:40])
+    positions = "learned" if theirs.get("position_biased_input", True) else "none"
+    terms = _terms(folder, theirs)
+    if not terms and positions == "none":  # nothing would tell the order of words
+        raise CheckpointError("setting", folder=folder, setting="position_biased_input", value="False")
+    if not terms:
+        return {"positions": positions}
+    farthest = _whole(folder, theirs, "max_relative_positions")
+    if farthest < 1:
+        farthest = _whole(folder, theirs, "max_position_embeddings")
+    buckets = max(0, _whole(folder, theirs, "position_buckets"))
+    if buckets and (buckets < 2 or farthest - 1 <= buckets // 2):
+        raise CheckpointError("size", folder=folder, setting="position_buckets", value=str(buckets))
+    return {
+        "positions": positions,
+        "distance_terms": terms,
+        "span": buckets or farthest,
+        "near": buckets // 2,
+        "farthest": farthest,
+        "distance_norm": "layer_norm" in _listed(theirs.get("norm_rel_ebd", "none")),
+        "distance_matrices": not theirs.get("share_att_key", False),
+    }
+
+
+def _terms(folder: str, theirs: Mapping[str, Any]) -> tuple[str, ...]:
+    """The products of a score beside Q Kᵀ, in our order."""
+    said = _listed(theirs.get("pos_att_type"))
+    on = bool(theirs.get("relative_attention", False))
+    if said - TERMS.keys() or (said and not on):  # their library divides by √(3 d_k) even where nothing is added
+        setting = "pos_att_type" if on else "relative_attention"
+        raise CheckpointError("setting", folder=folder, setting=setting, value=str(theirs.get(setting))[:40])
+    return tuple(ours for name, ours in TERMS.items() if name in said)
+
+
+def _listed(said: object) -> set[str]:
+    """ "p2c|c2p", or a list of the same."""
+    parts = said.lower().split("|") if isinstance(said, str) else said if isinstance(said, list) else []
+    return {str(part).strip() for part in parts} - {""}
+
+
+def _whole(folder: str, theirs: Mapping[str, Any], name: str) -> int:
+    value = -1 if theirs.get(name) is None else theirs[name]
+    if type(value) is not int or value > MOST:
+        raise CheckpointError("size", folder=folder, setting=name, value=str(value)[:40])
+    return value
