@@ -216,8 +216,8 @@ def shape_walk(config: EncoderConfig, n: int, batch: int = 1) -> list[Step]:
             bare = config.norm_first and not config.first_norm and step.key == "layers.0.norm_1"
             times = step.times - bare
             sets = 1 if quantity.layer is None or _of_all_layers(quantity) else config.groups or times
-            again = {"biases": count("0", values)} if quantity.module in used else {}
-            steps[step.key] = replace(step, times=times, sets=sets, **again)
+            biases = count("0", values) if quantity.module in used else step.biases
+            steps[step.key] = replace(step, times=times, sets=sets, biases=biases)
             used |= {quantity.module} - {None}
     return list(steps.values())
 

@@ -45,7 +45,7 @@ class DisentangledAttention(MultiHeadAttention):
     def compare(self, Q: Tensor, K: Tensor) -> Tensor:
         """Q Kᵀ + S^cp + S^pc."""
         n = Q.size(-2)
-        R = self.distance_norm(self.distances(table_rows(n, self.span, self.near, self.farthest)[None]))
+        R = self.vectors(n)
         place = torch.arange(n - 1, 2 * n - 1) - torch.arange(n)[:, None]  # (query, key): where in R their distance is
         scores = self.content_to_content(super().compare(Q, K))
         if self.to_position:
@@ -61,6 +61,10 @@ class DisentangledAttention(MultiHeadAttention):
     def divided(self, scores: Tensor, root: float) -> Tensor:
         """By the square root of as many times d_k as there are products."""
         return super().divided(scores, root * math.sqrt(1 + self.to_position + self.to_content))
+
+    def vectors(self, n: int) -> Tensor:
+        """R: the vector of each distance among n tokens, (1, distance, d_model)."""
+        return self.distance_norm(self.distances(table_rows(n, self.span, self.near, self.farthest)[None]))
 
 
 def projected(x: Tensor, matrix: nn.Linear) -> Tensor:

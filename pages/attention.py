@@ -21,9 +21,12 @@ class Attention(Page):
     @property
     def title_equation(self) -> str:
         Q, K = (rf"\tilde{{{role}}}" if self.trace.config.positions == "rotary" else role for role in "QK")
-        scores = rf"{Q} {K}^{{\top}}"
+        terms, graph = self.config.distance_terms, self.trace.graph
+        products = [rf"{Q} {K}^{{\top}}", *(graph[f"layers.0.attention.{term}"].symbol for term in terms)]
+        scores = " + ".join(products)
         if self.config.divided:
-            scores = rf"\frac{{{scores}}}{{\sqrt{{d_k}}}}"
+            root = rf"{len(products)}\, d_k" if terms else "d_k"
+            scores = rf"\frac{{{scores}}}{{\sqrt{{{root}}}}}"
         scores += " + B" * bool(self.config.buckets)
         return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
@@ -33,6 +36,8 @@ class Attention(Page):
     def above(self) -> None:
         if self.config.buckets:
             st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
+        if self.config.distance_terms:
+            st.caption(t("attention.told_apart", parts=1 + len(self.config.distance_terms)))
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")
 

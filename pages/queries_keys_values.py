@@ -103,9 +103,18 @@ class QueriesKeysValues(Page):
             keys += [self.key(self.met(role)) for role in "QK"]
             said += [self.about_turn(), text("read_K_rotated")]
             looks += [{"title": word(f"{role}_rotated"), "line_colour": role_colours()[role]} for role in "QK"]
+        of_distances = [role for role in "QK" if self.key(f"{PREFIX}{role}_distance") in self.trace]
+        keys += [self.key(f"{PREFIX}{role}_distance") for role in of_distances]
+        own = "ᴿ" * self.trace.config.distance_matrices
+        said += [text(f"read_{role}_distance", matrix=f"W_{role}{own}") for role in of_distances]
+        looks += [{"title": word(f"{role}_distance"), "line_colour": role_colours()[role]} for role in of_distances]
+        stacked = len(keys) > len(ROLES)
+        if stacked:
             for look in looks:
                 look["height"] = scaled(min(300, 90 + 12 * len(self.tokens)))
-        cell_maps(self, keys, said, looks, stacked=self.turned)
+        for look in looks[len(ROLES) :] if of_distances else []:
+            look["height"] = scaled(min(420, 90 + 12 * 2 * len(self.tokens)))
+        cell_maps(self, keys, said, looks, stacked=stacked)
 
     def about_turn(self) -> str:
         """By how much the first and the last pair of numbers turn from place to place."""

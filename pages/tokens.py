@@ -35,6 +35,7 @@ SINES = (
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_TRIED = 5  # pieces that were looked up in vain and are shown
 MOST_WRITTEN = 64  # pixels of a patch whose numbers a story shows
+FEWEST_APART = 5  # tokens whose distances are compared
 LEAST_PLACES = 64  # for which turns are drawn
 LEAST_APART = 32  # places to either side for which numbers of distances are drawn
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
@@ -107,7 +108,8 @@ class Tokens(Page):
             return text("story_seats_turned"), text("story_turns")
         if not self.placed:
             self.distances()
-            return text("story_seats_distances"), text("story_distances")
+            kind = "told_apart" if self.trace.config.distance_terms else "distances"
+            return text(f"story_seats_{kind}"), text(f"story_{kind}")
         return [text("story_seats_changed" if self.moved else seats) + self.about_uncounted()]
 
     def story_row(self) -> None:
@@ -342,7 +344,8 @@ class Tokens(Page):
         looks = [{"title": titles[name], "height": low, "strongest": strongest} for name in names]
         cell_maps(self, rows, [said[name] for name in names], looks, stacked=True)
         if not self.placed:
-            st.markdown(text("turned" if self.turned else "distances_alone"))
+            apart = "told_apart" if self.trace.config.distance_terms else "distances_alone"
+            st.markdown(text("turned" if self.turned else apart))
         elif not learned and self.choice.at_least("formula"):
             self.equation(SINES)
             st.markdown(text("counted_from"))
@@ -428,7 +431,10 @@ class Tokens(Page):
         )
 
     def distances(self) -> None:
-        """What the distance of two tokens adds to their score, in some heads."""
+        """What the distance of two tokens adds to their score, in some heads; or how alike vectors of distances are."""
+        if self.trace.config.distance_terms:
+            self.vectors_of_distances()
+            return
         attention, heads = self.pipeline.network.layers[0].attention, self.trace.config.heads
         n = 1 + max(len(self.tokens) - 1, LEAST_APART)
         rows = table_rows(n, n, attention.distances.num_embeddings, attention.farthest)
@@ -443,6 +449,22 @@ class Tokens(Page):
             text("read_distances", farthest=attention.farthest),
             table=pd.DataFrame(table[:, drawn], columns=called, index=away),
             equation="b_{r(j - i)}",
+            still=True,
+        )
+
+    def vectors_of_distances(self) -> None:
+        """How alike the vectors of two distances are, of all that this input has."""
+        n = max(len(self.tokens), FEWEST_APART)
+        alike = cosine_similarity(self.pipeline.network.layers[0].attention.vectors(n)[0].numpy())
+        away = [f"{place:+d}".replace("-", "−") if place else "0" for place in range(1 - n, n)]
+        named = Axis(word("axis_away"), away)
+        said = {"near": f"{np.diagonal(alike, 1).mean():.2f}", "far": f"{alike[0, -1]:.2f}"}
+        self.picture(
+            "alike_distances",
+            heatmap(alike, named, named),
+            text("read_alike_distances", first=away[0], last=away[-1], **said),
+            values=alike,
+            equation=COSINE,
             still=True,
         )
 

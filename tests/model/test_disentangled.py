@@ -1,4 +1,4 @@
-"""Words and distances told apart: rows of the table, the three products of a score, and DeBERTa as its makers have it."""
+"""Words and distances told apart: rows of the table, three products in a score; DeBERTa is as its library has it."""
 
 from pathlib import Path
 

@@ -14,7 +14,9 @@ from model.sublayers import activation_for
 from tests.networks import CONFIGS, example, pipeline
 
 PLAIN = [
-    name for name, config in CONFIGS.items() if config.ffn == "plain" and config.positions != "rotary"
+    name
+    for name, config in CONFIGS.items()
+    if config.ffn == "plain" and config.positions != "rotary" and not config.distance_terms
 ]  # as torch has it
 ALL = [*PLAIN, "trained text", "trained digits", "trained flat"]
 

@@ -49,6 +49,7 @@ KINDS: dict[str, Kind] = {
     "V": Kind("queries_keys_values", 254, 76, beside="Q"),
     "Q_rotated": Kind("queries_keys_values", 70, 76),
     "K_rotated": Kind("queries_keys_values", 162, 76, beside="Q_rotated"),
+    "distances": Kind("queries_keys_values", 116, 76),
     "scores": Kind("attention", 70, 168),
     "mask": Kind("attention", 70, 168),
     "softmax": Kind("attention", 70, 168),
@@ -66,7 +67,9 @@ KIND_OF = {
     **dict.fromkeys(("input", "patches", "row"), "tokens"),
     **dict.fromkeys(("E", "W_E", "tokens"), "embedding"),
     **{name: name[-1] for name in ("W_Q", "W_K", "W_V")},
+    **dict.fromkeys(("distance_norm", "W_Q_R", "W_K_R", "Q_distance", "K_distance"), "distances"),
     **dict.fromkeys(("scores", "scaled", "relative", "biased"), "scores"),
+    **dict.fromkeys(("Q_R", "K_R", "content_to_content", "content_to_position", "position_to_content"), "scores"),
     **dict.fromkeys(("masked", "weights"), "softmax"),
     **dict.fromkeys(("concat", "output"), "concat"),
     **dict.fromkeys(("first", "second", "cls_logits", "distillation_logits", "logits"), "linear"),
@@ -82,6 +85,8 @@ def kind_of(quantity: Quantity) -> str:
     *path, name = quantity.key.split(".")
     if path[:1] == ["pool"]:
         return "linear"  # all that a probe does behind the layers is one box
+    if KIND_OF.get(name) == "distances":
+        return "distances"
     if quantity.layer is not None and quantity.operation in ("add", "norm", "layer_scale"):
         return quantity.operation
     if "ffn" in path:
@@ -400,7 +405,7 @@ def _down(arrow: Arrow, a: Box, b: Box, side: _Side, fork: float) -> Arrow:
         return replace(arrow, points=points, label=(b.x + b.width + 10, level - 9), written=arrow.shape)
     if a.x <= straight <= a.x + a.width and b.x <= straight <= b.x + b.width:
         points = ((straight, a.bottom), (straight, b.y))
-        written = arrow.shape if a.kind in ("Q", "K", "V") else _written(arrow)  # the box says it
+        written = arrow.shape if a.kind in ("Q", "K", "V", "distances") else _written(arrow)  # the box says it
         return replace(arrow, points=points, label=(straight + 8, a.bottom + 13), written=written)
     stream, level = side.x + STREAM, b.y - fork
     return replace(arrow, points=((stream, a.bottom), (stream, level), (b.middle, level), (b.middle, b.y)))

@@ -71,8 +71,15 @@ OWN: tuple[Entry, ...] = (
     Entry("W_V", "queries_keys_values", "W_V", "{d_model} × {d_model}"),
     Entry("b_Q,\\; b_K,\\; b_V", "queries_keys_values", "b", "{d_model}", part="attention"),
     Entry(r"\sqrt{d_k}", "attention", "root", "√{d_k} = {root}", "layers.0.attention.scaled"),
-    Entry("b", "attention", "distances", "{buckets} × {h}", "layers.0.attention.distances"),
-    Entry("r(j - i)", "attention", "row_of_distance", "0 … {last_bucket}", "layers.0.attention.distances"),
+    Entry("b", "attention", "distances", "{buckets} × {h}", "layers.0.attention.relative"),
+    Entry("r(j - i)", "attention", "row_of_distance", "0 … {last_bucket}", "layers.0.attention.relative"),
+    Entry(
+        "r",
+        "attention",
+        "table_of_distances",
+        "{rows_of_distances} × {d_model}",
+        "layers.0.attention.content_to_content",
+    ),
     Entry("W_O", "heads", "W_O", "{d_model} × {d_model}"),
     Entry(r"\mu,\; \sigma^2", "add_and_norm", "moments", "{n} + {n}", norm="layer"),
     Entry(r"\operatorname{RMS}", "add_and_norm", "rms", "{n}", norm="rms"),
@@ -140,8 +147,10 @@ def sizes(trace: Trace) -> dict[str, object]:
         "d_k": config.d_k,
         "buckets": config.buckets,
         "last_bucket": config.buckets - 1,
+        "rows_of_distances": 2 * config.span,
+        "distance": 2 * len(tokens) - 1,
         "d_ff": config.d_ff,
-        "root": f"{config.d_k**0.5:.3f}",
+        "root": f"{((1 + len(config.distance_terms)) * config.d_k) ** 0.5:.3f}",
         "vocabulary": config.vocab_size,
         "projected": patches[1] or config.d_embedding,
         "activation": ACTIVATIONS[config.activation],
@@ -176,6 +185,8 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
         if (entry.module and entry.module not in modules) or entry.norm not in ("", trace.config.norm):
             continue
         symbol, value, name = entry.symbol, entry.value, entry.name
+        if entry.name == "root" and (parts := 1 + len(trace.config.distance_terms)) > 1:
+            symbol, value, name = rf"\sqrt{{{parts}\, d_k}}", f"√({parts} · {{d_k}}) = {{root}}", "root_told_apart"
         if entry.part in trace.config.unbiased:
             if entry.alone is None:
                 continue
@@ -184,7 +195,11 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
     listed = {("Z", page_of(graph[graph.Z]))}
     for quantity in graph:
         place = quantity.symbol, page_of(quantity)
-        product = not quantity.traced and quantity.operation in ("linear", "look_up")  # has no letter of its own
+        product = not quantity.traced and quantity.operation in (
+            "linear",
+            "look_up",
+            "scores",
+        )  # has no letter of its own
         if place in listed or product:
             continue
         shape = trace[quantity.key].shape if quantity.traced else [numbers[axis] for axis in quantity.axes]
@@ -207,6 +222,10 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
         return NARROW[quantity.key]
     if quantity.key in BEFORE_THE_LAYERS and graph.config.embedding_norm:
         return BEFORE_THE_LAYERS[quantity.key]
+    if quantity.operation == "distances":
+        return "distance_vectors"
+    if quantity.key.endswith(".scores") and quantity.operation == "biased":
+        return "scores_told_apart"
     if quantity.operation == "input" and quantity.key == "segments":
         return "which_sentence"
     if quantity.key == graph.vector:

@@ -48,6 +48,8 @@ POSITIONS = (
     Edit("embedding.positions", "shift", value=10.0),
     Edit("embedding.positions", "sinusoidal"),
     Edit("layers.{l}.attention.relative", "zero"),
+    Edit("layers.{l}.attention.content_to_position", "zero"),
+    Edit("layers.{l}.attention.position_to_content", "zero"),
 )
 #: How a number is held: off, multiplied, at a value, at its mean over a small corpus. The middle two need a value.
 HELD = ("zero", "scale", "set", "mean")
@@ -226,7 +228,8 @@ def positions(lab: Experiment) -> None:
     else:
         edits = [e for e in POSITIONS if e.operation in operations_at(graph, e.key)]
         edits = [e for e in edits if learned or e.operation != "sinusoidal"]
-        kinds = ["distances" if e.key.endswith("relative") else e.operation for e in edits]
+        named = {"relative": "distances"} | {term: term for term in config.distance_terms}
+        kinds = [named.get(e.key.rpartition(".")[2], e.operation) for e in edits]
         pairs = zip(kinds, edits, strict=True)
         names = [word(f"positions_{kind}", seed=e.seed, value=f"{e.value:g}") for kind, e in pairs]
         rows = [[edit] for edit in edits]
@@ -234,6 +237,7 @@ def positions(lab: Experiment) -> None:
     if len(lab.view.trace.tokens) > 1:
         ways = "only_distances", "and_distances"
         words = "turned" if turned else ways[config.places_added] if config.buckets else "words" if learned else "about"
+        words = "told_apart" if config.distance_terms else words
         what = "patches" if lab.view.trace.picture is not None else words
         st.caption(text(f"positions_{what}"))
 

@@ -25,6 +25,8 @@ from pages.ui.view import View
 #: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
 BY_DISTANCE = ("relative", "biased")  # in front of the mask, where a number for each distance is added
+#: What the scores are the sum of, where words and distances are told apart.
+TOLD_APART = ("content_to_content", "content_to_position", "position_to_content")
 #: Step -> what stands there beside the map: why scores are divided, and attention set by hand.
 BESIDE = {"scaled": "why", "heads": "try"}
 SPECIAL = ("[CLS]", "[SEP]")
@@ -70,12 +72,15 @@ def attention_steps(view: View, prefix: str) -> None:
 def steps_of(view: View, prefix: str) -> tuple[str, ...]:
     """The steps of an attention, in order of computation."""
     before = STEPS.index("masked")
-    return tuple(step for step in (*STEPS[:before], *BY_DISTANCE, *STEPS[before:]) if prefix + step in view.trace.graph)
+    steps = *TOLD_APART, *STEPS[:before], *BY_DISTANCE, *STEPS[before:]
+    return tuple(step for step in steps if prefix + step in view.trace.graph)
 
 
 def stepper(step: str, steps: tuple[str, ...]) -> None:
     """A row of buttons for the steps, and one that plays them."""
-    words = [plain(f"attention.step_{name}") for name in steps]
+    parts = len({*steps} & {*TOLD_APART})
+    named = {"scores": "sum", "scaled": "scaled_sum"} if parts else {}
+    words = [plain(f"attention.step_{named.get(name, name)}", parts=parts) for name in steps]
     either("stage", plain("attention.steps"), steps, words, step, label_visibility="collapsed")
     player("attention", steps.index(step), len(steps), lambda number: select(stage=steps[number]), SECONDS)
 
@@ -178,14 +183,25 @@ def sentence(view: View, prefix: str, step: str) -> str:
     values = view.trace[prefix + step][view.choice.head]
     queries, keys = queries_and_keys(view, prefix + "weights")
     match step:
+        case "content_to_content" | "content_to_position" | "position_to_content":
+            if view.touched(prefix + step):
+                return t("change.no_law")
+            row, column = np.unravel_index(values.argmax(), values.shape)
+            said = {"query": queries[row], "key": keys[column], "value": f"{values[row, column]:.2f}"}
+            return t(f"attention.read_{step}", **said)
         case "scores" | "scaled":
             rows, columns = shown_places(view, prefix + "weights")
             part = values[np.ix_(rows, columns)]
             row, column = np.unravel_index(np.where(np.isfinite(part), part, -np.inf).argmax(), part.shape)
             d_k, value = view.trace.config.d_k, f"{part[row, column]:.2f}"
+            terms = view.trace.config.distance_terms
             if step == "scores":
-                return t("attention.read_scores", query=queries[rows[row]], key=keys[columns[column]], value=value)
-            told = t("attention.read_scaled", d_k=d_k, root=f"{d_k**0.5:.3f}", value=value)
+                told = "told_apart" if terms and not view.touched(prefix + step) else "scores"
+                said = {"query": queries[rows[row]], "key": keys[columns[column]], "value": value}
+                return t(f"attention.read_{told}", **said)
+            root = (d_k * (1 + len(terms))) ** 0.5
+            below = f"({1 + len(terms)} · {d_k})" if terms else d_k
+            told = t("attention.read_scaled", d_k=below, root=f"{root:.3f}", value=value)
             undivided = view.trace[prefix + "scores"][view.choice.head]
             without, divided = (float(softmax(scores[rows[row]])[columns[column]]) for scores in (undivided, values))
             weight = float(view.trace[prefix + "weights"][view.choice.head, rows[row], columns[column]])

@@ -23,6 +23,7 @@ FIELDS = {
     "target": "step",
     "query": "token",
     "key": "key",
+    "distance": "distance",
     "d_k": "part",
     "d_E": "component",
     "d_model": "component",

@@ -25,8 +25,6 @@ PAIRS = {
     ),
     "zh": (("我爱你。", "你爱我。"), ("我吃苹果。", "苹果吃我。")),
 }
-#: Where no place is added -> what the texts end with that say where order comes from.
-WITHOUT_PLACES = {"rotary": "_turned", "none": "_distances"}
 MOST_LINES = 3  # words with a line of their own
 #: Page -> what of it is compared.
 COMPARED = {
@@ -65,7 +63,6 @@ def order_matters(view: View) -> None:
         compared = {**COMPARED, "tokens": here.graph.embedded}
         if here.config.positions == "rotary":
             compared["queries_keys_values"] = "layers.{l}.attention.Q_rotated"
-        way = WITHOUT_PLACES.get(here.config.positions, "")
         for page, key in ((page, view.key(row)) for page, row in compared.items()):
             if key in here:
                 gaps = (written(f"{difference(*runs, pairs, key):.2g}") for runs in ((here, there), bare))
@@ -73,7 +70,7 @@ def order_matters(view: View) -> None:
         names = [plain(f"order.column_{name}") for name in ("page", "quantity", "with", "without")]
         st.markdown(f"**{plain('order.on_each_page')}**")
         draw_table(pd.DataFrame(rows, columns=names), "order.pages", hide_index=True)
-        st.markdown(t(f"order.read_pages{way}", layer=view.choice.layer + 1))
+        st.markdown(t(f"order.read_pages{places_in(here)}", layer=view.choice.layer + 1))
         st.button(
             plain("order.compare"),
             icon=":material/compare_arrows:",
@@ -82,6 +79,14 @@ def order_matters(view: View) -> None:
             args=(one, other),
             kwargs={"shown": "against"},
         )
+
+
+def places_in(trace: Trace) -> str:
+    """What a text ends with that says where order comes from, where no place is added."""
+    if trace.config.places_added:
+        return ""
+    apart = "_told_apart" if trace.config.distance_terms else "_distances"
+    return "_turned" if trace.config.positions == "rotary" else apart
 
 
 def chosen_pair(view: View, ready: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
@@ -109,10 +114,9 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
     """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
     words = [place for place, token in enumerate(here.tokens) if token not in ("[CLS]", "[SEP]")]
     moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
-    way = WITHOUT_PLACES.get(here.config.positions, "")
     steps = [
         plain("order.word"),
-        plain("order.not_placed" if way else "order.place"),
+        plain("order.place" if here.config.places_added else "order.not_placed"),
         *(str(layer + 1) for layer in range(len(cosines) - 2)),
     ]
     names = [here.tokens[place] for place in moved]
@@ -123,7 +127,7 @@ def draw(view: View, here: Trace, cosines: np.ndarray, bare: np.ndarray) -> None
         "order",
         lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
         t(
-            f"order.read{way}",
+            f"order.read{places_in(here)}",
             token=here.tokens[first],
             start=f"{cosines[1, first]:.3f}",
             end=f"{cosines[-1, first]:.3f}",

@@ -17,7 +17,7 @@ from pages.ui.sections import origins
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import percent
+from pages.ui.text.numbers import percent, signed
 from pages.ui.view import View
 
 STEPS = ("scores", "scaled", "weights")  # of a cell of these it can be asked; where the distance adds a number, of
@@ -111,11 +111,26 @@ class Asked:
         mean, pairs = self.above
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
-        axis = "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
+        terms = len(self.view.trace.config.distance_terms)
+        axis = "axis_told_apart" if terms else "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
         axis += "_undivided" * (not self.view.trace.config.divided)
-        look = {"title": word("chart", **self.names), "axis": word(axis), "total": word("total")}
+        look = {"title": word("chart", **self.names), "axis": word(axis, parts=1 + terms), "total": word("total")}
+        if terms:
+            said += " " + self.read_products()
         places = places_of(self.scores.of_keys, self.view.trace, self.key)
         parts_picture(self.view, "why_there", places, parts, said, begin=(word("mean"), mean), **look)
+
+    def read_products(self) -> str:
+        """What the words find in each other, and what distances have in that: the score, in two or three parts."""
+        asks, answers = (
+            np.array([of == DISTANCE for of in side]) for side in (self.scores.of_queries, self.scores.of_keys)
+        )
+        parts = self.scores.parts[:, :, self.row, self.key]
+        found = {"content": parts[~asks][:, ~answers], "query": parts[:, answers], "key": parts[asks]}
+        said = {name: signed(float(part.sum())) for name, part in found.items()}
+        terms = self.view.trace.config.distance_terms
+        kind = "" if len(terms) > 1 else "_query" if terms == ("content_to_position",) else "_key"
+        return text(f"read_products{kind}", **said, **{"from": self.names["query"], "to": self.names["key"]})
 
     def largest(self, parts: np.ndarray) -> int:
         """The part that makes the score large; of one below the mean of its row, that which makes it small."""

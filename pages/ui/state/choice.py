@@ -159,6 +159,7 @@ class Choice:
     head: int = linked(PLACE, 0, always=True)
     token: int | None = linked(PLACE)  # the selected token: a row of a map, the one that looks
     key: int | None = linked(PLACE)  # the token looked at: a column
+    distance: int | None = linked(PLACE)  # of those between two tokens: 0 is the furthest before
     component: int | None = linked(PLACE)  # along d_model
     part: int | None = linked(PLACE)  # along d_k, within a head
     neuron: int | None = linked(PLACE)
@@ -308,6 +309,7 @@ class Choice:
             head=min(self.head, config.heads - 1),
             token=last(self.token, tokens),
             key=last(self.key, max(tokens, target or 0)),
+            distance=last(self.distance, 2 * tokens - 1),
             component=last(self.component, max(config.d_model, config.embedded)),
             part=last(self.part, config.d_k),
             neuron=last(self.neuron, config.d_ff),

@@ -1,0 +1,96 @@
+"""Every page with a DeBERTa: no positions in the sum, and scores of three products, two of them with distances."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import pytest
+
+from model import load
+from pages.ui.frame.contents import PAGES
+from pages.ui.text import catalogue
+from tests.model.test_checkpoint_answers import network_in
+from tests.model.test_disentangled import TERMS, odd_settings
+from tests.pages.opening import charts, figure, open_page, result, steps
+from tests.pages.test_checkpoints import maps, offer, said_on
+
+SENTENCE = "the cat sat on a [MASK] and it slept by the door"
+PLACE = {"layer": "2", "head": "3", "token": "2", "key": "5"}
+
+
+@cache
+def folder_of(head: str = "ForMaskedLM") -> Path:
+    settings = odd_settings(head, 1) | {
+        "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 3, "intermediate_size": 40,
+        "pos_att_type": ["c2p", "p2c"], "position_buckets": 6, "max_relative_positions": -1, "share_att_key": True,
+        "norm_rel_ebd": "layer_norm", "position_biased_input": False, "type_vocab_size": 0, "hidden_act": "gelu",
+    }  # fmt: skip
+    folder = Path(mkdtemp(prefix="deberta-"))
+    network_in(folder, "DebertaV2", head, settings)
+    return folder
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
+def test_every_page_opens(place: int, lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    depth = ("story", "numbers", "formula", "code")[(place + 2 * (lang == "zh")) % 4]
+    app = open_page(PAGES[place].name, lang=lang, model=name, depth=depth, s=SENTENCE, layer="2", head="3")
+    assert app.selectbox(key="model").value == name and not app.warning
+
+
+@pytest.mark.parametrize("stage", TERMS)
+def test_each_product_of_a_score_is_a_step_with_its_arithmetic(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    app = open_page("attention", model=name, depth="formula", s=SENTENCE, stage=stage, panel="steps", **PLACE)
+    values = load(str(folder_of()))(SENTENCE)[f"layers.1.attention.{stage}"][2]
+    assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
+    assert result(app) == pytest.approx(float(values[1, 4]), abs=1e-4)
+
+
+def test_the_products_add_up_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    app = open_page("attention", model=name, depth="formula", s=SENTENCE, stage="scores", panel="steps", **PLACE)
+    trace = load(str(folder_of()))(SENTENCE)
+    shown = [float(step.rsplit("=", 1)[-1]) for step in steps(app) if not step.endswith("}")]
+    expected = [trace[f"layers.1.attention.{name}"][2, 1, 4] for name in (*TERMS, "scores")]
+    np.testing.assert_allclose(shown[-4:], expected, atol=1e-4)
+    assert sum(shown[-4:-1]) == pytest.approx(shown[-1], abs=1e-9)
+
+
+def test_why_a_token_looks_there_tells_the_products_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    app = open_page("attention", model=name, s=SENTENCE, panel="steps", stage="scaled", why="true", **PLACE)
+    shown = str([figure(app, i) for i in range(len(charts(app)))])
+    assert catalogue("en")["source.distance"] in shown and "√(3 d_k)" in shown
+    trace = load(str(folder_of()))(SENTENCE)
+    for term in TERMS:
+        part = trace[f"layers.1.attention.{term}"][2, 1, 4] / np.sqrt(24)
+        assert f"{part:+.2f}".replace("-", "−") in said_on(app)
+
+
+def test_distances_have_queries_and_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    chosen = {"layer": "2", "head": "3", "distance": "6", "part": "2", "panel": "maps", "stage": "K_distance"}
+    app = open_page("queries_keys_values", model=name, s=SENTENCE, **chosen)
+    values = load(str(folder_of()))(SENTENCE)["layers.1.attention.K_distance"][2]
+    assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
+    assert result(app) == pytest.approx(float(values[5, 1]), abs=1e-4)
+
+
+def test_no_place_is_said_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    english = catalogue("en")
+    for depth, panel, here in (("story", None, "story_seats_told_apart"), ("numbers", "vectors", "told_apart")):
+        said = said_on(open_page("tokens", model=name, depth=depth, s=SENTENCE, panel=panel))
+        assert english[f"tokens.{here}"] in said and english["tokens.story_seats"] not in said
+
+
+def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    edits = "~~".join(f"layers.{{l}}.attention.{term}~zero" for term in TERMS[1:])
+    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="places", edits=edits)
+    assert len(app.session_state["choice"].edits) == 2 and not app.warning
+    assert catalogue("en")["what_if.positions_told_apart"][:40] in said_on(app)
+    assert catalogue("en")["what_if.positions_content_to_position"] in str(figure(app, len(charts(app)) - 1))
