@@ -47,8 +47,8 @@ from pages.ui.view import ARROWS, View, go_on, shape
 
 #: Pages whose story asks one thing of words and another of a picture.
 ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
-#: What is said of a token that is no part of the input, once it is chosen.
-ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep"}
+#: What is said of a token that nobody wrote, once it is chosen.
+ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep", "[MASK]": "about_mask"}
 BESIDE = 2, 3  # how wide question and picture are beside each other
 HIGH = 300  # pixels of the numbers below which nothing else is told in their column
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list

@@ -405,7 +405,7 @@ def test_of_a_drawing_the_answer_is_asked_before_it_is_shown(seen: str, asked: s
 
 
 def test_a_tap_on_a_token_that_is_no_word_says_what_it_is_for() -> None:
-    for token, name in (("1", "cls"), ("12", "sep")):
+    for token, name in (("1", "cls"), ("12", "sep"), (str(hidden_case().token + 1), "mask")):
         said = [caption.value for caption in story("attention", token=token).main.caption]
         assert WORDS[f"common.about_{name}_words"] in [text.replace("\\", "") for text in said]
     assert WORDS["common.about_cls_words"] not in texts(story("attention")).replace("\\", "")

@@ -163,9 +163,10 @@ def test_the_story_of_a_picture_has_one_picture_and_speaks_of_no_word_and_no_sen
 @pytest.mark.parametrize(
     ("name", "link", "next_one"),
     [
-        ("translation", {}, "what_if"),
-        ("answer", {"input": "digit"}, "what_if"),
-        ("what_if", {}, "flat"),
+        ("answer", {}, "what_if"),
+        ("what_if", {}, "translation"),
+        ("what_if", {"input": "digit"}, "flat"),
+        ("translation", {}, "flat"),
         ("flat", {}, "shapes_and_cost"),
         ("shapes_and_cost", {}, "lesson"),
         ("lesson", {"question": "end"}, None),

@@ -149,6 +149,7 @@ PAGES: tuple[PageRow, ...] = (
         coded_of=LAYER,
     ),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
+    PageRow("what_if", ":material/science:", "apart"),
     PageRow(
         "translation",
         ":material/translate:",
@@ -158,7 +159,6 @@ PAGES: tuple[PageRow, ...] = (
         shown_of=LAYER_AND_HEAD,
         but=(Part("search", ()),),
     ),
-    PageRow("what_if", ":material/science:", "apart"),
     PageRow("flat", ":material/horizontal_rule:", "apart", attention=True, but=(Part("hand", HEAD),)),
     PageRow("shapes_and_cost", ":material/straighten:", "apart", but=(Part("properties", LAYER_AND_HEAD),)),
     PageRow("lesson", ":material/school:", "apart", told_of=LAYER_AND_HEAD, shown_of=LAYER_AND_HEAD),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -107,16 +108,18 @@ class Asking:
             st.markdown(text("not_yet"))
         for number in range(1, min(len(guesses) - WRONG_FOR_A_HINT + 1, len(question.hints)) + 1):
             self._hint(number)
-        guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, self.name)
-        types = question.gesture == "word"
+        types = question.gesture == "word"  # of what is being typed nothing is known yet
         read = partial(typed_word, self.view.pipeline.reader, self.name) if types else None
-        with st.container(horizontal=True):
-            look: dict[str, Any] = {"type": "primary", "key": f"{self.view.name}.send"}
-            look["disabled"] = guess is None and not types  # of what is being typed nothing is known yet
-            sent = self.record, question, truth, len(guesses), guess, read, self.after
-            st.button(word("send"), on_click=hand_in, args=sent, **look)
-            look = {"type": "tertiary", "key": f"{self.view.name}.show"}
-            st.button(word("show"), on_click=show, args=(self.record, False, self.after), **look)
+        button = st.form_submit_button if types else st.button
+        with st.form(f"{self.name}.typed", border=False) if types else nullcontext():  # Enter sends it, too
+            guess = GESTURES[question.gesture](truth, options(truth), self.view.pipeline, self.name)
+            with st.container(horizontal=True):
+                look: dict[str, Any] = {"type": "primary", "key": f"{self.view.name}.send"}
+                look["disabled"] = guess is None and not types
+                sent = self.record, question, truth, len(guesses), guess, read, self.after
+                button(word("send"), on_click=hand_in, args=sent, **look)
+                look = {"type": "tertiary", "key": f"{self.view.name}.show"}
+                button(word("show"), on_click=show, args=(self.record, False, self.after), **look)
         return guess
 
     def question_line(self) -> None:

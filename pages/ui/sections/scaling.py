@@ -37,7 +37,7 @@ def why_scaled(view: View, prefix: str) -> None:
     kind = "stuck" if slope < slope_divided / 2 else "less" if slope < slope_divided else "open"
     said = [
         text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", keys=KEYS, **in_words(here)),
-        text(f"read_{kind}", **in_words(here)),
+        text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
         text("read_own", where=view.where(), d_k=own_d_k, **in_words(own)),
     ]
     ways = [word(way) for way in WAYS]
