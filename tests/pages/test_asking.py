@@ -176,9 +176,8 @@ def test_beans_lie_over_the_networks_own_also_for_who_comes_back() -> None:
 
 def test_a_word_is_laid_among_those_of_the_network() -> None:
     app = story("home")
-    app.text_input(key=next(box.key for box in app.text_input if (box.key or "").startswith("home.word"))).set_value(
-        "milk"
-    ).run()
+    (box,) = [box for box in app.text_input if (box.key or "").startswith("home.word")]
+    box.set_value("milk")
     click(click(app, "home.send"), "home.show")
     names = figure(app)["layout"]["yaxis"]["ticktext"]
     assert [name for name in names if name.startswith("milk")] == [f"milk ({WORDS['lesson.yours']})"]

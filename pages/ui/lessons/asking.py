@@ -209,7 +209,7 @@ class Asking:
             st.markdown(typed(own.why))
 
     def _drawn(self) -> list[int]:
-        """Which bars its picture shows: of many shares those that are seen, of many scores the highest; and the guess."""
+        """Which bars its picture shows: of many shares those that are seen, of many scores the highest; the guess."""
         names, values, guess = *zip(*self.truth.bars, strict=True), self.guess
         if self.question.gesture == "beans":  # without the tokens that get none
             given: Sequence[int] = guess if isinstance(guess, list) else [0] * len(values)
