@@ -37,7 +37,7 @@ def _of_every_head(view: View, key: str, draws: str, **about: Any) -> AtOnce | N
 def map_at_once(view: View, key: str, rows: list[int], columns: list[int]) -> AtOnce | None:
     """Of a `heatmap` of scores or weights, in which a cell is outlined. rows, columns: the places shown."""
     quantity = view.trace.quantity(key)
-    if quantity.axes != ("head", "query", "key"):
+    if quantity.axes != ("head", "query", "key") or not key.startswith("layers."):  # a decoder's rows are no tokens
         return None
     look = {"range": view.choice.range, "scale": quantity.scale, "most": MOST_NAMED}
     look["frames"] = [one["line"] for one in crossing(0, 0, 1, 1)]
