@@ -386,7 +386,7 @@ class _Desk:
         ids = trace.target_ids if side and isinstance(trace, TranslationTrace) else trace.ids
         piece = (trace.segments if quantity.reads[0] == "segments" else ids)[token]
         E = self.network.get_submodule(quantity.module).weight
-        # A decoder's first token names the language; those rows stand behind the vocabulary.
+        # Our decoder's first token names the language; those rows stand behind the vocabulary.
         row = E[piece] if piece < len(E) else self.network.decoder.embedding.language.weight[piece - len(E)]
         value = float(row[column])
         matrix = "E_{seg," if quantity.reads[0] == "segments" else "E_{"

@@ -65,6 +65,8 @@ class EncoderConfig:
     segments: int = 0  # words: rows of E_seg, which tell the first sentence from the second; 0: there is no E_seg
     uncounted: int | None = None  # words, learned positions: the id of a token that takes no place; None: all take one
     embedding_norm: bool = False  # LayerNorm after the sum of token, position and segment
+    language_first: bool = True  # a decoder: it first reads the language to write, which has a row behind those of E
+    own_words: bool = False  # a decoder: it has a vocabulary and an E of its own, and not the encoder's
     image_size: int = 28
     patch_size: int = 4
     channels: int = 1

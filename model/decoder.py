@@ -18,16 +18,23 @@ TARGET_LANGUAGES = {"en": "[EN]", "zh": "[ZH]"}
 
 
 class TargetEmbedding(TokenEmbedding):
-    """The encoder's matrix E once more (section 3.4), and one trained row for each language to write."""
+    """The encoder's matrix E once more (section 3.4), and one trained row for each language to write.
+
+    Other people's may have an E of their own, and no such rows: see `own_words` and `language_first`.
+    """
 
     def __init__(self, config: EncoderConfig, E: nn.Embedding) -> None:
         super().__init__(config)
-        self.E = E
-        self.language = nn.Embedding(len(TARGET_LANGUAGES), config.d_model)
-        nn.init.normal_(self.language.weight, std=config.d_model**-0.5)
+        if not config.own_words:
+            self.E = E
+        self.language = nn.Embedding(len(TARGET_LANGUAGES), config.d_model) if config.language_first else None
+        if self.language is not None:
+            nn.init.normal_(self.language.weight, std=config.d_model**-0.5)
 
     def look(self, x: Tensor) -> Tensor:
         """x: target ids (batch, target), each beginning with vocab_size + the place in TARGET_LANGUAGES."""
+        if self.language is None:
+            return super().look(x)
         first, words = x[:, :1] - self.E.num_embeddings, x[:, 1:]
         return torch.cat([self.language(first), self.E(words)], dim=1) * self.scale
 
@@ -77,12 +84,17 @@ class TranslationNetwork(Encoder):
     """
 
     def __init__(self, config: EncoderConfig, decoder: EncoderConfig) -> None:
-        """decoder: the sizes of the decoder's layers; d_model and the vocabulary are the encoder's."""
+        """decoder: the sizes of the decoder's layers; d_model is the encoder's, as are words without `own_words`."""
         super().__init__(config)
         self.decoder_config = decoder
         self.decoder = Decoder(decoder, self.embedding.E)
-        self.logits = nn.Linear(config.d_model, config.vocab_size)
-        self.logits.weight = self.embedding.E.weight  # one matrix for source, target and answer (section 3.4)
+        self.logits = nn.Linear(config.d_model, decoder.vocab_size)
+        self.tie()
+
+    def tie(self) -> None:
+        super().tie()
+        if hasattr(self, "logits"):  # one matrix for source, target and answer (section 3.4)
+            self.logits.weight = self.decoder.embedding.E.weight
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Source ids x, target ids y so far -> at each target place, the scores of the piece after it."""

@@ -372,7 +372,7 @@ def _target(rows: _Rows, config: EncoderConfig) -> str:
 def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str, token: str) -> str:
     """Words: rows of E, and where the configuration says so times √d_model."""
     ids = rows.add(f"{side}input", "input", (), x, rf"({x}_1, \ldots, {x}_n)", (token,), traced=False)
-    axes, E, tied = (token, _width(config)), f"{side}embedding.E", bool(side)
+    axes, E, tied = (token, _width(config)), f"{side}embedding.E", bool(side) and not config.own_words
     key = f"{side}embedding.tokens"
     if not config.scale_embedding:
         return rows.add(key, "look_up", (ids,), result, f"E[{x}]", axes, module=E, tied=tied)

@@ -129,7 +129,7 @@ def _load_translator() -> Translator:
     fill(network, encoder | decoder, "translation")
     # Not a copy of the encoder's weights but these themselves: in memory once for both.
     network.load_state_dict(encoder, strict=False, assign=True)
-    network.logits.weight = network.embedding.E.weight
+    network.tie()
     return Translator("translation", network, TextReader(load_tokenizer(), config.max_len), measured)
 
 

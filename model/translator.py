@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Literal
 
@@ -13,9 +14,11 @@ from model import examples
 from model.changes import Change, bind
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.edits import PARTS, Edit, EditError, grows
+from model.encoder import Encoder
+from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reading, TextReader
 from model.search import Hypothesis, Search, beam_search
-from model.trace import Recording, Trace, record
+from model.trace import Guess, Recording, Trace, record
 
 Language = Literal["en", "zh"]
 CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -93,7 +96,7 @@ class Translator(Pipeline):
         task = x if isinstance(x, Task) else Task(x, into)  # type: ignore[arg-type]
         edits = tuple(edits)
         reading = self.reader.read(task.sentence)
-        start = self._start(task.into or language_after(reading.tokens))
+        start = self._start(task, reading)
         changes = bind(edits, self.around(reading))
         forced, written = self._beginning(task.forced), task.written
         if written is not None:
@@ -130,7 +133,7 @@ class Translator(Pipeline):
             error.edits = tuple(beyond)
             raise error
         output, values, idle = self._run(changes, reading.tensor, y)
-        guesses = tuple(self.reader.guess(row, place) for place, row in enumerate(output[0]))
+        guesses = tuple(self._guess(row, place) for place, row in enumerate(output[0]))
         trace = TranslationTrace(
             values, self.graph, x, reading.tokens, reading.ids, guesses, reading.notes, edits, idle
         )
@@ -138,6 +141,16 @@ class Translator(Pipeline):
         trace.target_tokens = [self._word(i) for i in trace.target_ids]
         trace.written = tuple(map(self._word, written))
         return trace
+
+    @cached_property
+    def encoder(self) -> Pipeline:
+        """What reads the sentence, alone: the same weights, in memory once for both."""
+        with WithoutNumbers():
+            network = Encoder(self.config)
+        own = network.state_dict().keys()
+        weights = {key: weight for key, weight in self.network.state_dict().items() if key in own}
+        network.load_state_dict(weights, assign=True)
+        return Pipeline(self.name, network, self.reader)
 
     def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
         """A sentence (or a Trace of it) as it was read, with its ids and those of the target as it was written."""
@@ -154,7 +167,7 @@ class Translator(Pipeline):
             ways: tuple[tuple[str, str, Language], ...] = ((*pair, "zh"), (*pair[::-1], "en"))
             for source, target, into in ways:
                 x, y = (self.reader.read(sentence).tensor for sentence in (source, target))
-                y = torch.cat([torch.tensor([[self._start(into)]]), y[:, 1:-1]], dim=1)  # the language for [CLS]
+                y = torch.cat([torch.tensor([[self._row(into)]]), y[:, 1:-1]], dim=1)  # the language for [CLS]
                 yield record(self.network, x, y)[1]
 
     def _writer(self, reading: Reading, changes: list[Change]) -> Callable[[Tensor], Tensor]:
@@ -180,12 +193,22 @@ class Translator(Pipeline):
     def _search(self, step: Callable[[Tensor], Tensor], start: int, beams: int, forced: Sequence[int]) -> Search:
         return beam_search(step, start, self._end, beams, self.config.max_len - 1, forced)
 
+    @cached_property
+    def target_vocabulary(self) -> Sequence[str]:
+        """The pieces of what is read and written in the target, by their ids."""
+        return [*self.reader.vocabulary, *TARGET_LANGUAGES.values()]
+
     @property
+    def writes(self) -> range:
+        """The ids of the pieces that it can write, of which a target may be forced to begin with some."""
+        return range(self.network.decoder_config.vocab_size)
+
+    @cached_property
     def _end(self) -> int:
-        return self.reader.vocabulary.index("[SEP]")
+        return self.target_vocabulary.index("[SEP]")
 
     def _beginning(self, forced: Sequence[int]) -> tuple[int, ...]:
-        if not all(0 <= number < self.config.vocab_size for number in forced):
+        if not all(number in self.writes for number in forced):
             raise ValueError("a forced piece is not in the vocabulary")
         return tuple(takewhile(lambda number: number != self._end, forced))[: self.config.max_len - 2]
 
@@ -195,12 +218,26 @@ class Translator(Pipeline):
         growing = {PARTS[axis] for axis in quantity.axes if grows(quantity, axis)}
         return max((getattr(change.edit, part) or 0 for part in growing), default=0)
 
-    def _start(self, into: Language) -> int:
+    def _start(self, task: Task, reading: Reading) -> int:
+        """The id of what a target begins with."""
+        return self._row(task.into or language_after(reading.tokens))
+
+    def _row(self, into: Language) -> int:
         return self.config.vocab_size + list(TARGET_LANGUAGES).index(into)
 
     def _word(self, i: int) -> str:
-        names = list(TARGET_LANGUAGES.values())
-        return self.reader.vocabulary[i] if i < self.config.vocab_size else names[i - self.config.vocab_size]
+        return self.target_vocabulary[i]
+
+    def _guess(self, logits: Tensor, step: int) -> Guess:
+        """The likeliest pieces at a step."""
+        return self.reader.guess(logits, step)
+
+    #: The languages from which and into which, where there are only these; None: either of two.
+    pair: tuple[str, str] | None = None
+
+    def spelled_source(self, ids: Sequence[int]) -> str:
+        """A sentence that was read, as its pieces spell it, without [CLS] and [SEP]."""
+        return self.spelled([i for i in ids if self.reader.vocabulary[i] not in ("[CLS]", "[SEP]")])
 
     def spelled(self, ids: Sequence[int]) -> str:
         """The sentence that these pieces spell; what is unknown in it says [UNK]."""
