@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
+from model.hugging_face.marian import in_their_order
 from model.loading import load
 from model.translator import Translator
 
@@ -56,9 +57,7 @@ def as_marian(translator: Translator, folder: Path) -> None:
 
 
 def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
-    """Ours by their names. Theirs has all sines before all cosines, and so each d_model in another order."""
-    d_model = network.config.d_model
-    order = torch.arange(d_model).view(-1, 2).T.flatten()  # 0, 2, 4, …, 1, 3, 5, …
+    """Ours by their names, with the numbers of d_model in their order."""
     found: dict[str, Tensor] = {}
     for key, value in network.named_parameters():
         side, inside, rest = key.partition("layers.")
@@ -67,13 +66,10 @@ def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
         layer, _, part = rest.partition(".")
         module, _, last = part.rpartition(".")
         name = NAMES.get(module) or f"{NORMS[side][int(module[-1]) - 1]}_layer_norm"
-        if last == "weight" and value.dim() == 2 and not module.endswith(("W_O", "W_2")):
-            value = value[:, order]  # it reads d_model; those that are left write it
-        elif not module.endswith(("W_Q", "W_K", "W_V", "W_1")):
-            value = value[order]
-        found[f"model.{side or 'encoder.'}layers.{layer}.{name}.{last}"] = value.contiguous()
+        found[f"model.{side or 'encoder.'}layers.{layer}.{name}.{last}"] = in_their_order(key, value)
+    assert network.decoder.embedding.language is not None  # ours has one
     E, languages = network.embedding.E.weight, network.decoder.embedding.language.weight
-    found["model.shared.weight"] = torch.cat([E, languages])[:, order].contiguous()
+    found["model.shared.weight"] = in_their_order("embedding.E.weight", torch.cat([E, languages]))
     never = torch.full((len(languages),), NEVER)
     found["final_logits_bias"] = torch.cat([network.logits.bias, never])[None]
     return found

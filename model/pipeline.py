@@ -148,7 +148,8 @@ class TextReader:
 
     def pieces(self, word: str) -> list[str]:
         """What a word is cut into; [UNK] where its signs are unknown."""
-        return self.reading(self.encode(word).ids).tokens[1:-1]
+        tokens = self.reading(self.encode(word).ids).tokens
+        return [token for token in tokens if token not in ("[CLS]", "[SEP]")]
 
     def looked_up(self, word: str) -> list[list[str]]:
         """How WordPiece cuts a word: for each of its pieces the beginnings of what is left that it looked up, from the

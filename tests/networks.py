@@ -5,6 +5,8 @@
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
 
 import torch
 
@@ -14,6 +16,7 @@ from model.decoder import TranslationNetwork
 from model.encoder import Encoder
 from model.graph import Graph
 from model.heads import network_for
+from model.hugging_face import load_folder
 from model.layer_scale import LayerScale
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, Pipeline, Reading, TextReader
@@ -167,6 +170,17 @@ def untrained_translator() -> Translator:
     return Translator("translation", network, reader)
 
 
+@cache
+def others_translator(apart: bool) -> Translator:
+    """Somebody else's, as their folder is read; apart: with a list of words for each language."""
+    from tests.translators import written  # which takes seconds to load
+
+    folder = Path(mkdtemp(prefix="opus-"))
+    made = load_folder(written(folder, apart=apart, decoder_layers=3, decoder_attention_heads=4, scale_embedding=apart))
+    assert isinstance(made, Translator)
+    return made
+
+
 class ColourReader(IdReader):
     """For a network of colour images: the input is the image as a tensor (channel, height, width)."""
 
@@ -182,12 +196,16 @@ def pipeline(name: str) -> Pipeline:
     """ "trained text" -> the shipped pipeline, "004" -> that preset with random weights."""
     if name == "translation":
         return untrained_translator()
+    if name in OTHERS:
+        return others_translator(apart=OTHERS[name])
     kind, _, rest = name.partition(" ")
     return load(rest) if kind == "trained" else untrained(name)
 
 
 ALL = [*CONFIGS, *(f"trained {name}" for name in TRAINED)]
-TRANSLATORS = ["translation", "trained translation"]
+#: Somebody else's translators -> whether each language has a list of words.
+OTHERS = {"translation with one list of words": False, "translation with two lists of words": True}
+TRANSLATORS = ["translation", "trained translation", *OTHERS]
 
 
 def example(name: str, which: int = 0) -> object:

@@ -4,8 +4,8 @@
 with the checkpoint's own tokenizer; `build.py` puts the weights into our Encoder.
 """
 
-from model.hugging_face.build import config_of, from_transformers, load_folder
+from model.hugging_face.build import config_of, decoder_of, from_transformers, load_folder
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import FAMILIES
 
-__all__ = ["FAMILIES", "CheckpointError", "config_of", "from_transformers", "load_folder"]
+__all__ = ["FAMILIES", "CheckpointError", "config_of", "decoder_of", "from_transformers", "load_folder"]

@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 
 from model.config import ConfigError, EncoderConfig
+from model.decoder import TranslationNetwork
 from model.encoder import Encoder
 from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.hugging_face.folder import Folder, Stored
 from model.hugging_face.images import PICTURES, CheckpointImageReader, interpolated, side_of_pictures
+from model.hugging_face.marian import MarianTranslator, check_positions, reader_of
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
@@ -39,6 +41,8 @@ DIVIDE = {
 #: For these reasons a checkpoint's answer cannot be computed; its stages can.
 OF_THE_ANSWER = ("architecture", "answer_setting", "tensor_untied")
 NO_ANSWER = Head("none")
+#: What is left over where the encoder of a translator stands alone; and the E of both under its other names.
+OF_A_DECODER = ("*decoder.*", "*.embed_tokens.weight")
 OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-transformers' CrossEncoder
 #: What LayerNorm's two were called in the first BERT; and PyTorch's own attention, whose one matrix holds three.
 OLD_NAMES = {
@@ -96,6 +100,15 @@ def config_of(path: str | Path) -> EncoderConfig:
     return _config(folder, theirs, family, head)
 
 
+def decoder_of(path: str | Path) -> EncoderConfig | None:
+    """The same of the decoder of a folder that translates; None for one without, or whose answer is not computed."""
+    folder = Folder(Path(path)).encoder
+    theirs, family = _settings(folder)
+    if family.decoder is None or unanswered(path):
+        return None
+    return _config(folder, theirs, family.decoder, _head(folder, theirs, family))
+
+
 def unanswered(path: str | Path) -> CheckpointError | None:
     """Why nothing computes the answer of a folder whose stages can be shown, by its config.json; None: it is computed.
 
@@ -114,11 +127,16 @@ def unanswered(path: str | Path) -> CheckpointError | None:
 
 def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> Pipeline:
     config = _config(folder, theirs, family, head)
+    decoder = _config(folder, theirs, family.decoder, head) if family.decoder else None
     with WithoutNumbers():  # those come from the file
-        network = network_for(config)
+        writes = head is not NO_ANSWER
+        network = TranslationNetwork(config, decoder) if decoder and writes else network_for(config)
     weights = _renamed(folder, network, family, head, _positions_in_front(folder, family, theirs))
     network.load_state_dict(weights, strict=False, assign=True)
     network.tie()
+    if decoder:
+        kind = MarianTranslator if writes else Pipeline
+        return kind(folder.name, network, reader_of(folder, config, decoder))
     if config.head == "masked-word":
         network.logits.weight = network.embedding.E.weight
     return Pipeline(folder.name, network, _reader(folder, family, config, _labels(theirs, config)))
@@ -138,7 +156,8 @@ def _settings(folder: Folder) -> tuple[Mapping[str, Any], Family]:
         classes = ("id2label", "label2id", "num_labels")  # those of the whole count
         theirs = {name: value for name, value in own.items() if name not in classes} | theirs
     _check_settings(folder, theirs, family.only, "setting")
-    return theirs, family
+    other = next((other for setting, other in family.without.items() if theirs.get(setting) is False), family)
+    return theirs, other
 
 
 def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
@@ -245,6 +264,11 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if error.reason == "too_few_buckets":
             name = family.settings["buckets" if settings["buckets"] < 4 else "farthest"]
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])) from error
+        if error.reason == "odd_d_model":
+            width = theirs[family.settings["d_model"]]
+            raise CheckpointError(
+                "setting", folder=folder.name, setting=family.settings["d_model"], value=width
+            ) from error
         if error.reason not in DIVIDE:
             raise
         whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
@@ -321,6 +345,8 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
     found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
     found = _taken_apart(found, family.apart)
+    if family.reordered:
+        check_positions(folder, found, network.config.d_model)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     config = network.config
     weights: dict[str, Tensor] = {}
@@ -332,7 +358,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=name)
         stored = found[theirs]
         read.add(theirs)  # some hold two of ours
-        lay_out = family.laid_out.get(key, _as_it_is)
+        lay_out = _laid_out(family, key)
         rows = in_front if key == "embedding.positions.table" else 0
         expected = (wanted.shape[0] + rows, *wanted.shape[1:])
         stretched = config.learned_side if key == "embedding.positions.table" else 0
@@ -354,11 +380,14 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
             weights["embedding.positions.apart"] = ours[rows - 1]
         weights[key] = ours[rows:] if rows else ours
     unread = (*family.unread, *_other_heads(family))
+    if family.decoder and head is NO_ANSWER:
+        unread += OF_A_DECODER
     for name, stored in found.items():
         if name in read:
             continue
         if key := head.copies.get(name):
-            if stored.shape != weights[key].shape or not torch.equal(stored.read().float(), weights[key]):
+            ours, fits = weights[key], _fits(stored.shape, _laid_out(family, key), weights[key].shape)
+            if not fits or not torch.equal(_laid_out(family, key)(stored.read()).float(), ours):
                 other = _their_name(key, family, head, prefix, config)
                 raise CheckpointError("tensor_untied", folder=folder.name, tensor=name, other=other)
         elif head is NO_ANSWER and prefix and not name.startswith(prefix):
@@ -393,6 +422,11 @@ def _part_of(stored: Stored, i: int, many: int) -> Tensor:
     return stored.read().chunk(many)[i]
 
 
+def _laid_out(family: Family, key: str) -> Callable[[Tensor], Tensor]:
+    """How their tensor of this parameter becomes ours."""
+    return partial(family.reordered, key) if family.reordered else family.laid_out.get(key, _as_it_is)
+
+
 def _as_it_is(tensor: Tensor) -> Tensor:
     return tensor
 
@@ -414,7 +448,7 @@ def _modern(name: str) -> str:
 def _their_name(key: str, family: Family, head: Head, prefix: str, config: EncoderConfig) -> str:
     """What a parameter of ours is called in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
     parts = key.split(".")
-    layer = parts[1] if parts[0] == "layers" else ""
+    layer = parts[parts.index("layers") + 1] if "layers" in parts else ""
     group = str(set_of(int(layer), config.layers, config.groups)) if layer else ""
     row = key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key
     module, _, last = row.rpartition(".")

@@ -42,6 +42,11 @@ SENTENCES = {
         "{tensor} in {folder} differs from {other}; here they are one, so the answer is not computed, and the stages "
         "are shown without it"
     ),
+    "no_sines": "{tensor} in {folder} holds other positions than the sines that this encoder adds",
+    "not_unigram": (
+        "{file} in {folder} does not cut by the Unigram algorithm, the only one that is read from such a file; a "
+        "tokenizer.json beside it would be read instead"
+    ),
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",
     "tokenizer_fails": "the tokenizer in {folder} fails where it reads a sentence: {why}",
     "tokenizer_slow": "the tokenizer in {folder} did not read some sentences within {seconds} seconds",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import deberta, modern, t5
+from model.hugging_face import deberta, marian, modern, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {
@@ -76,6 +76,10 @@ class Family:
     worked_out: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
     pictures: Mapping[str, Any] = field(default_factory=dict)
     inside: str = ""  # the setting that holds those of the encoder of pictures, where another stands beside it
+    decoder: "Family | None" = None  # where one writes what the encoder reads: its settings, fixed and not
+    #: Of families that order the numbers of d_model otherwise: what of theirs, by our key, is in our order.
+    reordered: Callable[[str, Tensor], Tensor] | None = None
+    without: Mapping[str, "Family"] = field(default_factory=dict)  # a setting -> the family where it is false
     called: str = ""  # how its architectures' names begin, where that is not model_type
     interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
     gated: Mapping[str, str] = field(default_factory=dict)  # names where a gate stands in the feed-forward network
@@ -680,6 +684,100 @@ SIGLIP = replace(
     apart={"*head.attention.in_proj.*": 3},
 )  # fmt: skip
 
+MARIAN_LAYER = {
+    "attention.W_Q": "self_attn.q_proj",
+    "attention.W_K": "self_attn.k_proj",
+    "attention.W_V": "self_attn.v_proj",
+    "attention.W_O": "self_attn.out_proj",
+    "norm_1": "self_attn_layer_norm",
+    "ffn.W_1": "fc1",
+    "ffn.W_2": "fc2",
+}
+
+#: Pieces of a sentence that a translator reads or writes at most: each step of the writing is recorded.
+MOST_TRANSLATED = 64
+
+#: A translator, as the paper has it but for the order of the numbers of d_model  (Junczys-Dowmunt et al. 2018).
+MARIAN_ENCODER = Family(
+    prefix="model",
+    settings={
+        "d_model": "d_model",
+        "heads": "encoder_attention_heads",
+        "layers": "encoder_layers",
+        "d_ff": "encoder_ffn_dim",
+        "activation": "activation_function",
+        "vocab_size": "vocab_size",
+        "max_len": "max_position_embeddings",
+        "scale_embedding": "scale_embedding",
+    },
+    defaults={
+        "vocab_size": 58101,
+        "max_position_embeddings": 1024,
+        "activation_function": "gelu",
+        "d_model": 1024,
+        **{f"{side}_layers": 12 for side in ("encoder", "decoder")},
+        **{f"{side}_ffn_dim": 4096 for side in ("encoder", "decoder")},
+        **{f"{side}_attention_heads": 16 for side in ("encoder", "decoder")},
+        "scale_embedding": False,
+    },
+    fixed={"input": "words", "positions": "sinusoidal", "norm_eps": 1e-5},
+    only={"activation_function": tuple(ACTIVATIONS)},
+    worked_out={"max_len": lambda theirs: min(theirs["max_position_embeddings"], MOST_TRANSLATED)},
+    names={
+        "embedding.E.weight": "shared.weight",
+        **{f"layers.{{l}}.{ours}": f"encoder.layers.{{l}}.{theirs}" for ours, theirs in MARIAN_LAYER.items()},
+        "layers.{l}.norm_2": "encoder.layers.{l}.final_layer_norm",
+        "decoder.embedding.E.weight": "decoder.embed_tokens.weight",
+        **{f"decoder.layers.{{l}}.{ours}": f"decoder.layers.{{l}}.{theirs}" for ours, theirs in MARIAN_LAYER.items()},
+        **{
+            f"decoder.layers.{{l}}.cross.W_{letter}": f"decoder.layers.{{l}}.encoder_attn.{name}_proj"
+            for letter, name in {"Q": "q", "K": "k", "V": "v", "O": "out"}.items()
+        },
+        "decoder.layers.{l}.norm_2": "decoder.layers.{l}.encoder_attn_layer_norm",
+        "decoder.layers.{l}.norm_3": "decoder.layers.{l}.final_layer_norm",
+    },
+    heads={
+        "MTModel": Head(
+            "none",
+            names={"logits.bias": "final_logits_bias"},
+            copies={
+                "model.encoder.embed_tokens.weight": "embedding.E.weight",
+                "model.decoder.embed_tokens.weight": "embedding.E.weight",
+                "lm_head.weight": "embedding.E.weight",
+            },
+            only={"tie_word_embeddings": (True,), "forced_bos_token_id": (None,)},
+        ),
+    },
+    unread=("*embed_positions.weight",),
+    reordered=marian.in_our_order,
+)
+MARIAN_DECODER = replace(
+    MARIAN_ENCODER,
+    settings={
+        **MARIAN_ENCODER.settings,
+        "heads": "decoder_attention_heads",
+        "layers": "decoder_layers",
+        "d_ff": "decoder_ffn_dim",
+    },
+    fixed={**MARIAN_ENCODER.fixed, "language_first": False},
+)
+
+#: With a list of words, and an E, for each of the two languages.
+MARIAN_APART = replace(
+    MARIAN_ENCODER,
+    names={**MARIAN_ENCODER.names, "embedding.E.weight": "encoder.embed_tokens.weight"},
+    heads={
+        "MTModel": replace(MARIAN_ENCODER.heads["MTModel"], copies={"lm_head.weight": "decoder.embedding.E.weight"})
+    },
+    decoder=replace(
+        MARIAN_DECODER,
+        settings={**MARIAN_DECODER.settings, "vocab_size": "decoder_vocab_size"},
+        fixed={**MARIAN_DECODER.fixed, "own_words": True},
+    ),
+)
+MARIAN = replace(MARIAN_ENCODER, decoder=MARIAN_DECODER, without={"share_encoder_decoder_embeddings": MARIAN_APART})
+
+
 #: By the `model_type` in config.json.
 FAMILIES: dict[str, Family] = {
     "bert": BERT,
@@ -707,4 +805,5 @@ FAMILIES: dict[str, Family] = {
     "siglip": replace(SIGLIP, inside="vision_config"),
     "dinov2": DINOV2,
     "dinov2_with_registers": DINOV2_REGISTERS,
+    "marian": MARIAN,
 }

@@ -24,7 +24,7 @@ from model.hugging_face.trial import SECONDS, tried
 from model.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
-READ = (".json", ".txt", ".safetensors")  # other files decide nothing
+READ = (".json", ".txt", ".spm", ".safetensors")  # other files decide nothing
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
 MOST_TOKENIZER_BYTES = 100_000_000
 #: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them, which is what
@@ -246,11 +246,18 @@ class Folder:
             raise
         except Exception as error:  # tokenizers raises bare Exception for a damaged file
             raise CheckpointError("damaged", file=path.name, folder=self.name) from error
+        return self.tried(text, path.name, vocabulary)
+
+    def tried(self, text: str, file: str, vocabulary: int | None = None) -> Tokenizer:
+        """The tokenizer of the text of a tokenizer.json, which the file holds or was made of; once it has been tried.
+
+        vocabulary: how many pieces it may have, if the weights have a row for each of them.
+        """
         found = tried(text, SECONDS)
         if found.reason:
-            about = {"file": path.name, "seconds": SECONDS, "why": found.why}
+            about = {"file": file, "seconds": SECONDS, "why": found.why}
             raise CheckpointError(found.reason, folder=self.name, **about)
-        if found.most >= vocabulary:
+        if vocabulary is not None and found.most >= vocabulary:
             raise CheckpointError("vocabulary", folder=self.name)
         tokenizer = Tokenizer.from_str(text)
         tokenizer.no_truncation()

@@ -16,7 +16,8 @@ from model.hugging_face.folder import SHARDS, WHOLE, Folder
 
 SETTINGS = [
     "config.json", "tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json",
-    "preprocessor_config.json", "modules.json", "vocab.json", "merges.txt", "*_Pooling/config.json",
+    "preprocessor_config.json", "modules.json", "vocab.json", "merges.txt", "source.spm", "target_vocab.json",
+    "generation_config.json", "*_Pooling/config.json",
     "0_Transformer/*.json", "0_Transformer/*.txt",
 ]  # fmt: skip
 WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", f"0_Transformer/{WHOLE}"]

@@ -27,12 +27,19 @@ class CheckpointTextReader(TextReader):
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, config: EncoderConfig, roles: Mapping[str, str], labels: Sequence[str] = ()
+        self,
+        tokenizer: Tokenizer,
+        config: EncoderConfig,
+        roles: Mapping[str, str],
+        labels: Sequence[str] = (),
+        ids: Mapping[str, int] | None = None,
     ) -> None:
+        """ids: of the pieces, where those are not the tokenizer's own."""
         super().__init__(tokenizer, config.max_len)
         self.segments, self.labels, self.head = config.segments, tuple(labels), config.head
         self.space = space_mark(tokenizer)
-        words = {i: roles.get(word) or readable(word, self.space) for word, i in tokenizer.get_vocab().items()}
+        pieces = (tokenizer.get_vocab() if ids is None else ids).items()
+        words = {i: roles.get(word) or readable(word, self.space) for word, i in pieces}
         #: Some matrices have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
@@ -45,14 +52,14 @@ class CheckpointTextReader(TextReader):
 
     def encode(self, text: str) -> Encoding:
         """The pieces of a text. Raises InputError("not_cut") where the tokenizer fails."""
-        with _failures():
+        with failures():
             encoding = super().encode(text)
         if max(encoding.ids, default=0) >= len(self.vocabulary):
             raise InputError("not_cut")
         return encoding
 
     def simplified(self, text: str) -> list[tuple[str, str]]:
-        with suppress(InputError), _failures():
+        with suppress(InputError), failures():
             return super().simplified(text)
         return []
 
@@ -75,7 +82,7 @@ class CheckpointTextReader(TextReader):
 
 
 @contextmanager
-def _failures() -> Iterator[None]:
+def failures() -> Iterator[None]:
     """Raise InputError("not_cut") where a tokenizer fails: on the sentences of its trial it did not."""
     try:
         yield

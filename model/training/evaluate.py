@@ -30,6 +30,7 @@ from model.training.observe import activations
 from model.training.relations import TREEBANKS, Found, kept_apart, neighbour_table, relation_table
 from model.training.roles import Candidate, gather, piece_run
 from model.training.shares import shares
+from model.translator import Translator
 
 BLANKS = ("the cat sat on the [MASK] .", "i [MASK] you .", "我[MASK]你。", "今天天气很[MASK]。")
 DRAWN = (
@@ -284,6 +285,7 @@ def evaluate_others(data: Path, folder: Path) -> None:
     Nothing is written into the checkpoint's own folder. Raises CheckpointError for a folder that cannot be read.
     """
     pipeline, where = load(str(folder)), home(str(folder))
+    pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
     if pipeline.config.input != "words":
         raise SystemExit(f"{folder} reads pictures; heads and neurons are measured on sentences")
     observed = observe_others(pipeline, data)

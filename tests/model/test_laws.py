@@ -36,6 +36,7 @@ class Run:
     def __init__(self, trace: Trace, network: Encoder, quantity: Quantity) -> None:
         self.trace, self.network, self.quantity = trace, network, quantity
         self.decoder = quantity.key.startswith("decoder.")
+        self.config = network.decoder_config if self.decoder else network.config
 
     def numbers(self, name: str) -> np.ndarray:
         """A parameter of the module whose weights the quantity uses."""
@@ -57,7 +58,7 @@ def input_(of: Run) -> np.ndarray:
 
 def look_up(of: Run, ids: np.ndarray) -> np.ndarray:
     E = of.numbers("weight")
-    if of.decoder:  # the names of the languages stand behind the vocabulary
+    if of.decoder and of.config.language_first:  # the names of the languages stand behind the vocabulary
         E = np.concatenate([E, of.network.decoder.embedding.language.weight.numpy()])
     return E[ids]
 
@@ -122,7 +123,7 @@ def norm(of: Run, x: np.ndarray) -> np.ndarray:
 
 
 def split(of: Run, x: np.ndarray) -> np.ndarray:
-    return np.stack(np.split(x, of.network.config.heads, axis=-1))
+    return np.stack(np.split(x, of.config.heads, axis=-1))
 
 
 def scores(of: Run, Q: np.ndarray, K: np.ndarray) -> np.ndarray:
@@ -386,20 +387,21 @@ def test_a_norm_gives_mean_0_and_variance_1_or_mean_square_1_before_its_scale_an
 
 @networks
 def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name: str) -> None:
-    trace, config = trace_of(name), pipeline(name).config
+    trace, encoder = trace_of(name), pipeline(name).config
     assert trace.keys() == [quantity.key for quantity in trace.graph if quantity.traced]
     n, target = len(trace.tokens), len(getattr(trace, "target_tokens", ()))
-    sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
-    sizes["d_E"] = config.d_embedding
-    sizes |= {
-        "d_ff": config.d_ff,
-        "bound": 2,
-        "projection": config.projection,
-        "probe": 1,
-        "class": config.classes,
-        "word": config.vocab_size,
-    }
     for key in recorded_and_asides(trace):
+        config = trace.graph.decoder if trace.graph.decoder and key.startswith(("decoder.", "logits")) else encoder
+        sizes = {"head": config.heads, "token": n, "target": target, "d_k": config.d_k, "d_model": config.d_model}
+        sizes["d_E"] = config.d_embedding
+        sizes |= {
+            "d_ff": config.d_ff,
+            "bound": 2,
+            "projection": config.projection,
+            "probe": 1,
+            "class": config.classes,
+            "word": config.vocab_size,
+        }
         asks = target if key.startswith("decoder.") else n
         looked_at = n if ".cross." in key else asks
         here = sizes | {"query": asks, "key": looked_at, "distance": 2 * n - 1}

@@ -1,0 +1,298 @@
+"""Marian's translators (opus-mt): what is theirs beside the table of names in families.py.
+
+Their positions have all sines before all cosines, where the paper has them in turn. Nothing else knows one number of
+d_model from another, so the weights are read with their rows and columns in the paper's order, and the network is the
+paper's: number 2i here is number i in the file, number 2i + 1 is number i + d_model/2.
+
+Source: Junczys-Dowmunt et al. 2018, "Marian: Fast Neural Machine Translation in C++"; MarianMTModel of transformers.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from torch import Tensor
+
+from model.changes import Change
+from model.config import EncoderConfig
+from model.embedding import SinusoidalPositions
+from model.hugging_face.errors import CheckpointError
+from model.hugging_face.folder import MOST_BYTES, Folder, Stored
+from model.hugging_face.pieces import readable
+from model.hugging_face.sentence_piece import SPACE, NotUnigramError, tokenizer_json
+from model.hugging_face.text import CheckpointTextReader, failures
+from model.pipeline import Reading
+from model.trace import Guess
+from model.translator import Task, Translator, as_written
+
+READS_D_MODEL = ("W_Q", "W_K", "W_V", "W_1", "E", "logits")  # a column for each number of d_model; others a row
+WRITES_ELSEWHERE = ("W_Q", "W_K", "W_V", "W_1", "logits")  # whose biases are no numbers of d_model
+POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
+NEAR = 1e-3  # sines that were worked out elsewhere
+
+
+def halves(d_model: int) -> Tensor:
+    """The places of the sines, then those of the cosines: 0, 2, 4, …, 1, 3, 5, …"""
+    return torch.arange(d_model).view(-1, 2).T.flatten()
+
+
+def axis_of(key: str) -> int | None:
+    """Along which axis of a parameter of ours the numbers of d_model lie; None where they do not."""
+    module, _, last = key.rpartition(".")
+    name = module.rpartition(".")[2]
+    if last == "weight" and name in READS_D_MODEL:
+        return 1
+    return None if name in WRITES_ELSEWHERE else 0
+
+
+def in_our_order(key: str, tensor: Tensor) -> Tensor:
+    """A tensor of theirs by our key, as the paper orders the numbers of d_model."""
+    if key == "logits.bias":
+        return tensor[0]
+    if (axis := axis_of(key)) is None:
+        return tensor
+    return tensor.index_select(axis, halves(tensor.shape[axis]).argsort().to(tensor.device))
+
+
+def in_their_order(key: str, tensor: Tensor) -> Tensor:
+    """A tensor of ours by its key, as they order them."""
+    return tensor if (axis := axis_of(key)) is None else tensor.index_select(axis, halves(tensor.shape[axis]))
+
+
+def check_positions(folder: Folder, stored: Mapping[str, Stored], d_model: int) -> None:
+    """Raise CheckpointError where a file holds positions that are no sines: those are worked out, and not read."""
+    for name in POSITIONS:
+        if name in stored:
+            found = stored[name].read().float()
+            sines = SinusoidalPositions(d_model, len(found)).table[:, halves(d_model)]
+            if found.shape != sines.shape or not torch.allclose(found, sines, atol=NEAR):
+                raise CheckpointError("no_sines", folder=folder.name, tensor=name)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is written: its pieces by their ids; what it begins and ends with; what it never holds, one piece or several
+    in a row.
+
+    written: the pieces as the file has them. pair: the languages as the folder names them, ("en", "de"); "" for one
+    that it does not name.
+    """
+
+    vocabulary: tuple[str, ...]
+    written: tuple[str, ...]
+    start: int
+    end: int
+    never: tuple[tuple[int, ...], ...]
+    pair: tuple[str, str]
+
+
+class MarianReader(CheckpointTextReader):
+    """A sentence as a translator of Marian's reads it: no [CLS], and [SEP] at the end.
+
+    With `ids` the pieces of a .spm file have other ids than there. What begins with >>fra<<, say, asks for that
+    language, where there are several.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        config: EncoderConfig,
+        roles: Mapping[str, str],
+        target: Target,
+        ids: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__(tokenizer, config, roles, ids=ids)
+        self.roles, self.target, self.own_ids = dict(roles), target, ids
+        self.read_as = {i: piece for piece, i in (ids or {}).items()}
+
+    def sentences(self, text: str) -> tuple[str, ...]:
+        for ours, theirs in self.typed.items():
+            text = text.replace(ours, theirs)
+        return (text,)
+
+    def encode(self, text: str) -> "Cut":
+        """The pieces of a text, and [SEP]. Raises InputError("not_cut") where the tokenizer fails."""
+        if self.own_ids is None:
+            encoding = super().encode(text)
+            return Cut(encoding.ids, encoding.offsets)
+        (text,) = self.sentences(text)
+        code = text[: text.find("<<") + 2] if text.startswith(">>") and "<<" in text else ""
+        with failures():
+            encoding = self.tokenizer.encode(text[len(code) :])
+        unknown = self.own_ids[self.typed["[UNK]"]]
+        pieces = [*[code] * bool(code), *encoding.tokens]
+        places = [
+            *[(0, len(code))] * bool(code),
+            *((one + len(code), end + len(code)) for one, end in encoding.offsets),
+        ]
+        ids = [self.own_ids.get(piece, unknown) for piece in pieces]
+        return Cut([*ids, self.own_ids[self.typed["[SEP]"]]], [*places, (len(text), len(text))])
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A text in pieces: their ids, and from where to where each stands in it."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+    @property
+    def sequence_ids(self) -> list[int]:
+        """All of one sentence."""
+        return [0] * len(self.ids)
+
+
+class MarianTranslator(Translator):
+    """A translator of one pair of languages: what it begins with is no language, and `into` says nothing to it."""
+
+    reader: MarianReader  # type: ignore[assignment]
+
+    @property
+    def target_vocabulary(self) -> Sequence[str]:  # type: ignore[override]
+        return self.reader.target.vocabulary
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.reader.target.pair
+
+    @property
+    def _end(self) -> int:  # type: ignore[override]
+        return self.reader.target.end
+
+    def _start(self, task: Task, reading: Reading) -> int:
+        return self.reader.target.start
+
+    def _guess(self, logits: Tensor, step: int) -> Guess:
+        best = logits.softmax(-1).topk(min(10, len(logits)))
+        return Guess(tuple(map(self._word, best.indices.tolist())), tuple(best.values.tolist()), step)
+
+    def _examples(self) -> Iterator[Mapping[str, Tensor]]:
+        """None: nobody says what our sentences are in its language."""
+        return iter(())
+
+    def _beginning(self, forced: Sequence[int]) -> tuple[int, ...]:
+        never = self.reader.target.never
+        return super()._beginning(tuple(takewhile(lambda piece: (piece,) not in never, forced)))
+
+    def _writer(self, reading: Reading, changes: list[Change]) -> Callable[[Tensor], Tensor]:
+        """Steps in which what is never written has no probability."""
+        step = super()._writer(reading, changes)
+
+        def allowed(y: Tensor) -> Tensor:
+            found = step(y)
+            for *before, last in self.reader.target.never:
+                n = len(before)
+                if n < y.size(1):
+                    found[(y[:, y.size(1) - n :] == torch.tensor(before)).all(1), last] = -torch.inf
+            return found
+
+        return allowed
+
+    def spelled(self, ids: Sequence[int]) -> str:
+        reader, target = self.reader, self.reader.target
+        if reader.own_ids is None:
+            text = reader.tokenizer.decode(list(ids), skip_special_tokens=False)
+            return as_written(text) if isinstance(reader.tokenizer.model, WordPiece) else text
+        return self._joined(target.written[i] for i in ids)
+
+    def spelled_source(self, ids: Sequence[int]) -> str:
+        reader = self.reader
+        if reader.own_ids is None:
+            return super().spelled_source(ids)
+        return self._joined(reader.read_as[i] for i in ids if reader.vocabulary[i] != "[SEP]")
+
+    def _joined(self, pieces: Iterable[str]) -> str:
+        """Pieces of a .spm file as a text; what stands for no word by its name."""
+        roles = self.reader.roles
+        said = (f" {roles[piece]} " if piece in roles else piece.replace(SPACE, " ") for piece in pieces)
+        return " ".join("".join(said).split())
+
+
+# -- from a folder -------------------------------------------------------------------------------------------------
+
+
+def reader_of(folder: Folder, config: EncoderConfig, decoder: EncoderConfig) -> MarianReader:
+    """How sentences are read, and what is written, by the folder's tokenizer and its settings. Raises CheckpointError.
+
+    source.spm with vocab.json (and target_vocab.json, where the two languages have lists of their own); a
+    tokenizer.json where there is no source.spm, or one that is cut by another algorithm.
+    """
+    tokenizer, ids, written = None, None, None
+    if folder.file("source.spm"):
+        try:
+            tokenizer = _sentence_piece(folder)
+            ids = _list_of_pieces(folder, "vocab.json", config.vocab_size)
+            written = _list_of_pieces(folder, "target_vocab.json", decoder.vocab_size) if decoder.own_words else ids
+        except NotUnigramError as error:
+            if not folder.file("tokenizer.json"):
+                raise CheckpointError("not_unigram", file="source.spm", folder=folder.name) from error
+            tokenizer = None
+    if tokenizer is None:
+        if not folder.file("tokenizer.json"):
+            raise CheckpointError("missing", file="source.spm", folder=folder.name)
+        if decoder.own_words:  # it holds one of two lists
+            raise CheckpointError("missing", file="target_vocab.json", folder=folder.name)
+        tokenizer = folder.tokenizer(config.vocab_size)
+        written = tokenizer.get_vocab()
+    assert written is not None
+    roles = folder.roles(written if ids is None else ids)
+    return MarianReader(tokenizer, config, roles, _target(folder, decoder.vocab_size, written, roles), ids)
+
+
+def _sentence_piece(folder: Folder) -> Tokenizer:
+    """The tokenizer of source.spm, with the ids that its pieces have there. Raises NotUnigramError."""
+    path = folder.file("source.spm")
+    assert path is not None
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError("too large")
+        text = tokenizer_json(path.read_bytes())
+    except NotUnigramError:
+        raise
+    except (OSError, ValueError) as error:
+        raise CheckpointError("damaged", file=path.name, folder=folder.name) from error
+    return folder.tried(text, path.name)
+
+
+def _list_of_pieces(folder: Folder, name: str, most: int) -> dict[str, int]:
+    """Piece -> id, of a file that holds nothing else."""
+    found = folder.settings(name)
+    if found is None:
+        raise CheckpointError("missing", file=name, folder=folder.name)
+    if not found or not all(type(i) is int for i in found.values()):
+        raise CheckpointError("damaged", file=name, folder=folder.name)
+    if not {"<unk>", "</s>"} <= found.keys():
+        raise CheckpointError("damaged", file=name, folder=folder.name)
+    if not all(0 <= i < most for i in found.values()):
+        raise CheckpointError("vocabulary", folder=folder.name)
+    return found
+
+
+def _target(folder: Folder, most: int, ids: Mapping[str, int], roles: Mapping[str, str]) -> Target:
+    """What generation_config.json says, else config.json, of how a target is written; and its pieces."""
+    said = folder.config() | {
+        k: v for k, v in (folder.settings("generation_config.json") or {}).items() if v is not None
+    }
+    names = folder.settings("tokenizer_config.json") or {}
+    end = said.get("eos_token_id", 0)
+    end = end[0] if isinstance(end, list) and end else end
+    ends = {"eos_token_id": end, "decoder_start_token_id": said.get("decoder_start_token_id", said.get("pad_token_id"))}
+    for name, value in ends.items():
+        if type(value) is not int or not 0 <= value < most:
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+    never = said.get("bad_words_ids") or []
+    whole = isinstance(never, list) and all(isinstance(row, list) and row for row in never)
+    if not whole or not all(type(i) is int and 0 <= i < most for row in never for i in row):
+        raise CheckpointError("setting", folder=folder.name, setting="bad_words_ids", value=str(never)[:40])
+    by_id = {i: piece for piece, i in ids.items()}
+    written = tuple(by_id.get(i, f"[unused {i}]") for i in range(most))
+    shown = [roles.get(piece) or (readable(piece, SPACE) if i in by_id else piece) for i, piece in enumerate(written)]
+    shown[end] = "[SEP]"
+    source, into = (str(names.get(f"{side}_lang") or "")[:20] for side in ("source", "target"))
+    begins = ends["decoder_start_token_id"]
+    return Target(
+        tuple(shown), written, begins, end, tuple(tuple(row) for row in never if row != [end]), (source, into)
+    )

@@ -1,0 +1,269 @@
+"""Other people's translators: each stage is what transformers computes, and so is what they write."""
+
+import io
+import json
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+import tokenizers
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from model import CheckpointError, load
+from model.examples import SENTENCES
+from model.export import as_marian
+from model.hugging_face import load_folder
+from model.hugging_face.marian import halves
+from model.hugging_face.sentence_piece import NotUnigramError, tokenizer_json
+from model.hugging_face.trial import SENTENCES as TRIALS
+from model.translator import Task, Translator
+from tests.translators import changed, pieces_of, theirs_of, written
+
+TOLERANCE = 1e-4
+
+ODD: dict[str, dict[str, object]] = {
+    "as opus-mt": {},
+    "words of its own": {"apart": True},
+    "relu": {"activation_function": "relu"},
+    "gelu": {"activation_function": "gelu"},
+    "gelu by tanh": {"activation_function": "gelu_new"},
+    "silu by its other name": {"activation_function": "silu"},
+    "E as it is": {"scale_embedding": False},
+    "E as it is, words of its own": {"scale_embedding": False, "apart": True, "activation_function": "relu"},
+    "one head": {"encoder_attention_heads": 1, "decoder_attention_heads": 1},
+    "as many heads as pairs": {"encoder_attention_heads": 12, "decoder_attention_heads": 12},
+    "heads of one number": {"encoder_attention_heads": 24, "decoder_attention_heads": 24},
+    "more heads in the encoder": {"encoder_attention_heads": 6, "decoder_attention_heads": 3},
+    "more heads in the decoder": {"encoder_attention_heads": 2, "decoder_attention_heads": 8},
+    "a deep encoder": {"encoder_layers": 5, "decoder_layers": 1},
+    "a deep decoder": {"encoder_layers": 1, "decoder_layers": 4},
+    "a narrow FFN": {"encoder_ffn_dim": 3, "decoder_ffn_dim": 5},
+    "a wide FFN": {"encoder_ffn_dim": 200, "decoder_ffn_dim": 1},
+    "an odd half": {"d_model": 10, "encoder_attention_heads": 5, "decoder_attention_heads": 1},
+    "the narrowest": {"d_model": 2, "encoder_attention_heads": 1, "decoder_attention_heads": 2},
+    "wide": {"d_model": 96, "encoder_attention_heads": 8, "decoder_attention_heads": 4},
+    "languages to choose from": {"codes": (">>cmn<<", ">>yue<<")},
+    "more rows than pieces": {"vocab_size": 300},
+    "longer than we read": {"max_position_embeddings": 700},
+    "another start": {"decoder_start_token_id": 7},
+    "another end": {"eos_token_id": 9},
+    "pieces that may not follow": {"never": [[3], [5, 6], [0], [8, 9, 10]]},
+    "large numbers": {"init_std": 0.6},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_every_stage_is_what_transformers_computes_and_so_is_what_is_written(odd: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus", seed=len(odd), **ODD[odd])
+    ours, theirs = load_folder(folder), theirs_of(folder)
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    order = halves(ours.config.d_model)
+    for sentence in ("i love you .", "she is reading a book .", "日 the dog"):
+        read = tokenizer(sentence, return_tensors="pt")
+        trace = ours(sentence, beams=1)
+        assert trace.ids == read["input_ids"][0].tolist()
+        with torch.no_grad():
+            found = theirs(
+                **read,
+                decoder_input_ids=torch.tensor([trace.target_ids]),
+                output_attentions=True,
+                output_hidden_states=True,
+            )
+            longest = {"max_length": ours.config.max_len, "num_beams": 1, "do_sample": False}
+            generated = theirs.generate(**read, **longest)[0].tolist()
+        assert generated == [trace.target_ids[0], *trace.greedy.ids]
+        for side, states in (("", found.encoder_hidden_states), ("decoder.", found.decoder_hidden_states)):
+            for theirs_here, ours_here in zip(states, trace.states(side), strict=True):
+                np.testing.assert_allclose(ours_here[:, order], theirs_here[0], atol=TOLERANCE)
+        for key, weights in (
+            ("layers.{}.attention.weights", found.encoder_attentions),
+            ("decoder.layers.{}.attention.weights", found.decoder_attentions),
+            ("decoder.layers.{}.cross.weights", found.cross_attentions),
+        ):
+            for layer, of_layer in enumerate(weights):
+                np.testing.assert_allclose(trace[key.format(layer)], of_layer[0], atol=TOLERANCE)
+        np.testing.assert_allclose(trace["logits"], found.logits[0], atol=TOLERANCE)
+
+
+# -- the pieces ----------------------------------------------------------------------------------------------------
+
+
+def test_the_pieces_of_a_spm_file_are_those_of_sentencepiece() -> None:
+    texts = [sentence for pair in SENTENCES for sentence in pair]
+    texts += [*TRIALS, "  two  spaces ", "tab\tnew\nline", "日本 語 x", "a 日本日本 b", "</s> <unk> <s>", "▁▁ x"]
+    for language in (0, 1):
+        spm = pieces_of(language)
+        theirs = sentencepiece.SentencePieceProcessor(model_proto=spm)
+        ours = tokenizers.Tokenizer.from_str(tokenizer_json(spm))
+        for text in texts:
+            assert ours.encode(text).tokens == theirs.encode(text, out_type=str), text
+
+
+def test_what_is_written_is_spelled_as_their_tokenizer_spells_it(tmp_path: Path) -> None:
+    for apart in (False, True):
+        folder = written(tmp_path / f"{apart}", apart=apart)
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+        translator = load_folder(folder)
+        for one in range(3, translator.writes[-1] - 8):
+            ids = [*range(one, one + 5), 0]
+            said = tokenizer.decode(ids, skip_special_tokens=True)
+            if tokenizer.pad_token_id in ids:  # of the source's list, and left out wherever it stands
+                continue
+            assert translator.spelled(ids[:-1]) == " ".join(said.split())
+        cut = translator("the dog chased the cat . " * 9, beams=1)
+        assert translator.spelled_source(cut.ids) in "the dog chased the cat . " * 9
+        assert cut.notes[0].reason == "truncated" and len(cut.ids) == translator.config.max_len
+
+
+def test_a_language_that_is_asked_for_is_one_piece(tmp_path: Path) -> None:
+    translator = load_folder(written(tmp_path / "opus", codes=(">>cmn<<",)))
+    assert translator(">>cmn<< i love you .").tokens[:2] == [">>cmn<<", "i"]
+    assert translator(">>unknown<< i love you .").tokens[:2] == ["[UNK]", "i"]
+    assert translator("i love you .", beams=1)["logits"].shape[1] == translator.writes[-1] + 1
+
+
+def test_our_own_translator_comes_back_as_it_was(tmp_path: Path) -> None:
+    ours = load("translation")
+    as_marian(ours, tmp_path / "ours")
+    into = {"zh": ("the cat sleeps .", "She didn't see the dog"), "en": ("我爱你。", "今天天气很好。")}
+    for number, (language, sentences) in enumerate(into.items()):
+        start = len(ours.reader.vocabulary) + (language == "zh")
+        changed(tmp_path / "ours", "config.json", decoder_start_token_id=start)
+        again = load_folder(tmp_path / "ours", f"again {number}")
+        for sentence in sentences:
+            here, there = ours(sentence), again(sentence)
+            assert (here.translation, here.ids) == (there.translation, there.ids)
+            assert [beam.ids for beam in here.beams] == [beam.ids for beam in there.beams]
+            words = len(ours.reader.vocabulary)
+            for key in here:
+                found = there[key][:, :words] if key == "logits" else there[key]
+                np.testing.assert_allclose(found, here[key], atol=1e-5, err_msg=key)
+
+
+def test_the_encoder_alone_computes_the_same_from_the_same_weights(tmp_path: Path) -> None:
+    translator = load_folder(written(tmp_path / "opus"))
+    trace, alone = translator("i love you ."), translator.encoder("i love you .")
+    assert set(alone.keys()) < set(trace.keys()) and not alone.answer
+    for key in alone:
+        np.testing.assert_array_equal(alone[key], trace[key])
+    for name, weight in translator.encoder.network.named_parameters():
+        assert weight.data_ptr() == translator.network.get_parameter(name).data_ptr()
+
+
+def test_what_may_not_be_written_is_not_even_forced(tmp_path: Path) -> None:
+    translator = load_folder(written(tmp_path / "opus"))
+    ((pad,),) = translator.reader.target.never
+    free = translator("i love you .")
+    assert translator(Task("i love you .", forced=(pad,))).beams == free.beams
+    assert all(pad not in beam.ids for beam in free.beams)
+
+
+# -- folders that are otherwise ------------------------------------------------------------------------------------
+
+
+def tensors(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def test_old_files_hold_sines_and_copies_of_e_which_are_read_if_they_are_that(tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    before = load_folder(folder)("i love you .").translation
+    found, theirs = tensors(folder), theirs_of(folder)
+    for side in ("encoder", "decoder"):
+        part = theirs.get_submodule(f"model.{side}")
+        found[f"model.{side}.embed_positions.weight"] = part.embed_positions.weight.clone()
+        found[f"model.{side}.embed_tokens.weight"] = found["model.shared.weight"].clone()
+    found["lm_head.weight"] = found["model.shared.weight"].clone()
+    save_file(found, folder / "model.safetensors")
+    assert load_folder(folder)("i love you .").translation == before
+    found["lm_head.weight"][3, 5] += 1
+    save_file(found, folder / "model.safetensors")
+    encoder = load_folder(folder)
+    assert encoder.unanswered.reason == "tensor_untied" and not isinstance(encoder, Translator)
+    assert encoder("i love you .").Z.shape == (8, 24)
+    found["model.encoder.embed_positions.weight"][2, 2] += 0.1
+    save_file(found, folder / "model.safetensors")
+    with pytest.raises(CheckpointError, match="embed_positions") as raised:
+        load_folder(folder)
+    assert raised.value.reason == "no_sines"
+
+
+#: A file -> what of it is otherwise -> why it is refused, and what that names.
+REFUSED = {
+    "an odd d_model": ("config.json", {"d_model": 23, "encoder_attention_heads": 1}, "setting", "d_model"),
+    "heads that do not divide": ("config.json", {"encoder_attention_heads": 5}, "not_divided", "encoder_attention"),
+    "heads of the decoder": ("config.json", {"decoder_attention_heads": 5}, "not_divided", "decoder_attention_heads"),
+    "an activation": ("config.json", {"activation_function": "mish"}, "setting", "activation_function"),
+    "no length": ("config.json", {"max_position_embeddings": "many"}, "size", "max_position_embeddings"),
+    "no start": ("generation_config.json", {"decoder_start_token_id": -1}, "size", "decoder_start_token_id"),
+    "an end beyond": ("generation_config.json", {"eos_token_id": 10**6}, "size", "eos_token_id"),
+    "bad words": ("generation_config.json", {"bad_words_ids": [[]]}, "setting", "bad_words_ids"),
+    "a piece beyond": ("vocab.json", {"new": 10**6}, "vocabulary", "opus"),
+    "no numbers": ("vocab.json", {"new": "one"}, "damaged", "vocab.json"),
+    "no end of a sentence": ("vocab.json", {"</s>": None}, "damaged", "vocab.json"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_refused_in_a_sentence_that_names_it(case: str, tmp_path: Path) -> None:
+    folder, (file, values, reason, named) = written(tmp_path / "opus"), REFUSED[case]
+    changed(folder, file, **values)
+    with pytest.raises(CheckpointError, match=named) as raised:
+        load_folder(folder)
+    assert raised.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "values", [{"tie_word_embeddings": False}, {"forced_bos_token_id": 7}, {"architectures": ["MarianForCausalLM"]}]
+)
+def test_of_an_answer_that_is_not_computed_the_stages_are_shown(values: dict[str, object], tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    whole = load_folder(folder)("i love you .")
+    changed(folder, "config.json", **values)
+    encoder = load_folder(folder)
+    assert str(next(iter(values))) in str(encoder.unanswered) or "MarianForCausalLM" in str(encoder.unanswered)
+    np.testing.assert_array_equal(encoder("i love you .").Z, whole.Z)
+
+
+def test_pieces_that_another_algorithm_cuts_are_refused_unless_a_tokenizer_lies_beside(tmp_path: Path) -> None:
+    folder, model = written(tmp_path / "opus"), io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([pair[0] for pair in SENTENCES]), model_writer=model, vocab_size=60, model_type="bpe",
+        hard_vocab_limit=False, minloglevel=2,
+    )  # fmt: skip
+    (folder / "source.spm").write_bytes(model.getvalue())
+    with pytest.raises(NotUnigramError):
+        tokenizer_json(model.getvalue())
+    with pytest.raises(CheckpointError, match="a tokenizer") as raised:
+        load_folder(folder)
+    assert raised.value.reason == "not_unigram"
+    words = json.loads((folder / "vocab.json").read_text())
+    beside = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    beside.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    beside.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 0)])
+    beside.save(str(folder / "tokenizer.json"))
+    assert load_folder(folder)("i love you .").tokens[-1] == "[SEP]"
+    for missing in ("tokenizer.json", "source.spm"):
+        (folder / missing).unlink()
+    with pytest.raises(CheckpointError, match=r"source\.spm"):
+        load_folder(folder)
+
+
+def test_a_spm_file_that_was_cut_short_or_changed_is_damaged_and_nothing_else(tmp_path: Path) -> None:
+    folder, whole, dice = written(tmp_path / "opus"), pieces_of(0), random.Random(0)
+    for number in range(300):
+        data = bytearray(whole[: dice.randrange(len(whole))] if number % 2 else whole)
+        for _ in range(dice.randrange(1, 5)):
+            if data:
+                data[dice.randrange(len(data))] = dice.randrange(256)
+        with suppress(ValueError):
+            json.loads(tokenizer_json(bytes(data)))
+    for data in (b"", whole[:5000], b"\xff" * 100):
+        (folder / "source.spm").write_bytes(data)
+        with pytest.raises(CheckpointError, match=r"source\.spm"):
+            load_folder(folder)
