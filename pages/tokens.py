@@ -179,7 +179,7 @@ class Tokens(Page):
         for kind, sentence in (("character", "read_characters"), ("unk", "read_unk"), ("mask", "read_mask")):
             if kind in kinds:
                 st.markdown(text(self.about_mask() if kind == "mask" else sentence))
-        st.markdown(text("read_special"))
+        st.markdown(text("read_special" if "[CLS]" in self.tokens else "read_special_end"))
         table = pd.DataFrame(
             {
                 word("column_piece"): self.tokens,

@@ -31,9 +31,10 @@ class Translation(Writing):
         st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
 
     def above(self) -> None:
-        if self.choice.paper or self.choice.checkpoint:
+        ours = self.pipeline.pair is None
+        if ours and (self.choice.paper or self.choice.checkpoint):
             st.info(t("translation.trained_here"), icon=":material/info:")
-        if self.choice.into not in (None, language_after(self.tokens)):
+        if ours and self.choice.into not in (None, language_after(self.tokens)):
             st.info(t("translation.same_language"), icon=":material/info:")
         with st.container(horizontal=True, vertical_alignment="center"):
             which(self)
@@ -44,11 +45,11 @@ class Translation(Writing):
     @property
     def case(self) -> Case:
         """The head and the step whose lines the story shows."""
-        layer, head = best_aligned()
+        layer, head = best_aligned(self.trace, self.choice.translator)
         return replace(super().case, layer=layer, head=head, step=self.step)
 
     def tell(self) -> Sequence[str]:
-        lines(self, *best_aligned())
+        lines(self, *best_aligned(self.trace, self.choice.translator))
         return [t("translation.story")]
 
     def parts(self) -> Mapping[str, Callable[[], None]]:

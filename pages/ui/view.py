@@ -124,7 +124,7 @@ class View(Runs):
             return 0
         if "[MASK]" in tokens:
             return tokens.index("[MASK]")
-        return min(first_place(self.choice.sentence) or 1, len(tokens) - 1)
+        return min(first_place(self.choice.sentence) or int(tokens[0] == "[CLS]"), len(tokens) - 1)
 
     def token_axis(self, title: str) -> figures.Axis:
         """An axis of tokens; `title` is a text key such as "axis.query"."""

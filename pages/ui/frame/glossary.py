@@ -166,7 +166,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "channel": config.channels,
         "height": config.image_size,
         "width": config.image_size,
-        "word": config.vocab_size,
+        "word": (trace.graph.decoder or config).vocab_size,
         "projection": config.projection,
         "probe": 1,
         "class": config.classes,
@@ -183,6 +183,8 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
         if entry.name in ("CLS", "REG") and not numbers[entry.name]:  # pictures may have none
             continue
         if (entry.module and entry.module not in modules) or entry.norm not in ("", trace.config.norm):
+            continue
+        if entry.module == TARGET and not (graph.decoder and graph.decoder.language_first):
             continue
         symbol, value, name = entry.symbol, entry.value, entry.name
         if entry.name == "root" and (parts := 1 + len(trace.config.distance_terms)) > 1:

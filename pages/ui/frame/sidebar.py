@@ -16,7 +16,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state import link, pictures, sketch
 from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_picture
-from pages.ui.state.offered import of_pictures, offered
+from pages.ui.state.offered import of_pictures, offered, sizes_of_decoder
 from pages.ui.text import LANGUAGES, plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
@@ -114,12 +114,12 @@ def places(page: str) -> None:
     page: its name.
     """
     choice = link.chosen()
-    config = pipelines.config(choice.pipeline)
+    config, decoder = pipelines.config(choice.pipeline), sizes_of_decoder(choice.model) or DECODER
     heeded = ROWS[page].heeds(choice, answers="logits" in graph(config))
     with st.session_state[PLACES]:
         st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
         for name in LAYER_AND_HEAD:
-            most, in_decoder = getattr(config, f"{name}s"), getattr(DECODER, f"{name}s")
+            most, in_decoder = getattr(config, f"{name}s"), getattr(decoder, f"{name}s")
             _fit(name, max(most, in_decoder) if _writes(page) else most)
             if name in heeded and _writes(page):
                 _number_in_decoder(name, in_decoder)

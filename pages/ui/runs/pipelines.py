@@ -4,7 +4,7 @@ import gc
 from collections.abc import Callable, Hashable
 from functools import lru_cache, partial
 from threading import Condition
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import streamlit as st
 import torch
@@ -17,12 +17,12 @@ from model.cost import recorded_bytes
 from model.gradients import untrained as before_training
 from model.loading import untrained
 from model.pipeline import Reader, Reading
-from model.translator import Task, TranslationTrace
+from model.translator import Task, TranslationTrace, Translator
 from pages.ui.server import in_flight
 from pages.ui.server.cache import forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
-from pages.ui.state.choice import AFTER, OTHER, TWIN, Choice
+from pages.ui.state.choice import AFTER, OTHER, TRANSLATOR, TWIN, Choice
 from pages.ui.state.offered import folder_state, offered
 from pages.ui.text import listed, plain, t
 
@@ -35,13 +35,13 @@ MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of th
 def pipeline(name: str) -> Pipeline:
     """A trained pipeline, its untrained twin ("text-untrained": the same sizes, random weights, the same each time),
     "untrained" (the paper's base size), a snapshot of the training of digits ("digits-after-3") or an offered
-    checkpoint, loaded once for all visitors.
+    checkpoint, loaded once for all visitors. Of an offered translator the name is its encoder, "name-translator" all.
 
     Raises WeightsError, or CheckpointError for a folder that cannot be read.
     """
     torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
     with deadline.not_counted():
-        folder = offered().get(name)
+        folder = offered().get(name.removesuffix(TRANSLATOR))
         if folder is not None and not folder.is_dir():  # it was there when the server started
             raise CheckpointError("no_folder", folder=folder.name)
         if name.endswith(TWIN):
@@ -51,6 +51,8 @@ def pipeline(name: str) -> Pipeline:
             loaded = learning.after(int(name.partition(AFTER)[2]))
         else:
             loaded = untrained() if name == "untrained" else load(str(folder.resolve()) if folder else name)
+            if isinstance(loaded, Translator) and name in offered():
+                loaded = loaded.encoder
         # What is here now stays for good: collecting garbage need not look at it again.
         give_back()
         gc.freeze()
@@ -68,7 +70,8 @@ def follow_files() -> bool:
         return False
     _files.update(now)
     for name in changed:
-        pipeline.cache.pop(pipeline.cache_key(name), None)
+        for of in (name, name + TRANSLATOR):
+            pipeline.cache.pop(pipeline.cache_key(of), None)
     forget()
     gc.unfreeze()  # what is let go may hold itself
     gc.collect()
@@ -83,6 +86,13 @@ def config(name: str) -> EncoderConfig:
         return PRESETS["004" if name == "untrained" else name.partition(AFTER)[0]]
     except CheckpointError:
         return PRESETS["text"]
+
+
+def translator(choice: Choice) -> Translator:
+    """What translates this choice's sentence. Raises WeightsError, or CheckpointError."""
+    found = pipeline(choice.translator)
+    assert isinstance(found, Translator)
+    return found
 
 
 def explain_checkpoint(error: CheckpointError) -> None:
@@ -114,7 +124,7 @@ def _decides(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> tupl
 
 
 @overload
-def run(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTrace: ...
+def run(name: str, subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTrace: ...
 @overload
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ...
 @of_networks
@@ -168,7 +178,7 @@ def read_by(name: str, subject: Hashable) -> tuple[Any, Reading, InputError | No
 def explain_input(name: str, unread: InputError | None, reading: Reading | None = None) -> None:
     """Say why this pipeline could not read an input, if so; and what it left out or could not tell in what it reads."""
     if unread:
-        theirs = "_theirs" if unread.reason == "unknown_only" and name in offered() else ""
+        theirs = "_theirs" if unread.reason == "unknown_only" and name.removesuffix(TRANSLATOR) in offered() else ""
         st.warning(t(f"error.input_{unread.reason}{theirs}"), icon=":material/edit_off:")
     for note in reading.notes if reading else ():
         values = {name: listed(v) if isinstance(v, list) else v for name, v in note.values.items()}
@@ -191,7 +201,7 @@ def _reads(reader: Reader, subject: Hashable) -> bool:
 
 
 @overload
-def changed(name: Literal["translation"], subject: Task, edits: tuple[Edit, ...]) -> TranslationTrace: ...
+def changed(name: str, subject: Task, edits: tuple[Edit, ...]) -> TranslationTrace: ...
 @overload
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace: ...
 def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:

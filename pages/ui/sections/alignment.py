@@ -50,7 +50,7 @@ def sentence(view: Writing) -> str:
 
 def known(view: Writing) -> str:
     """What was measured of the chosen head over a corpus; nothing is claimed where it holds nothing."""
-    roles = head_roles("translation")
+    roles = head_roles(view.choice.translator)
     if roles is None:
         return t("roles.not_measured")
     role = roles.at(f"decoder.layers.{view.choice.layer}.cross", view.choice.head)
@@ -69,9 +69,8 @@ def aligning(role: Role) -> float:
 
 def measured(view: Writing) -> None:
     """All heads of cross-attention: how often each looks where the aligned word stands. A click chooses one."""
-    roles, graph = head_roles("translation"), view.trace.graph
-    if roles is None or graph.decoder is None:
-        st.caption(t("roles.not_measured"))
+    roles, graph = head_roles(view.choice.translator), view.trace.graph
+    if roles is None or graph.decoder is None:  # which is said below the map
         return
     layers, heads = graph.layers("decoder."), graph.decoder.heads
     paths = [f"decoder.layers.{layer}.cross" for layer in range(layers)]

@@ -106,6 +106,7 @@ def next_word(view: Writing) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         next_words(view, lambda number: select(output=number), t("translation.read_logits"))
-        st.caption(t("translation.tied"))
+        decoder = view.trace.graph.decoder
+        st.caption(t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied"))
     with right:
         working(view, stage, (view.step, piece))

@@ -21,6 +21,7 @@ from pages.ui.sections.answers import probabilities
 from pages.ui.sections.far_out import far_out
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state import sketch
+from pages.ui.state.choice import OUR_TRANSLATOR
 from pages.ui.state.link import select
 from pages.ui.text import class_label, literal, plain, t
 from pages.ui.text.numbers import decimal
@@ -33,10 +34,11 @@ def whole(view: View, place: int) -> None:
     """The network as a drawing; a box that is clicked opens its page. A sentence may have the decoder beside it."""
     trace, layer = view.trace, view.choice.layer
     if trace.picture is None and _decoder_switch(view):
-        sentence, _, unread = pipelines.read_by("translation", view.given)
-        pipelines.explain_input("translation", unread)
+        translator = view.choice.translator
+        sentence, _, unread = pipelines.read_by(translator, view.given)
+        pipelines.explain_input(translator, unread)
         edits = () if view.shows in ("original", "other") else view.choice.edits
-        translated = pipelines.changed("translation", Task(sentence, view.choice.into), edits)
+        translated = pipelines.changed(translator, Task(sentence, view.choice.into), edits)
         trace, guess = translated, translated.translation
         layer = min(layer, trace.graph.layers() - 1)  # another encoder may have more
     else:
@@ -57,7 +59,7 @@ def whole(view: View, place: int) -> None:
     if isinstance(trace, TranslationTrace):
         right = {"m": len(trace.target_tokens), "M": trace.graph.layers("decoder."), "layer": layer + 1}
         st.caption(t("home.decoder_help", **right))
-        if view.choice.paper or view.choice.checkpoint:
+        if view.choice.translator == OUR_TRANSLATOR and (view.choice.paper or view.choice.checkpoint):
             st.caption(t("translation.trained_here"))
 
 

@@ -42,7 +42,7 @@ def tree(view: Writing) -> None:
     most = max(len(node.ids) for node in considered)
     steps = window(view, most - 1)
     nodes = [node for node in considered if len(node.ids) - 1 in steps]
-    vocabulary = view.pipeline.reader.vocabulary
+    vocabulary = view.pipeline.target_vocabulary
     lowest: dict[int, float] = {}  # that was kept in each step
     for node in nodes:
         if node.fate != "dropped":

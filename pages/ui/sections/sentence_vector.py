@@ -19,6 +19,7 @@ from pages.ui.sections.far_out import in_words, marked
 from pages.ui.sections.patience import waits
 from pages.ui.sections.working import MOST, terms
 from pages.ui.server.cache import digest, of_networks
+from pages.ui.state.choice import OUR_TRANSLATOR
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -49,6 +50,9 @@ def no_head(view: View) -> None:
         return
     if view.config.head != "none":
         st.info(t("judged.elsewhere"), icon=":material/lightbulb:")
+        return
+    if view.choice.translator != OUR_TRANSLATOR:
+        st.info(t("sentence_vector.of_translator"), icon=":material/translate:")
         return
     why = "sentence_vector.no_head_no_cls" if only_a_mean(view) else of_input(view, "no_head")
     st.info(t(why if view.choice.checkpoint else "untrained.no_answer"), icon=":material/lightbulb:")

@@ -62,7 +62,8 @@ def switches(view: Writing) -> None:
 
 def written_again(view: Writing, edits: tuple[Edit, ...]) -> Trace:
     """The run that writes the unchanged translation once more, with these changes."""
-    return pipelines.run("translation", Task(view.subject, view.choice.into, written=view.before.beams[0].ids), edits)
+    task = Task(view.subject, view.choice.into, written=view.before.beams[0].ids)
+    return pipelines.run(view.choice.translator, task, edits)
 
 
 def of_each(view: Writing, edits: tuple[Edit, ...]) -> np.ndarray:

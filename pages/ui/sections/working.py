@@ -67,7 +67,7 @@ def names_along(view: View, axis: str) -> Sequence[str] | None:
         case "target":
             return getattr(view.trace, "target_tokens", ())
         case "word":
-            return view.pipeline.reader.vocabulary
+            return view.output_names
         case "class":
             return [class_label(name) for name in view.trace.answer[0].labels]
         case "bound":

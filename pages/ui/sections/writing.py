@@ -10,9 +10,8 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import rank, softmax
-from model.config import DECODER
 from model.decoder import TARGET_LANGUAGES
-from model.pipeline import Reading
+from model.pipeline import SPECIAL_TOKENS, Reading
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui.components.player import player
@@ -51,11 +50,13 @@ class Writing(Page):
     found: TranslationTrace
 
     def _open(self) -> None:
+        wanted = {"layer": self.choice.layer, "head": self.choice.head}  # a decoder may have more than its encoder
         super()._open()
         if self.shows == "other":  # then that is on the screen
             vars(self).pop("task", None)
         self.translates = self.trace.picture is None
         if self.translates:
+            self.choice = self.choice.with_(**wanted)
             self._translate()
 
     def reads(self, choice: Choice, typed: Reading) -> None:
@@ -64,27 +65,26 @@ class Writing(Page):
     @cached_property
     def task(self) -> Task:
         """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
-        sentence, _, unread = pipelines.read_by("translation", self.given)
-        pipelines.explain_input("translation", unread)
-        vocabulary = pipelines.pipeline("translation").config.vocab_size
-        forced = self.choice.forced if all(number < vocabulary for number in self.choice.forced) else ()
+        translator = self.choice.translator
+        sentence, _, unread = pipelines.read_by(translator, self.given)
+        pipelines.explain_input(translator, unread)
+        writes = pipelines.translator(self.choice).writes
+        forced = self.choice.forced if all(number in writes for number in self.choice.forced) else ()
         return Task(sentence, self.choice.into, forced)
 
     def explained(self) -> Trace:
-        return self.trace if self.trace.picture is not None else pipelines.run("translation", self.task)
+        return self.trace if self.trace.picture is not None else pipelines.run(self.choice.translator, self.task)
 
     def elsewhere(self) -> tuple[str, Task] | None:
         """What is translated, if it is a sentence."""
-        return ("translation", self.task) if self.choice.input == "sentence" else None
+        return (self.choice.translator, self.task) if self.choice.input == "sentence" else None
 
     def _translate(self) -> None:
-        translator = pipelines.pipeline("translation")
-        assert isinstance(translator, Translator)
-        self.pipeline, choice = translator, self.choice
+        self.pipeline, choice, name = pipelines.translator(self.choice), self.choice, self.choice.translator
         sentence = self.task.sentence
-        self.before = pipelines.run("translation", self.task)
+        self.before = pipelines.run(name, self.task)
         edits = () if self.shows == "other" else choice.edits  # which nobody changed
-        self.found = pipelines.changed("translation", self.task, edits) if edits else self.before
+        self.found = pipelines.changed(name, self.task, edits) if edits else self.before
         found = self.found
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)
@@ -94,9 +94,9 @@ class Writing(Page):
         self.shows = choice.shown if choice.shown in ways else "changed"
         best = self.written == found.beams[0] and self.shows != "original"
         edits = () if self.shows == "original" else found.edits
-        self.trace = found if best else pipelines.changed("translation", held, edits)
+        self.trace = found if best else pipelines.changed(name, held, edits)
         # Original and changed run are compared on the same words, or their rows would not belong together.
-        self._run, self._rival, self.subject, self.given = ("translation", held), None, sentence, sentence
+        self._run, self._rival, self.subject, self.given = (name, held), None, sentence, sentence
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
         self.head_line()  # a decoder may have fewer layers
@@ -132,6 +132,10 @@ class Writing(Page):
         source = not key.startswith("decoder.") or key.endswith((".cross.K", ".cross.V"))
         return self.token if source and key != "logits" else self.step
 
+    @property
+    def output_names(self) -> Sequence[str]:
+        return self.pipeline.target_vocabulary if self.translates else super().output_names
+
     def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
         """Of a decoder's rows both the piece that they read and the one that they write: a row is a step."""
         names = list(self.trace.names(key))
@@ -156,7 +160,7 @@ def as_typed(view: Writing) -> str:
     """The source as it was typed; as far as it was read, where it was cut."""
     cut = any(note.reason == "truncated" for note in view.trace.notes)
     subject = view.trace.subject
-    return view.pipeline.spelled(view.trace.ids[1:-1]) if cut or not isinstance(subject, str) else subject
+    return view.pipeline.spelled_source(view.trace.ids) if cut or not isinstance(subject, str) else subject
 
 
 def likelihood(view: Writing, written: Translation) -> str:
@@ -177,13 +181,17 @@ def likelihood(view: Writing, written: Translation) -> str:
 
 def which(view: Writing) -> None:
     """Into which language, and which of the translations that were found."""
-    now = "en" if view.found.target_tokens[0] == "[EN]" else "zh"
-    look = bound("translation.into", now, lambda into: select(into=into, **WRITTEN_AFRESH))
-    look |= {"required": True, "label_visibility": "collapsed"}
-    words = {name: f"→ {LANGUAGES[name]}" for name in TARGET_LANGUAGES}
-    st.segmented_control(word("into"), list(words), format_func=words.__getitem__, **look)
+    if view.pipeline.pair is None:
+        now = "en" if view.found.target_tokens[0] == TARGET_LANGUAGES["en"] else "zh"
+        look = bound("translation.into", now, lambda into: select(into=into, **WRITTEN_AFRESH))
+        look |= {"required": True, "label_visibility": "collapsed"}
+        words = {name: f"→ {LANGUAGES[name]}" for name in TARGET_LANGUAGES}
+        st.segmented_control(word("into"), list(words), format_func=words.__getitem__, **look)
+    elif all(view.pipeline.pair):
+        source, target = map(literal, view.pipeline.pair)
+        st.markdown(f":gray-badge[{source} → {target}]", width="content")
     if view.choice.forced:
-        beginning = "".join(f" {view.pipeline.reader.vocabulary[i]}" for i in view.task.forced)
+        beginning = "".join(f" {view.pipeline.target_vocabulary[i]}" for i in view.task.forced)
         label = word("forced", beginning=beginning.strip())
         st.button(
             literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=WRITTEN_AFRESH
@@ -252,7 +260,8 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     words = [*source, *view.trace.target_tokens[: step + 1]]
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
-    sentence = text("read_story" if view.story else "read_step" if step else "read_first_step", **said)
+    first = "read_first_step" if view.pipeline.pair is None else "read_first_step_alone"
+    sentence = text("read_story" if view.story else "read_step" if step else first, **said)
     if any(edit.operation == "zero" and edit.key in unread and edit.head in (None, head) for edit in view.trace.edits):
         sentence += " " + text("read_thrown_away")
     if said["piece"] == "[SEP]":
@@ -271,7 +280,7 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
         """The probability of every piece to be written at this step: (word,)."""
         return softmax(run["logits"][view.step])
 
-    p, drawn, vocabulary = distribution(view.trace), view.measure(distribution), view.pipeline.reader.vocabulary
+    p, drawn, vocabulary = distribution(view.trace), view.measure(distribution), view.pipeline.target_vocabulary
     order = np.abs(drawn.values) if drawn.differs else p  # the likeliest, or those that differ most
     ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
     ids = ids[np.argsort(-order[ids])].tolist()
@@ -314,12 +323,17 @@ def force(ids: Sequence[int]) -> None:
 # -- the story -----------------------------------------------------------------------------------------------------
 
 
-def best_aligned() -> tuple[int, int]:
-    """The layer and head that most often look at the source of the word being written, as measured; else the last."""
-    roles = head_roles("translation")
-    found = (0.0, DECODER.layers - 1, 0)
+def best_aligned(trace: Trace, translator: str) -> tuple[int, int]:
+    """The layer and head that most often look at the source of the word being written, as measured; where nothing was
+    measured, those whose weights on words of the source are largest in this run.
+    """
+    roles = head_roles(translator)
+    found = (0.0, 0, 0)
     if roles is None:
-        return found[1:]
+        words = [place for place, name in enumerate(trace.tokens) if name not in SPECIAL_TOKENS]
+        clear = trace.over_layers("cross.weights", "decoder.")[..., words].max(axis=-1, initial=0.0).mean(axis=-1)
+        layer, head = np.unravel_index(clear.argmax(), clear.shape)
+        return int(layer), int(head)
     for path, head in roles:
         role = roles.at(path, head)
         if path.startswith("decoder.") and role.name == "aligned_next":

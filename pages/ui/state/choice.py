@@ -44,7 +44,7 @@ from pages.ui.state.link_values import (
     several,
     up_to,
 )
-from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes
+from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DEPTHS = ("story", "numbers", "formula", "code")
@@ -52,10 +52,13 @@ SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ou
 DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
+OUR_TRANSLATOR = "translation"
 #: What follows the name of a pipeline: the same network before it was trained.
 TWIN = "-untrained"
 #: The same, before the number of a snapshot of the training of digits.
 AFTER = "-after-"
+#: What follows the name of an offered translator where all of it is meant; the name alone is that of its encoder.
+TRANSLATOR = "-translator"
 #: Beside these, colour pictures, which only offered checkpoints read.
 PICTURE = "picture"
 #: Which field of Choice holds the other input that one of each kind is compared with.
@@ -250,6 +253,12 @@ class Choice:
         return "untrained" if self.paper else PIPELINES[self.input]
 
     @property
+    def translator(self) -> str:
+        """The name of the pipeline that translates a sentence: of who reads it, where that can; else ours."""
+        writes = self.input == "sentence" and self.checkpoint and sizes_of_decoder(self.model)
+        return f"{self.model}{TRANSLATOR}" if writes else OUR_TRANSLATOR
+
+    @property
     def learning(self) -> int | None:
         """Which snapshot of its training reads a digit, from 0; None where the finished network reads the input."""
         return self.learned - 1 if self.input == "digit" and self.learned else None
@@ -354,8 +363,9 @@ class Choice:
             config = sizes(offered()[choice.model]) or PRESETS["text"]
         else:
             config = PRESETS["004" if choice.paper else PIPELINES[choice.input]]
-        for name, most in (("layer", config.layers), ("head", config.heads)):
-            if getattr(choice, name) >= most:
+        decoder = (choice.checkpoint and sizes_of_decoder(choice.model)) or config  # which may be the deeper one
+        for name in ("layer", "head"):
+            if getattr(choice, name) >= max(getattr(config, f"{name}s"), getattr(decoder, f"{name}s")):
                 refuse(name)
                 choice = replace(choice, **{name: 0})
         return choice, tuple(problems)

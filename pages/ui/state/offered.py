@@ -8,7 +8,7 @@ from pathlib import Path
 
 from model import CheckpointError
 from model.config import EncoderConfig
-from model.hugging_face import config_of
+from model.hugging_face import config_of, decoder_of
 from model.hugging_face.folder import Folder
 from model.hugging_face.hub import found
 from pages.ui.server.cache import of_networks
@@ -48,6 +48,12 @@ def of_pictures() -> list[str]:
     return [name for name in offered() if reads_pictures(name)]
 
 
+def sizes_of_decoder(name: str) -> EncoderConfig | None:
+    """The configuration of the decoder of a translator offered by that name; None where there is none."""
+    folder = offered().get(name)
+    return _decoder(folder) if folder else None
+
+
 def folder_state(folder: Path) -> Hashable:
     """What is another when one of the folder's files is; None where there is no folder."""
     try:
@@ -62,5 +68,15 @@ def sizes(folder: Path) -> EncoderConfig | None:
     """The configuration of a folder, without its weights; None where it cannot be read."""
     try:
         return config_of(folder)
+    except CheckpointError:
+        return None
+
+
+@of_networks
+@lru_cache(maxsize=16)
+def _decoder(folder: Path) -> EncoderConfig | None:
+    """The configuration of its decoder; None where it has none, or none that can be read."""
+    try:
+        return decoder_of(folder)
     except CheckpointError:
         return None

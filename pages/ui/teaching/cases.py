@@ -28,11 +28,10 @@ def case_of(page: Page, question: Question) -> Case | None:
     if question.run == "translation":
         if page.choice.input != "sentence":
             return None
-        sentence, _, _ = pipelines.read_by("translation", page.given)
-        translator = pipelines.pipeline("translation")
-        layer, head = best_aligned()
-        run = pipelines.run("translation", Task(sentence, page.choice.into))
-        return Case(translator, run, 0, translator.reader.vocabulary, layer, head)
+        name, translator = page.choice.translator, pipelines.translator(page.choice)
+        sentence, _, _ = pipelines.read_by(name, page.given)
+        run = pipelines.run(name, Task(sentence, page.choice.into))
+        return Case(translator, run, 0, translator.target_vocabulary, *best_aligned(run, name))
     if question.place and question.measure:
         _, values = opened_at(question.place)
         at = {"layer": page.config.layers, "head": page.config.heads, "token": len(page.tokens)}

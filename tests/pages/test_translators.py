@@ -1,0 +1,155 @@
+"""Every page with somebody else's translator: its encoder there, and on Translation all of it."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import pytest
+
+from model import load
+from model.export import as_marian
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.glossary import entries
+from pages.ui.text import catalogue
+from tests.pages.opening import assert_fine, charts, figure, open_page, result
+from tests.pages.test_checkpoints import maps, offer, said_on
+from tests.translators import changed, written
+
+SENTENCE = "she is reading a book ."
+LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
+PANELS = ("writing", "search", "alignment", "inside", "changes")
+
+
+@cache
+def folder_of(apart: bool = False) -> Path:
+    """A decoder deeper than its encoder, with more heads; apart: with a list of words for each language."""
+    more = {"decoder_layers": 3, "decoder_attention_heads": 4, "activation_function": "swish"}
+    return written(Path(mkdtemp(prefix="opus-")), apart=apart, seed=3, **more)
+
+
+@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
+def test_every_page_opens(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    language, depth = LOOKS[place % len(LOOKS)]
+    app = open_page(PAGES[place].name, lang=language, model=name, depth=depth, s=SENTENCE, layer="2", head="2")
+    assert app.selectbox(key="model").value == name and not app.warning
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
+def test_the_translator_that_was_chosen_writes(
+    depth: str, lang: str, apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, folder_of(apart))
+    translation = load(str(folder_of(apart)))(SENTENCE).translation
+    for panel in PANELS if depth == "numbers" else PANELS[:1]:
+        edits = "decoder.layers.{l}.cross.output~zero" if panel == "changes" else ""
+        app = open_page("translation", lang=lang, model=name, depth=depth, s=SENTENCE, panel=panel, edits=edits)
+        said = said_on(app)
+        assert translation in said and "en → zh" in said and charts(app)
+        assert catalogue(lang)["translation.trained_here"] not in said
+        assert not [one for one in app.segmented_control if one.key == "translation.into"]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(
+    ("block", "stage", "key"),
+    [
+        ("embedding", "tokens", "decoder.embedding.tokens"),
+        ("attention", "weights", "decoder.layers.2.attention.weights"),
+        ("cross", "weights", "decoder.layers.2.cross.weights"),
+        ("cross", "K", "decoder.layers.2.cross.K"),
+        ("ffn", "hidden", "decoder.layers.2.ffn.hidden"),
+    ],
+)
+def test_each_part_of_its_decoder_is_shown_as_it_ran_and_worked_out(
+    block: str, stage: str, key: str, apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, folder_of(apart))
+    where = {"layer": "3", "head": "4", "panel": "inside", "block": block, "stage": stage}
+    app = open_page("translation", model=name, depth="numbers", s=SENTENCE, **where)
+    value = load(str(folder_of(apart)))(SENTENCE)[key]
+    value = value[3] if value.ndim == 3 else value
+    assert any(shown.shape == value.shape and np.allclose(shown, value, atol=1e-5) for shown in maps(app))
+    assert abs(value - result(app)).min() < 1e-4
+
+
+@pytest.mark.parametrize(("apart", "said"), [(False, "tied"), (True, "tied_apart")])
+def test_the_next_piece_is_worked_out_by_the_matrix_that_it_has(
+    apart: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, folder_of(apart))
+    here = {"panel": "inside", "block": "next", "step": "4", "output": "77"}
+    app = open_page("translation", model=name, depth="numbers", s=SENTENCE, **here)
+    translator = load(str(folder_of(apart)))
+    assert result(app) == pytest.approx(float(translator(SENTENCE)["logits"][3, 77]), abs=1e-3)
+    assert catalogue("en")[f"translation.{said}"] in said_on(app)
+    assert translator.target_vocabulary[77] in said_on(app) + str(app.markdown)
+
+
+def test_where_it_begins_no_language_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    said = said_on(open_page("translation", model=name, depth="numbers", s=SENTENCE, step="1"))
+    assert "only “[PAD]”, the sign with which each of its translations begins" in said
+    symbols = [symbol for symbol, *_ in entries(load(str(folder_of()))(SENTENCE))]
+    assert "`[EN]`" not in symbols and "`[ZH]`" not in symbols and "`[CLS]`" not in symbols
+
+
+def test_a_piece_that_is_clicked_begins_the_translation(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of(True))
+    translator = load(str(folder_of(True)))
+    forced = translator.writes[-1] - 5  # which the list of the source may not have
+    app = open_page("translation", model=name, depth="numbers", s=SENTENCE, forced=str(forced))
+    assert any(button.label.endswith(f": {translator.target_vocabulary[forced]}") for button in app.button)
+
+
+def test_on_other_pages_it_is_an_encoder_that_says_what_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    english = catalogue("en")
+    for page in ("home", "answer"):
+        said = str([info.value for info in open_page(page, model=name, depth="numbers", s=SENTENCE).info])
+        assert english["sentence_vector.of_translator"] in said
+    said = said_on(open_page("tokens", model=name, depth="numbers", s=SENTENCE))
+    assert english["tokens.read_special_end"] in said and english["tokens.read_special"] not in said
+    app = open_page("home", model=name, depth="numbers", s=SENTENCE, decoder="true")
+    assert english["translation.trained_here"] not in said_on(app)
+
+
+def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    as_marian(load("translation"), tmp_path / "again")
+    (name,) = offer(monkeypatch, tmp_path / "again")
+    app = open_page("translation", model=name, depth="numbers", s=SENTENCE)
+    assert "她在读一本书。" in said_on(app) and "[ZH]" in str(figure(app, 0))
+    assert "→ zh" not in said_on(app)  # the folder names no languages
+
+
+def test_a_folder_that_changes_is_another_translator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus", seed=3)
+    (name,) = offer(monkeypatch, folder)
+    before = load(str(folder))(SENTENCE).translation
+    app = open_page("translation", model=name, depth="numbers", s=SENTENCE)
+    assert before in said_on(app)
+    written(folder, seed=4)
+    after = load(str(folder))(SENTENCE).translation
+    assert_fine(app.run())
+    assert after in said_on(app) and after != before
+
+
+def test_a_target_longer_than_its_source_is_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "a"
+    (name,) = offer(monkeypatch, folder_of())
+    assert len(load(str(folder_of()))(source).target_tokens) > 5
+    assert charts(open_page("translation", model=name, depth="numbers", s=source, panel="alignment"))
+
+
+def test_what_cannot_be_read_of_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    changed(folder, "config.json", tie_word_embeddings=False)
+    (name,) = offer(monkeypatch, folder)
+    app = open_page("answer", model=name, depth="numbers", s=SENTENCE)
+    assert "tie_word_embeddings" in str([info.value for info in app.info])
+    app = open_page("translation", model=name, depth="numbers", s=SENTENCE)  # ours translates then
+    assert catalogue("en")["translation.trained_here"] in str([info.value for info in app.info])
+    assert "她在读一本书。" in said_on(app)
