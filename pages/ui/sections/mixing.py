@@ -1,14 +1,12 @@
 """What W_O is for: the heads side by side, each in its own places, and mixed; and the answer with W_O and without."""
 
 import numpy as np
-import pandas as pd
 
 from model import Edit
 from model.analysis import places_reached
-from pages.ui.figures import ACCENT, AFTER, GREY, Axis, grouped_bars, heatmap
+from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
-from pages.ui.sections.answers import decimal
-from pages.ui.sections.without import answers_with, told_where
+from pages.ui.sections.without import answers_picture, answers_with, in_words
 from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
@@ -51,20 +49,5 @@ def _answer_without(view: View) -> None:
     if found is None:
         return
     names = [word("with"), word("without_one", layer=view.layer + 1), word("without_any")]
-    said = {name: view.output_names[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
-    said |= {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
-    shown = [view.output_names[i] for i in found.outputs]
-    view.picture(
-        "unmixed",
-        grouped_bars(
-            dict(zip(names, found.p, strict=True)),
-            Axis("", shown),
-            plain("without.axis_p"),
-            (AFTER, ACCENT, GREY),
-            value_range=(0, 1),
-        ),
-        told_where(view, text("read_answer", layer=view.layer + 1, **said)),
-        title=word("answer"),
-        table=pd.DataFrame(found.p.T, index=shown, columns=names),
-        still=True,
-    )
+    said = in_words(view, found)
+    answers_picture(view, "unmixed", found, names, text("read_answer", layer=view.layer + 1, **said), word("answer"))

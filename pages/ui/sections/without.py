@@ -71,28 +71,31 @@ def answer_without_ffn(view: View) -> None:
     found = answers_with(view, ffn_off(view.trace.graph, view.layer))
     if found is None:
         return
-    every = view.output_names
-    shown, names = [every[i] for i in found.outputs], [word("ffn_all"), word("ffn_one", layer=view.layer + 1)]
-    names.append(word("ffn_none"))
+    names = [word("ffn_all"), word("ffn_one", layer=view.layer + 1), word("ffn_none")]
     first = found.outputs.index(found.best[0])
-    said = {name: every[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
-    said |= {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
-    said |= {"layer": str(view.layer + 1), "lasts": decimal(found.p[1, first])}
+    said = in_words(view, found) | {"layer": str(view.layer + 1), "lasts": decimal(found.p[1, first])}
     sentences = [
         text(f"read_ffn_{'same' if found.best[1] == found.best[0] else 'other'}", **said),
         text(f"read_ffn_none{'_same' if found.best[2] == found.best[0] else ''}", **said),
     ]
+    answers_picture(view, "without", found, names, " ".join(sentences), word("ffn_title"))
+
+
+def in_words(view: View, found: Answers) -> dict[str, str]:
+    """The first of each of three answers, and its probability, as texts name them."""
+    said = {name: view.output_names[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
+    return said | {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
+
+
+def answers_picture(view: View, name: str, found: Answers, names: Sequence[str], said: str, title: str) -> None:
+    """Three answers, called `names`, as bars beside each other."""
+    shown = [view.output_names[i] for i in found.outputs]
+    series = dict(zip(names, found.p, strict=True))
     view.picture(
-        "without",
-        grouped_bars(
-            dict(zip(names, found.p, strict=True)),
-            Axis("", shown),
-            word("axis_p"),
-            (AFTER, ACCENT, GREY),
-            value_range=(0, 1),
-        ),
-        told_where(view, " ".join(sentences)),
-        title=word("ffn_title"),
+        name,
+        grouped_bars(series, Axis("", shown), word("axis_p"), (AFTER, ACCENT, GREY), value_range=(0, 1)),
+        told_where(view, said),
+        title=title,
         table=pd.DataFrame(found.p.T, index=shown, columns=names),
         still=True,
     )
