@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_journeys import MIDDLE, SENTENCE, asked, settle
 from tests.browser.test_journeys import title as wait_for_title
 
-QUERY = "lang=en&input=sentence&layer=2&head=3&depth=numbers&hidden=none&s=" + SENTENCE.replace(" ", "+")
+QUERY = "lang=en&input=sentence&layer=2&head=3&depth=numbers&s=" + SENTENCE.replace(" ", "+")
 #: page, link, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
 CELLS = [
     ("attention", "stage=scores", 0, (3, 4), {"token": "4", "key": "5"}, "S_{4,5}"),

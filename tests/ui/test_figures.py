@@ -91,8 +91,11 @@ def test_there_is_room_for_the_names_and_the_colour_bar() -> None:
     assert short["l"] < wide["l"] < long["l"]
     with letters(LARGE):
         assert margins("a", "of")["l"] > short["l"]
-    assert short["b"] == long["b"] == wide["b"]  # side by side they fit
-    assert margins(*["understanding"] * 12)["b"] > long["b"]  # on end
+    low, lower = (margins("a", name, square=False)["b"] for name in ("understanding", "理解理解理解"))
+    assert short["b"] == low == lower  # side by side they fit
+    assert margins(*["understanding"] * 12)["b"] > low  # on end
+    eight = "she", "gave", "[MASK]", "the", "book", "to", "read", "."
+    assert margins(*eight)["b"] > low == margins(*eight, square=False)["b"], "square cells are narrower than the room"
     assert bars(np.ones(2), Axis("", ["a", "b"]), "p").checked().layout.margin.t < short["t"]  # no colour bar
 
 

@@ -150,7 +150,13 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     Plotly takes more where that is too little, but then it draws the whole picture a second and a third time.
     """
     size, margin = layout["font"]["size"], layout["margin"]
-    needed, every = {}, layout.get("meta", {})
+    needed, every, length = {}, layout.get("meta", {}), USUAL_WIDTH if size <= 12 else WHOLE_WIDTH
+    if any(trace.get("colorbar", {}).get("orientation") == "h" and trace.get("showscale", True) for trace in traces):
+        needed["t"] = margin["t"] + math.ceil(3.5 * size)
+    if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
+        across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
+        high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
+        length = min(USUAL_WIDTH, high * across / down)
     for side, letter, along in (("l", "yaxis", "rows"), ("b", "xaxis", "columns")):
         axis = layout.get(letter, {})
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
@@ -158,13 +164,10 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
         names = names if axis.get("showticklabels", True) else []
         widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
-        length = USUAL_WIDTH if size <= 12 or layout.get("yaxis", {}).get("scaleanchor") else WHOLE_WIDTH
         standing = len(thinned(len(names), None)) if names else 0  # whichever is chosen: the picture stays where it is
         upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
         needed[side] = math.ceil(margin[side] + deep + 3 * size + 2 * axis.get("linewidth", 0))
-    if any(trace.get("colorbar", {}).get("orientation") == "h" and trace.get("showscale", True) for trace in traces):
-        needed["t"] = margin["t"] + math.ceil(3.5 * size)
     return needed
 
 
