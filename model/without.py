@@ -89,6 +89,10 @@ class Answers(NamedTuple):
 
 def answers(pipeline: Pipeline, x: Hashable, rows: Sequence[Sequence[Edit]], token: int, most: int = 5) -> Answers:
     """What each set of edits does to the answer at one token. most: outputs that are kept for the first set's sake."""
-    p = softmax(sweep(pipeline, x, rows, token=token)["logits"].astype(np.float64))
+    return kept_of(softmax(sweep(pipeline, x, rows, token=token)["logits"].astype(np.float64)), most)
+
+
+def kept_of(p: np.ndarray, most: int) -> Answers:
+    """Of the probabilities of some runs, (run, output), those that are kept: `most` for the first run's sake."""
     outputs = likeliest(p, [min(most, p.shape[1]), *[1] * (len(p) - 1)])
     return Answers(tuple(outputs), p[:, outputs].astype(np.float32))

@@ -14,6 +14,7 @@ from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs.doubt import how_sure
 from pages.ui.sections.answers import all_probabilities, guesses, more_and_less, probabilities
+from pages.ui.sections.fillers import add_fillers
 from pages.ui.sections.guessing import empty_bars, guessed
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
@@ -82,6 +83,9 @@ class Answer(Page):
         if self.choice.input == "digit":
             self.way_to("answer", word("watch"), depth="numbers", panel="learned")
         return ()
+
+    def to_try(self) -> Mapping[str, Callable[[], None]]:
+        return {"causal": lambda: add_fillers(self, self.case.token)}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts = {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}

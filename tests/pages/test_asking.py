@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from torch import nn
 
+from model.fillers import FILLERS, fill_up
 from pages.ui.lessons.case import Case
 from pages.ui.lessons.rows import BETWEEN, STORY
 from pages.ui.lessons.story import favourites, ffn_turns
@@ -377,13 +378,37 @@ def test_a_number_that_is_close_is_told_the_right_one() -> None:
 
 @pytest.mark.parametrize(
     ("page", "tried"),
-    [("attention", "why"), ("heads", "mixing"), ("add_and_norm", "histogram"), ("feed_forward", "without")],
+    [
+        ("attention", "why"),
+        ("heads", "mixing"),
+        ("add_and_norm", "histogram"),
+        ("feed_forward", "without"),
+        ("answer", "fillers"),
+    ],
 )
 def test_once_it_is_answered_what_is_asked_besides_can_be_tried(page: str, tried: str) -> None:
     app = story(page, seen=SEEN)
     assert f"{page}.{tried}" not in [chart["key"] for chart in charts(app)]
     app = click(click(app, f"{page}.ask_besides"), f"{page}.show")
     assert f"{page}.{tried}" in [chart["key"] for chart in charts(app)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_fillers_are_added_behind_their_mask_and_without_it(lang: str) -> None:
+    app = click(click(story("answer", seen=SEEN, lang=lang), "answer.ask_besides"), "answer.show")
+    case = hidden_case()
+    found = fill_up(case.pipeline, case.trace.ids, case.token)
+    n = len(case.tokens)
+    alone, masked, unmasked = (decimal(float(p)) for p in found.answers.p[:, 0])
+    for way, count, share in (("alone", n, alone), ("masked", n + FILLERS, masked), ("open", n + FILLERS, unmasked)):
+        (pills,) = [one for one in app.main.button_group if one.key == "fillers.way"]
+        pills.set_value(way).run()
+        (drawn,) = [one["figure"] for one in charts(app) if one["key"] == "answer.fillers"]
+        of_words, of_fillers = (numbers(trace["y"]) for trace in drawn["data"])
+        assert len(of_words) == count and share in texts(app).replace("\\", "")
+        assert (of_fillers.sum() > 0) == (way == "open")
+        np.testing.assert_allclose(of_words + of_fillers, found.rows[("alone", "masked", "open").index(way)], atol=1e-4)
+    assert f"{found.taken.max():.0%}" in texts(app).replace("\\", "")
 
 
 def test_what_the_ffn_lifts_and_its_neurons_are_of_one_layer() -> None:

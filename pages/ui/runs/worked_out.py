@@ -1,6 +1,6 @@
 """What pages work out once for all visitors."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from threading import Condition
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from model import Edit, Trace
 from model.analysis import cosine_similarity, mean_cosine, nearest_rows
 from model.config import PRESETS
 from model.embedding import SinusoidalPositions
+from model.fillers import FilledUp, fill_up
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from model.sweep import number, sweep
@@ -120,6 +121,13 @@ def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict
 def answered(name: str, subject: Hashable, rows: tuple[tuple[Edit, ...], ...], token: int) -> Answers:
     """What `model.without.answers` finds of an input."""
     return answers(pipelines.pipeline(name), subject, rows, token)
+
+
+@of_networks
+@cached(LRUCache(200), key=lambda name, ids, token: hashkey(name, tuple(ids), token), condition=Condition())
+def filled_up(name: str, ids: Sequence[int], token: int) -> FilledUp:
+    """What `model.fillers.fill_up` finds of a sentence."""
+    return fill_up(pipelines.pipeline(name), ids, token)
 
 
 @of_networks

@@ -106,9 +106,10 @@ def about_masks(view: View, prefix: str) -> None:
     if "[MASK]" in tokens:
         weights = view.trace[prefix + "weights"][view.choice.head]
         looked_at = weights[:, [place for place, token in enumerate(tokens) if token == "[MASK]"]].sum(axis=1)
-        st.caption(t("attention.mask_word_here", share=f"{looked_at.mean():.0%}"))
+        said = t("attention.mask_word_here", share=f"{looked_at.mean():.0%}")
     else:
-        st.caption(t("attention.mask_is_no_word"))
+        said = t("attention.mask_is_no_word")
+    st.caption(f"{t('attention.mask_fills')} {said}" if prefix.startswith("layers.") else said)
     if view.trace.graph[prefix + "masked"].window is not None:
         return  # here is one
     view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")

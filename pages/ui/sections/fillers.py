@@ -1,0 +1,57 @@
+"""What fills up a sentence among longer ones: the mask that takes it from everybody, and what it takes without that."""
+
+import numpy as np
+import streamlit as st
+
+from model import deadline
+from model.fillers import FILLER, FILLERS, can_fill_up
+from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
+from pages.ui.figures.theme import scaled
+from pages.ui.frame.pickers import lasting
+from pages.ui.runs.worked_out import filled_up
+from pages.ui.sections.patience import seconds_for, waits
+from pages.ui.text import plain, texts_of
+from pages.ui.text.numbers import decimal, percent
+from pages.ui.view import View
+
+HIGH = 220  # pixels of the picture
+WAYS = ("alone", "masked", "open")
+text, word = texts_of("fillers")
+
+
+def add_fillers(view: View, token: int) -> None:
+    """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there."""
+    ids = view.trace.ids
+    if not can_fill_up(view.pipeline, ids):
+        return
+    tokens = len(ids) + FILLERS
+    if waits(view.config, tokens, len(WAYS), ("fillers", view.choice.pipeline, tuple(ids), token)):
+        return
+    with deadline.within(seconds_for(view.config, tokens, len(WAYS))):
+        found = filled_up(view.choice.pipeline, ids, token)
+    words = {name: word(f"way_{name}", fillers=FILLERS) for name in WAYS}
+    look = lasting("fillers.way", WAYS[0]) | {"format_func": words.__getitem__, "required": True, "wrap": True}
+    way = WAYS.index(st.pills(word("ways"), WAYS, **look))
+    row, names = found.rows[way], [*view.named, *[FILLER] * FILLERS]
+    filler = np.arange(len(row)) >= len(ids)
+    p, best, layer, head = found.answers.p, found.answers.best, *found.head
+    said = {"token": view.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
+    said |= {"best": view.output_names[best[0]], "then": view.output_names[best[2]]}
+    first = found.answers.outputs.index(best[0])
+    said |= {name: decimal(float(value)) for name, value in zip(("p", "p_masked", "p_open"), p[:, first], strict=True)}
+    said |= {"taken": percent(float(found.taken.max())), "mean": percent(float(found.taken.mean()))}
+    said |= {"masked": f"{found.masked:g}", "layer": layer + 1, "head": head + 1}
+    sentence = text(f"read_{WAYS[way]}", **said)
+    if WAYS[way] == "open":
+        sentence += " " + text("read_open_same" if best[2] == best[0] else "read_open_other", **said)
+    figure = grouped_bars(
+        {word("words"): np.where(filler, 0, row), FILLER: np.where(filler, row, 0)},
+        Axis(plain("axis.key"), names[: len(row)]),
+        plain("attention.weight"),
+        (AFTER, ACCENT),
+        stacked=True,
+        value_range=(0, 1.05 * max(float(one.max()) for one in found.rows)),  # the same for all three
+    )
+    figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # who fills up is written below its bar
+    title = word("title", token=view.tokens[token], layer=layer + 1, head=head + 1)
+    view.picture("fillers", figure, sentence, title=title, still=True, of_head=found.head)
