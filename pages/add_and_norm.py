@@ -274,7 +274,7 @@ class AddAndNorm(Page):
         mean, deviation = entered.mean(axis=1), self.spread(entered)
         drawn = self.measure(lambda run: np.stack([run[self.normed], run[self.norm]]), ("", "token", "d_model"))
         drawn = drawn.less_nothing()
-        both, share = [word("before"), word("after")], [0.05, 0.25, 0.5, 0.75, 0.95]
+        both, share = [word("before"), word(f"after{self.rms}")], [0.05, 0.25, 0.5, 0.75, 0.95]
         columns = st.columns([1, 1])
         with columns[0]:
             self.picture(

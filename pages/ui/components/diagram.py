@@ -317,6 +317,8 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
         text = f"{kind}_{held[-1].operation}"
     elif kind == "scores" and held[0].reads[0].endswith("_rotated"):
         text = "scores_turned"
+    elif kind == "scores" and not config.divided:
+        text = "scores_undivided"
     elif kind == "ffn":
         text = "ffn_gated" if config.ffn == "gated" else text
         note = f"{config.d_model} → {config.d_ff} → {config.d_model}"
@@ -333,6 +335,7 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
     elif kind in ("add", "norm") and sublayer:
         text = kind if sublayer.norm_first else "add_norm"
         number = None if side.prefix else side.sublayers.index(sublayer) + 1
+    text += "_rms" * (text == "norm" and config.norm == "rms")
     text = plain(f"diagram.{text}", activation=ACTIVATIONS[config.activation], window=held[0].window)
     height = 26 if kind == "sum" else 44 if note else BOX
     x = WIDTH - place.x - place.width if sublayer and sublayer.memory and kind in MIRRORED else place.x
