@@ -20,6 +20,7 @@ from model import disentangled
 from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
+from model.patch_waves import BASE, are_waves
 from model.relative import table_rows
 from model.rms import centred
 from model.rule import EVERY, Index, sides, summed
@@ -409,6 +410,9 @@ class _Desk:
         table = module.table
         row = pos if side else self.trace.rows[pos]
         value = float(module.apart[column] if row is None else table[row, column])
+        side = self.trace.config.patches_per_side
+        if row and self.trace.picture is not None and are_waves(table, side):
+            return self._patch_wave(quantity, cell, divmod(row - 1, side)[::-1], value)
         if isinstance(table, nn.Parameter):
             return self._found(quantity, cell, "", "", rounded(value), value)
         even, d_model = column - column % 2, table.shape[1]
@@ -420,6 +424,18 @@ class _Desk:
         expression = " = ".join((*fractions, f"{name}({number(angle)})"))
         pair = f"2i + 1 = {column}" if column % 2 else f"2i = {even}"
         general, where = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}", rf"pos = {pos},\; {pair}"
+        return self._found(quantity, cell, general, expression, rounded(function(angle)), value, where=where)
+
+    def _patch_wave(self, quantity: Quantity, cell: Cell, place: tuple[int, int], value: float) -> Working:
+        """A sine or a cosine of a patch's column, or of its row; place: these two, from 0."""
+        column, quarter = cell[-1], self.trace.config.d_model // 4
+        which, k = divmod(column, quarter)
+        function, letter, at = (math.sin, math.cos)[which % 2], ("c", "r")[which // 2], place[which // 2]
+        name, divisor = rf"\{function.__name__}", f"{BASE ** (k / quarter):.9g}"
+        angle = rounded(at / float(divisor))
+        fractions = (rf"{name}\frac{{{at}}}{{{below}}}" for below in (f"10000^{{{k}/{quarter}}}", divisor))
+        expression = " = ".join((*fractions, f"{name}({number(angle)})"))
+        general, where = rf"{name}\frac{{{letter}}}{{10000^{{k/(d_{{model}}/4)}}}}", rf"{letter} = {at},\; k = {k}"
         return self._found(quantity, cell, general, expression, rounded(function(angle)), value, where=where)
 
     # Products.

@@ -73,6 +73,7 @@ class EncoderConfig:
     cls_token: bool = True  # patches: whether [CLS] stands before them
     distillation_token: bool = False  # patches: a second learned token, behind [CLS]  (DeiT)
     registers: int = 0  # patches: learned tokens behind [CLS] that take no place and that no head reads
+    hidden_in_training: float = 0.0  # patches: which share of them it never saw while it was trained  (ViTMAE)
     learned_side: int = 0  # patches: of so many per side were the positions learned; 0: of those that there are
 
     #: classifier: one of the classes; labels: each true or not by itself; numbers: what each measures; tags: a class

@@ -11,6 +11,7 @@ import streamlit as st
 from model import WeightsError
 from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
 from model.config import PRESETS
+from model.patch_waves import are_waves
 from model.pipeline import TextReader
 from model.relative import table_rows
 from pages.ui.components.tables import draw_table, markdown_table
@@ -62,6 +63,11 @@ class Tokens(Page):
     def placed(self) -> bool:
         """Whether a vector for its place is added to each token."""
         return self.trace.config.places_added
+
+    @property
+    def waved(self) -> bool:
+        """Whether the places of patches are waves that nobody trained."""
+        return self.cut and are_waves(self.pipeline.network.embedding.positions.table, self.config.patches_per_side)
 
     @property
     def words(self) -> bool:
@@ -324,7 +330,7 @@ class Tokens(Page):
         strongest = max(far_out.strongest(self, row, self.measure(row)) for row in rows) if same else None
         config = self.trace.config
         learned = config.positions == "learned"
-        made = ("learned_words" if self.words else "learned") if learned else "sinusoidal"
+        made = ("learned_words" if self.words else "waves" if self.waved else "learned") if learned else "sinusoidal"
         normed = "read_norm_narrow" if config.d_embedding else "read_norm" if self.placed else "read_norm_turned"
         told = {"tokens": length(X_embed), "sum": length(X_0)}
         told |= {} if E_pos is None else {"positions": length(E_pos)}
@@ -489,6 +495,7 @@ class Tokens(Page):
             ),
         }
         sentence = text("read_waves_learned_words" if self.words else "read_waves_learned", **told)
+        sentence = text("read_waves_of_patches", **told) if self.waved else sentence
         if not many or config.positions == "sinusoidal":
             used = text("read_waves_used" if many else "read_waves_one", used=len(self.tokens))
             sentence = text("read_waves", fast=turns[0], slow=turns[1], last=drawn[-1] + 1) + (" " + used) * (

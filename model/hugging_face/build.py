@@ -31,7 +31,7 @@ MOST = {
     "vocab_size": 1_000_000, "segments": 16, "buckets": 1024, "farthest": 65_536, "image_size": 2048,
     "patch_size": 2048, "channels": 16, "classes": 100_000, "registers": 64,
 }  # fmt: skip
-MAY_BE_0 = ("segments", "d_embedding", "registers")
+MAY_BE_0 = ("segments", "d_embedding", "registers", "hidden_in_training")
 #: By the reason of a ConfigError: what must be divided, and by what.
 DIVIDE = {
     "heads_do_not_divide": ("d_model", "heads"),
@@ -211,7 +211,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])[:40])
         if ours == "activation":
             value = ACTIVATIONS.get(str(value), value)
-        if kinds[ours] is float and (not isinstance(value, float | int) or not 0 < value < 1):
+        of_float = isinstance(value, float | int) and (0 < value < 1 or (value == 0 and ours in MAY_BE_0))
+        if kinds[ours] is float and not of_float:
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
         settings[ours] = value
     if "max_len" in settings:

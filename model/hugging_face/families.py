@@ -503,6 +503,15 @@ DEIT = replace(
     },
 )
 
+#: Trained with most patches hidden, which a decoder painted; that is not read  (He et al. 2022; patch_waves.py).
+VIT_MAE = replace(
+    VIT,
+    settings={**VIT.settings, "hidden_in_training": "mask_ratio"},
+    defaults={"mask_ratio": 0.75},
+    heads={"Model": Head("none"), "ForPreTraining": Head("none")},
+    unread=(*VIT.unread, "decoder.*"),
+)
+
 #: Number by number, what a sub-layer finds is made smaller or larger  (Oquab et al. 2024; layer_scale.py).
 DINOV2 = replace(
     VIT,
@@ -798,6 +807,7 @@ FAMILIES: dict[str, Family] = {
     "megatron-bert": MEGATRON_BERT,
     "roberta-prelayernorm": ROBERTA_PRELAYERNORM,
     "vit_msn": VIT,
+    "vit_mae": VIT_MAE,
     "modernbert": MODERN_BERT,
     "clip_vision_model": CLIP,
     "clip": replace(CLIP, inside="vision_config"),

@@ -9,7 +9,9 @@ import torch
 import transformers
 
 from model import Pipeline, Trace
+from model.by_hand import by_hand
 from model.hugging_face import CheckpointError, load_folder
+from model.patch_waves import are_waves
 from tests.model.test_checkpoint_answers import BENDS, network_in
 from tests.model.test_checkpoint_pictures import picture
 from tests.model.test_checkpoints import close, rewritten
@@ -198,6 +200,89 @@ def test_a_siglip_without_its_probe_has_its_stages_and_says_why_no_answer(tmp_pa
     saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
     pipeline = load_folder(tmp_path)
     assert "vision_use_head = False" in str(pipeline.unanswered) and pipeline.config.front == ()
+
+
+# An encoder that was trained with most patches hidden.
+
+
+DECODER = {
+    "decoder_num_attention_heads": 2, "decoder_hidden_size": 8, "decoder_num_hidden_layers": 1,
+    "decoder_intermediate_size": 12,
+}  # fmt: skip
+
+
+def masked_settings(seed: int) -> dict:
+    """Odd ones, as wide as waves in two directions need it."""
+    settings = odd_settings("ViT", seed)
+    wide = 4 * settings["num_attention_heads"] * (1 + seed % 3)
+    return settings | {"hidden_size": wide, "mask_ratio": (0.75, 0.5, 0.0)[seed % 3]}
+
+
+def masked(folder: Path, head: str, settings: dict) -> transformers.PreTrainedModel:
+    """A ViTMAE of theirs, with its own waves for positions, and its decoder where the head has one."""
+    network = network_in(folder, "ViTMAE", head, settings | DECODER)
+    drawn = {name: value.clone() for name, value in network.state_dict().items()}
+    embeddings = getattr(network, "vit", network).embeddings
+    embeddings.patch_embeddings.projection._is_hf_initialized = False
+    embeddings.initialize_weights()  # theirs, of which the positions are kept
+    kept = {name: value for name, value in drawn.items() if not name.endswith("embeddings.position_embeddings")}
+    network.load_state_dict(kept, strict=False)
+    network.save_pretrained(folder)
+    return network
+
+
+@pytest.mark.parametrize(("head", "seed"), [("Model", 0), ("ForPreTraining", 1), ("Model", 2), ("ForPreTraining", 4)])
+def test_stages_of_a_masked_autoencoder_are_theirs_where_nothing_is_hidden(
+    head: str, seed: int, tmp_path: Path
+) -> None:
+    assert masked_differs(tmp_path, head, seed) < 1e-4
+
+
+def masked_differs(folder: Path, head: str, seed: int) -> float:
+    """The largest difference of hidden states and attention from their library's; patches keep their order there."""
+    network = masked(folder, head, masked_settings(seed))
+    encoder, config = getattr(network, "vit", network), network.config
+    pipeline = load_folder(folder)
+    side, channels = config.image_size, config.num_channels
+    trace = pipeline(np.random.default_rng(seed).random((side, side, channels), np.float32))
+    assert pipeline.unanswered is None and pipeline.config.hidden_in_training == config.mask_ratio
+    encoder.embeddings.config.mask_ratio = 0.0
+    patches = torch.arange(len(trace.tokens) - 1)[None].float()
+    with torch.no_grad():
+        given = {"pixel_values": torch.tensor(trace.picture)[None], "noise": patches}
+        found = encoder(**given, output_hidden_states=True, output_attentions=True)
+    layers = trace.graph.layers()
+    pairs = [
+        (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),
+        (trace.over_layers("attention.weights"), torch.cat(found.attentions)),
+        (trace.Z, found.last_hidden_state[0]),
+    ]
+    return max(float(np.abs(np.asarray(ours) - theirs.numpy()).max()) for ours, theirs in pairs)
+
+
+def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_path: Path) -> None:
+    masked(tmp_path, "Model", masked_settings(0))
+    pipeline = load_folder(tmp_path)
+    table, side = pipeline.network.embedding.positions.table, pipeline.config.patches_per_side
+    assert are_waves(table, side) and not are_waves(table + 0.01, side) and not are_waves(table[1:], side)
+    assert side > 1
+    quarter, rows = pipeline.config.d_model // 4, table[1:].reshape(side, side, -1)
+    assert torch.equal(rows[0, :, : 2 * quarter], rows[1, :, : 2 * quarter])  # the column alone
+    assert torch.equal(rows[:, 0, 2 * quarter :], rows[:, 1, 2 * quarter :])  # the row alone
+    trace = pipeline(np.zeros((pipeline.config.image_size,) * 2 + (3,), np.float32))
+    for cell in ((2, 0), (2, quarter), (1 + side, 2 * quarter), (len(table) - 1, len(table[0]) - 1)):
+        worked = by_hand(pipeline.network, trace, "embedding.positions", cell)
+        assert worked.steps[-1].value == pytest.approx(float(table[cell]), abs=1e-5)
+        assert r"\sin" in worked.equation or r"\cos" in worked.equation
+    assert by_hand(pipeline.network, trace, "embedding.positions", (0, 1)).value == 0
+
+
+@pytest.mark.parametrize("ratio", [1, -0.1, "most"])
+def test_a_share_of_hidden_patches_that_is_none_is_named(ratio: object, tmp_path: Path) -> None:
+    masked(tmp_path, "Model", masked_settings(0))
+    rewritten(tmp_path, mask_ratio=ratio)
+    with pytest.raises(CheckpointError, match="mask_ratio"):
+        load_folder(tmp_path)
 
 
 @pytest.mark.parametrize("family", DINO)

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -14,6 +14,7 @@ from pages.ui.figures import over_drawing, token_at
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
+from tests.model.test_picture_families import masked
 from tests.pages.opening import charts, open_page, steps
 from tests.pages.test_checkpoints import maps, offer, said_on
 
@@ -25,6 +26,7 @@ KINDS = {
     "dinov2": ("Dinov2", "Model", {"mlp_ratio": 2}),
     "clip": ("CLIPVision", "ModelWithProjection", {"intermediate_size": 40, "projection_dim": 12}),
     "siglip": ("SiglipVision", "Model", {"intermediate_size": 40}),
+    "mae": ("ViTMAE", "ForPreTraining", {"intermediate_size": 40}),
     "registers": ("Dinov2WithRegisters", "ForImageClassification", {"mlp_ratio": 2, "num_register_tokens": 4}),
 }
 PICTURE = {"input": "picture", "picture": "card", "layer": "2", "head": "3", "token": "3"}
@@ -34,7 +36,7 @@ PICTURE = {"input": "picture", "picture": "card", "layer": "2", "head": "3", "to
 def folder_of(kind: str) -> Path:
     family, head, more = KINDS[kind]
     folder = Path(mkdtemp(prefix="pictures-")) / kind
-    network_in(folder, family, head, SIZES | more)
+    (masked if kind == "mae" else partial(network_in, family=family))(folder, head=head, settings=SIZES | more)
     return folder
 
 
@@ -105,3 +107,21 @@ def _cleared() -> object:
     yield
     for kind in KINDS:
         shutil.rmtree(folder_of(kind).parent, ignore_errors=True)
+
+
+def test_positions_that_nobody_trained_are_said_to_be_waves_and_what_was_hidden_in_training_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (name,) = offer(monkeypatch, folder_of("mae"))
+    english = catalogue("en")
+    for panel, text in (("vectors", "tokens.read_positions_waves"), ("waves", "tokens.read_waves_of_patches")):
+        said = said_on(open_page("tokens", model=name, depth="numbers", panel=panel, **PICTURE))
+        assert english[text].format(front="[CLS]", side=4) in said and "learned; no formula" not in said
+    said = said_on(open_page("tokens", model=name, depth="numbers", panel="maps", **PICTURE))
+    assert "sines and cosines of row and column" in said
+    said = said_on(open_page("answer", model=name, depth="numbers", **PICTURE))
+    assert english["sentence_vector.hidden_in_training"].format(share="75%") in said
+    place = {**PICTURE, "panel": "vectors", "stage": "positions", "token": "7", "component": "5"}
+    (value,) = (float(step.rsplit("=", 1)[-1]) for step in steps(open_page("tokens", model=name, **place))[-1:])
+    table = load(str(folder_of("mae"))).network.embedding.positions.table
+    assert value == pytest.approx(float(table[6, 4]), abs=1e-5)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from model.analysis import cosine_similarity
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
+from model.patch_waves import are_waves
 from pages.ui.figures import Axis, Figure, colour_picture, drawing, heatmap, tiles
 from pages.ui.figures.theme import scaled
 from pages.ui.runs.measure import Measure
@@ -123,12 +124,13 @@ def in_a_row(values: ArrayLike) -> str:
 
 
 def position_maps(view: View, token: int) -> None:
-    """Tokens: how alike the learned positions of the patches are, as a map for each patch."""
+    """Tokens: how alike the positions of the patches are, as a map for each patch."""
     if view.trace.patches is None or len(view.trace.patches) == 1:
         return
     side, front = view.trace.config.patches_per_side, view.trace.config.tokens_in_front
     names = view.trace.tokens[front:]
     table = view.pipeline.network.embedding.positions.table.numpy()[-(side**2) :]
+    waved = are_waves(view.pipeline.network.embedding.positions.table, side)
     alike = cosine_similarity(table)
     others = np.where(np.eye(len(names), dtype=bool), -np.inf, alike)
     place = view.trace.places[front:]
@@ -156,7 +158,7 @@ def position_maps(view: View, token: int) -> None:
         "position_maps",
         figure,
         t(
-            "patches.read_positions",
+            "patches.read_positions" + "_waves" * waved,
             patch=names[shown],
             nearest=names[nearest],
             cosine=f"{others[shown, nearest]:.2f}",

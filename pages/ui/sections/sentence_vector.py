@@ -55,7 +55,10 @@ def no_head(view: View) -> None:
         st.info(t("sentence_vector.of_translator"), icon=":material/translate:")
         return
     why = "sentence_vector.no_head_no_cls" if only_a_mean(view) else of_input(view, "no_head")
-    st.info(t(why if view.choice.checkpoint else "untrained.no_answer"), icon=":material/lightbulb:")
+    said = t(why if view.choice.checkpoint else "untrained.no_answer")
+    if hidden := view.config.hidden_in_training:
+        said += " " + t("sentence_vector.hidden_in_training", share=f"{hidden:.0%}")
+    st.info(said, icon=":material/lightbulb:")
 
 
 def instead_of_an_answer(view: View) -> None:
