@@ -410,9 +410,9 @@ class _Desk:
         table = module.table
         row = pos if side else self.trace.rows[pos]
         value = float(module.apart[column] if row is None else table[row, column])
-        side = self.trace.config.patches_per_side
-        if row and self.trace.picture is not None and are_waves(table, side):
-            return self._patch_wave(quantity, cell, divmod(row - 1, side)[::-1], value)
+        across = self.trace.config.patches_per_side
+        if row and self.trace.picture is not None and are_waves(table, across):
+            return self._patch_wave(quantity, cell, ((row - 1) % across, (row - 1) // across), value)
         if isinstance(table, nn.Parameter):
             return self._found(quantity, cell, "", "", rounded(value), value)
         even, d_model = column - column % 2, table.shape[1]

@@ -382,7 +382,8 @@ class FeedForward(Page):
                 on_click=lambda: st.session_state.update({"feed_forward.turn": turn + 1}),
             )
         with columns[1]:
-            ordered = "_distances" * (self.config.positions == "rotary" or self.config.buckets > 0)
+            knows = self.config.positions == "rotary" or self.config.buckets > 0 or bool(self.config.distance_terms)
+            ordered = "_distances" * knows
             gaps = {word("gap_ffn"): test.ffn_gaps, word("gap_attention"): test.attention_gaps}
             self.picture(
                 "alone",
