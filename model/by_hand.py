@@ -223,6 +223,7 @@ def terms_table(terms: Terms, axis: str, x: str, w: str, bias: float | None = No
 
 def _at(symbol: str, *indices: int | str) -> str:
     """A symbol with indices; one that already has a lower index, or is a product, in parentheses."""
+    symbol = symbol[1:-1] if symbol.startswith("{") else symbol  # {K^R}, to which another upper index was written
     symbol = f"({symbol})" if "_" in symbol or " W" in symbol else symbol
     return f"{symbol}_{{{','.join(map(str, indices))}}}" if indices else symbol
 
@@ -478,6 +479,7 @@ class _Desk:
             expression = _sum(shown.products.tolist(), shown.rest, shown.others, bias)
         along = self.graph[product.reads[-1]].axes[sides(product.rule)[0][len(product.reads) - 1].index(letter)]
         names = {"scores": ("q", "k"), "weighted_sum": ("A", "v")}.get(product.operation, ("x", "w"))
+        names = {"Q_R": ("q", "kᴿ"), "K_R": ("k", "qᴿ")}.get(product.key.rpartition(".")[2], names)
         self.tables.append(terms_table(shown, along, *names, bias))
         return self._found(quantity, cell, " + ".join((factors, *more)), expression, shown.total, value, lit)
 

@@ -37,7 +37,8 @@ class Attention(Page):
         if self.config.buckets:
             st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
         if self.config.distance_terms:
-            st.caption(t("attention.told_apart", parts=1 + len(self.config.distance_terms)))
+            told = "told_apart_story" if self.story else "told_apart"
+            st.caption(t(f"attention.{told}", parts=1 + len(self.config.distance_terms)))
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")
 
@@ -58,7 +59,7 @@ class Attention(Page):
         return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"root": self.why_scaled} if self.config.divided else {}
+        return {"root": self.why_scaled} if self.config.divided and not self.config.distance_terms else {}
 
     def why_scaled(self) -> None:
         """What the division does to random vectors of any length, and to those of the chosen head."""
@@ -79,4 +80,5 @@ class Attention(Page):
         return parts
 
     def code(self) -> Sequence[object]:
-        return ScaledDotProductAttention, MultiHeadAttention
+        own = type(self.pipeline.network.layers[self.choice.layer].attention)  # of a family that does otherwise
+        return tuple(dict.fromkeys((ScaledDotProductAttention, MultiHeadAttention, own)))

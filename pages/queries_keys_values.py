@@ -78,7 +78,10 @@ class QueriesKeysValues(Page):
         named = {name: word(f"strip_{way.get(name, name)}", **said) for name in drawn}
         figure = strips([(named[name], values, colours[name]) for name, values in drawn.items()])
         table = partial(pd.DataFrame, {name: values for name, values in drawn.items()})
-        self.picture("story", figure, text("read_story", d_k=self.config.d_k, **said), table=table)
+        told = text("read_story", d_k=self.config.d_k, **said)
+        if self.config.distance_terms:
+            told += " " + text("read_story_told_apart")
+        self.picture("story", figure, told, table=table)
         if len(self.tokens) > 1:
             pick("key", word("story_pick"), self.tokens, key, key=f"{self.name}.key")
         return text("story_ask"), text("story_take_random" if self.choice.paper else f"story_take_{self.kind}")

@@ -465,10 +465,11 @@ class Tokens(Page):
         away = [f"{place:+d}".replace("-", "−") if place else "0" for place in range(1 - n, n)]
         named = Axis(word("axis_away"), away)
         said = {"near": f"{np.diagonal(alike, 1).mean():.2f}", "far": f"{alike[0, -1]:.2f}"}
+        said |= {"first": away[0], "last": away[-1]}
         self.picture(
             "alike_distances",
             heatmap(alike, named, named),
-            text("read_alike_distances", first=away[0], last=away[-1], **said),
+            text("read_alike_distances_story" if self.story else "read_alike_distances", **said),
             values=alike,
             equation=COSINE,
             still=True,

@@ -319,6 +319,8 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
         text = "scores_turned"
     elif kind == "scores" and not config.divided:
         text = "scores_undivided"
+    elif kind == "scores" and held[0].key.endswith("content_to_content"):
+        text = "scores_told_apart"
     elif kind == "ffn":
         text = "ffn_gated" if config.ffn == "gated" else text
         note = f"{config.d_model} → {config.d_ff} → {config.d_model}"
@@ -336,7 +338,8 @@ def _box(side: _Side, name: str, held: list[Quantity], y: float, answer: str, un
         text = kind if sublayer.norm_first else "add_norm"
         number = None if side.prefix else side.sublayers.index(sublayer) + 1
     text += "_rms" * (text == "norm" and config.norm == "rms")
-    text = plain(f"diagram.{text}", activation=ACTIVATIONS[config.activation], window=held[0].window)
+    said = {"activation": ACTIVATIONS[config.activation], "window": held[0].window}
+    text = plain(f"diagram.{text}", **said, parts=1 + len(config.distance_terms))
     height = 26 if kind == "sum" else 44 if note else BOX
     x = WIDTH - place.x - place.width if sublayer and sublayer.memory and kind in MIRRORED else place.x
     y += (BOX - height) / 2 if kind == "sum" else 0

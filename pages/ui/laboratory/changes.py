@@ -172,11 +172,12 @@ def inside_attention(lab: Experiment) -> None:
         )
         return
     kinds = [kind for kind in INSIDE if kind[0] in operations_at(graph, f"layers.0.attention.{kind[1]}")]
-    names = [word(f"do_{operation}", value=f"{value:g}") for operation, _, value in kinds]
+    named = {"unscaled": "undivided"} if view.trace.config.distance_terms else {}  # there by another number than √d_k
+    names = [word(f"do_{named.get(operation, operation)}", value=f"{value:g}") for operation, _, value in kinds]
     edits = [[Edit(f"layers.{layer}.attention.{at}", name, value) for layer in keys] for name, at, value in kinds]
     effect_map(lab, "inside", Axis("", names), layers, edits, of_layer(names, keys))
     st.caption(text("inside_look"))
-    if len(view.trace.tokens) > 1:
+    if len(view.trace.tokens) > 1 and not view.trace.config.distance_terms:
         view.way_to("attention", word("way_why_scaled"), stage="scaled", as_="why")
 
 

@@ -104,7 +104,12 @@ class Case:
     @property
     def divides(self) -> bool:
         """Whether scores are divided by √d_k."""
-        return self.trace.config.divided
+        return self.trace.config.divided and not self.adds_up
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a score is more than q · k: a sum of several products."""
+        return bool(self.trace.config.distance_terms)
 
     @property
     def answers(self) -> bool:

@@ -30,8 +30,9 @@ def read_class(case: Case) -> Truth | None:
 def best_fit(case: Case) -> Truth | None:
     """Whose key fits the query of the token best. margin: by how much its scaled score leads the next; nothing where
     that is the token itself. Of several heads, the one in which that is clearest of another word. T5 scales no scores.
+    Nothing is asked where a score is more than q · k.
     """
-    if case.trace.picture is not None or not case.visible or len(case.tokens) > MOST_OPTIONS:
+    if case.trace.picture is not None or not case.visible or len(case.tokens) > MOST_OPTIONS or case.adds_up:
         return None
     i, found, margin = case.token, None, 0.0
     for layer, head in case.heads:

@@ -91,6 +91,8 @@ def _way(view: View, step: str) -> str:
     """
     if view.kind == "single" or step not in ("weights", *BESIDE):
         return "map"
+    if step == "scaled" and view.trace.config.distance_terms:  # by another number than √d_k
+        return "map"
     ways: tuple[str, ...] = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
     if step in BESIDE:
         ways = "map", BESIDE[step]
