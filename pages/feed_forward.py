@@ -71,10 +71,24 @@ class FeedForward(Page):
         """What comes out of it: (token, d_ff)."""
         return self.trace[self.prefix + "activation"]
 
+    @property
+    def fed(self) -> str:
+        """The row of the graph by which each neuron's row of W_2 is multiplied: behind its gate, where it has one."""
+        return self.prefix + ("product" if self.gated else "activation")
+
+    def loudness(self, fed: np.ndarray) -> np.ndarray:
+        """How strongly neurons speak: behind gates with either sign, else as much as they are above 0."""
+        return np.abs(fed) if self.gated else fed
+
+    @cached_property
+    def loud(self) -> np.ndarray:
+        """How strongly each neuron speaks at each token: (token, d_ff)."""
+        return self.loudness(self.trace[self.fed])
+
     @cached_property
     def neuron(self) -> int:
         """The chosen neuron, else the one that answers the selected token most."""
-        return int(self.active[self.token].argmax()) if self.choice.neuron is None else self.choice.neuron
+        return int(self.loud[self.token].argmax()) if self.choice.neuron is None else self.choice.neuron
 
     @property
     def points(self) -> bool:
@@ -83,8 +97,8 @@ class FeedForward(Page):
 
     def tell(self) -> Sequence[str]:
         self.most_active()
-        active = self.active[self.token]
-        loud = int((active >= active.max() / 2).sum()) if active.max() > 0 else 0
+        loud = self.loud[self.token]
+        loud = int((loud >= loud.max() / 2).sum()) if loud.max() > 0 else 0
         answers = text("story_neurons", many=self.d_ff, loud=loud)
         gates = [text("story_gates")] if self.gated else []
         return *answered_most(self, self.neuron), text("story_alone"), answers, *gates
@@ -139,7 +153,7 @@ class FeedForward(Page):
         kinds = ("most", "all", "sorted")
         words = [word(f"shown_{kind}", most=min(MOST_NEURONS, self.d_ff)) for kind in kinds]
         either("order", word("shown"), kinds, words, self.choice.order)
-        order = np.argsort(-self.active.mean(axis=0), kind="stable")
+        order = np.argsort(-self.loud.mean(axis=0), kind="stable")
         order = {"most": order[:MOST_NEURONS], "all": np.arange(self.d_ff), "sorted": order}[self.choice.order].tolist()
         loud = np.unravel_index(self.hidden.argmax(), self.hidden.shape)
         said = [
@@ -259,11 +273,18 @@ class FeedForward(Page):
         height: int | None = None,
         title: str | None = None,
     ) -> None:
-        """Activations as bars, each of which can be clicked. lit: in another colour."""
+        """What neurons feed on as bars, each of which can be clicked. lit: in another colour."""
         colours = [ACCENT if one else AFTER for one in lit]
         self.picture(
             name,
-            bars(drawn.values, names, word("axis_activation"), colours=colours, height=height, **drawn.look),
+            bars(
+                drawn.values,
+                names,
+                word("axis_product" if self.gated else "axis_activation"),
+                colours=colours,
+                height=height,
+                **drawn.look,
+            ),
             sentence,
             on_pick=lambda place, _: choose(place),
             title=title,
@@ -272,13 +293,13 @@ class FeedForward(Page):
 
     def most_active(self) -> None:
         """The selected token's most active neurons, or those that differ most; a click chooses one."""
-        drawn = self.measure(self.prefix + "activation", beside=True, token=self.token)[self.token]
-        best = np.argsort(-np.abs(drawn.values) if drawn.differs else -drawn.values, kind="stable")
+        drawn = self.measure(self.fed, beside=True, token=self.token)[self.token]
+        best = np.argsort(-np.abs(drawn.values) if drawn.differs else -self.loudness(drawn.values), kind="stable")
         best = best[: LISTED if font_size() <= SMALL else LISTED_LARGE]
         names = Axis(word("a_neuron"), [self.named_by_what_fires_it(int(place)) for place in best])
-        said = {"neuron": best[0] + 1, "value": f"{self.active[self.token, best[0]]:.2f}", "listed": len(best)}
+        said = {"neuron": best[0] + 1, "value": f"{self.trace[self.fed][self.token, best[0]]:.2f}", "listed": len(best)}
         height = on_screen(80 + scaled(24 * len(best)))
-        sentence = text("read_best", token=self.tokens[self.token], **said)
+        sentence = text("read_best_gated" if self.gated else "read_best", token=self.tokens[self.token], **said)
 
         def choose(place: int) -> None:
             select(neuron=int(best[place]))
@@ -292,9 +313,10 @@ class FeedForward(Page):
 
     def fires(self) -> None:
         """The chosen neuron over all tokens of the input."""
-        values, drawn = self.active[:, self.neuron], self.measure(self.prefix + "activation", beside=True)
-        said = {"token": self.tokens[int(values.argmax())], "value": f"{values.max():.2f}", "n": len(self.tokens)}
-        fired = "read_fires" if values.max() > 0 else "read_fires_nowhere"
+        values, drawn = self.trace[self.fed][:, self.neuron], self.measure(self.fed, beside=True)
+        most = int(self.loud[:, self.neuron].argmax())
+        said = {"token": self.tokens[most], "value": f"{values[most]:.2f}", "n": len(self.tokens)}
+        fired = "read_fires" if self.loud[most, self.neuron] > 0 else "read_fires_nowhere"
         sentence = text(fired, neuron=self.neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
         names, title = self.token_axis("axis.token"), word("fires_title", neuron=self.neuron + 1)
         lit = np.arange(len(self.tokens)) == self.token

@@ -10,9 +10,10 @@ import pytest
 from model import load
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
+from pages.ui.text.numbers import written
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_modern_bert import odd_settings
-from tests.pages.opening import charts, figure, open_page, result
+from tests.pages.opening import charts, figure, numbers, open_page, result
 from tests.pages.test_checkpoints import maps, offer, said_on
 
 SENTENCE = "the cat sat on a [MASK] and it slept by the door"
@@ -57,6 +58,20 @@ def test_a_turn_is_worked_out_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("queries_keys_values", model=name, s=SENTENCE, **place)
     value = load(str(folder_of()))(SENTENCE)["layers.1.attention.K_rotated"][2, 5, 1]
     assert result(app) == pytest.approx(float(value), abs=1e-4)
+
+
+def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    app = open_page("feed_forward", model=name, depth="numbers", s=SENTENCE, panel="neuron", layer="2", token="6")
+    fed = load(str(folder_of()))(SENTENCE)["layers.1.ffn.product"]
+    order = np.argsort(-np.abs(fed[5]), kind="stable")
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), fed[5, order[:15]], rtol=1e-5)
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), fed[:, order[0]], rtol=1e-5)
+    english = catalogue("en")
+    assert figure(app)["layout"]["xaxis"]["title"]["text"] == english["feed_forward.axis_product"]
+    said = {"token": load(str(folder_of()))(SENTENCE).tokens[5], "neuron": order[0] + 1, "listed": 15}
+    said["value"] = written(f"{fed[5, order[0]]:.2f}")
+    assert english["feed_forward.read_best_gated"].format(**said) in said_on(app)
 
 
 @pytest.mark.parametrize(("layer", "window"), [("1", False), ("2", True)])
