@@ -52,16 +52,30 @@ def near_and_far(trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
     return words & others & beside, words & others & ~beside
 
 
+def answering(trace: Trace, token: int) -> list[int]:
+    """The places at which the answer is read: all those whose mean a classifier reads, else `token` alone."""
+    read = [place for place in trace.config.tokens_read if place < len(trace.tokens)]
+    return read if len(read) > 2 else [token]
+
+
+def place_to_show(trace: Trace, layer: int, head: int, token: int) -> int:
+    """Of the places where the answer is read, the one at which a head reads most from afar."""
+    weights = trace[f"layers.{layer}.attention.weights"][head]
+    return max(answering(trace, token), key=lambda place: weights[place, near_and_far(trace, place)[1]].sum())
+
+
 def telling_head(pipeline: Pipeline, trace: Trace, token: int) -> tuple[int, int]:
     """The layer and the head, from 0, to watch at `token`: it reads other words, and without it the answer moves most.
 
-    Of the heads that read most from words (or patches) that are neither `token` itself nor beside it, each is switched
-    off in turn; taken is the one without which most of the probability is `moved`. Without a head of the network to
-    answer, it is the first of them.
+    Of the heads that read most from words (or patches) that are neither `token` itself nor beside it (on average over
+    the places where the answer is read, if they are many), each is switched off in turn; taken is the one without which
+    most of the probability is `moved`. Without a head of the network to answer, it is the first of them.
     """
-    weights = trace.over_layers("attention.weights")[:, :, token]  # (layer, head, key)
-    near, far = (weights[..., places].sum(-1) for places in near_and_far(trace, token))
-    strength = far + near / 100  # where nothing is far, what is near decides
+    weights = trace.over_layers("attention.weights")  # (layer, head, query, key)
+    strength: np.ndarray = np.zeros(weights.shape[:2], np.float32)
+    for place in answering(trace, token):
+        near, far = (weights[:, :, place, places].sum(-1) for places in near_and_far(trace, place))
+        strength += far + near / 100  # where nothing is far, what is near decides
     each = total(multiply_adds(trace.config, len(trace.tokens))).number
     most = max(1, min(MOST_HEADS, MOST_PRODUCTS // each))
     order = np.argsort(-strength, axis=None, kind="stable")[:most]

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
-from model.telling import near_and_far
+from model.telling import answering, near_and_far, place_to_show
 from pages.ui.frame.navigation import page_link
 from pages.ui.page import Page
 from pages.ui.sections.answers import guesses
@@ -65,14 +65,17 @@ class Home(Page):
     def head_at_work(self) -> None:
         """A head to look at and to switch off, and the way to where it is seen at work."""
         layer, head = head_to_watch(self, self.answered)
-        what_it_reads(self, layer, head, self.answered)
+        place = place_to_show(self.trace, layer, head, self.answered)
+        what_it_reads(self, layer, head, place)
+        if len(answering(self.trace, self.answered)) > 1:
+            st.caption(t("home.one_of_all"))
         head_switch(self, layer, head)
         if self.kind == "single":
             return
-        cell = {"layer": layer, "head": head, "token": self.answered, "key": None}
+        cell = {"layer": layer, "head": head, "token": place, "key": None}
         hidden = to_keep_hidden(self, self.hidden)
         self.way_to("attention", plain("home.see"), **cell, hidden=hidden, stage=None, panel=None)
-        _, far = near_and_far(self.trace, self.answered)
+        _, far = near_and_far(self.trace, place)
         if far.any():
             st.caption(t("home.which_head_changed" if self.trace.edits else "home.which_head"))
 

@@ -5,7 +5,7 @@ import pytest
 
 from model import Edit, load
 from model.analysis import softmax
-from model.telling import MOST_HEADS, near_and_far, telling_head, telling_word
+from model.telling import MOST_HEADS, answering, near_and_far, place_to_show, telling_head, telling_word
 from tests.networks import pipeline, trace_of
 
 SENTENCE = "the dog chased the cat near a river ."
@@ -64,6 +64,18 @@ def test_a_network_without_an_answer_still_has_a_head_to_watch() -> None:
     far = np.abs(np.arange(len(trace.tokens)) - 2) > 1
     share = weights[..., far].sum(-1)
     assert share[layer, head] == pytest.approx(share.max(), rel=1e-4)
+
+
+def test_of_a_mean_of_patches_all_places_count_and_not_the_first() -> None:
+    trace = trace_of("mean of patches")
+    weights = trace.over_layers("attention.weights")
+    assert answering(trace, 0) == [*range(1, 17)], "all patches, and not [CLS]"
+    afar = np.array([near_and_far(trace, place)[1] for place in range(len(trace.tokens))])
+    layer, head = telling_head(pipeline("mean of patches"), trace, 0)
+    place = place_to_show(trace, layer, head, 0)
+    reads = np.where(afar, weights[layer, head], 0).sum(-1)[1:]
+    assert reads[place - 1] == pytest.approx(reads.max())
+    assert answering(trace_of("trained digits"), 0) == [0], "[CLS] alone"
 
 
 def test_of_patches_those_around_are_near_and_of_cls_all_are_far() -> None:
