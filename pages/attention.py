@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
 from pages.ui.frame.pickers import either
+from pages.ui.lessons import visit
 from pages.ui.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.page import Page
 from pages.ui.sections.attention import attention_steps, lines_behind_curtain, weights_picture
@@ -32,6 +33,16 @@ class Attention(Page):
 
     tells_both = False
     asks_of = ("token", "layer", "head")
+
+    @property
+    def usual_token(self) -> int:
+        """In a story none of the words of which Home and Q · K · V tell already what they find in this head."""
+        hidden = super().usual_token
+        if not self.story:
+            return hidden
+        told = hidden, visit.another_word(self, "queries_keys_values", [hidden])
+        other = visit.another_word(self, self.name, [token for token in told if token is not None])
+        return hidden if other is None else other
 
     def above(self) -> None:
         if self.config.buckets:

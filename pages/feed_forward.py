@@ -36,7 +36,6 @@ text, word = texts_of("feed_forward")
 
 class FeedForward(Page):
     asks_of = ("token",)
-    goes_to = ("layer",)
 
     @property
     def title_equation(self) -> str:
@@ -94,6 +93,12 @@ class FeedForward(Page):
     def points(self) -> bool:
         """Whether there is anything that a neuron can point to."""
         return self.trace.graph.get("logits") is not None or self.trace.picture is None
+
+    def above(self) -> None:
+        """A story is about the layer of its question; the one that the reader has chosen counts on the other pages."""
+        if self.asking and not self.still_asks:
+            self.choice = self.choice.with_(layer=self.asking.truth.place["layer"])
+            self.head_line((self.layer, -1))
 
     def tell(self) -> Sequence[str]:
         self.most_active()

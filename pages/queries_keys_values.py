@@ -13,10 +13,12 @@ from model.sublayers import MultiHeadAttention
 from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
 from pages.ui.figures.theme import mode, scaled
 from pages.ui.frame.pickers import pick
+from pages.ui.lessons import visit
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.shared_weights import shared_weights
+from pages.ui.sections.telling_head import head_to_watch
 from pages.ui.text import texts_of
 from pages.ui.text.numbers import written
 
@@ -43,6 +45,15 @@ class QueriesKeysValues(Page):
     def vectors(self) -> dict[str, np.ndarray]:
         """Of the chosen head, as queries and keys meet: (token, d_k) each."""
         return {role: self.value(self.met(role))[self.head] for role in ROLES}
+
+    @property
+    def usual_token(self) -> int:
+        """In a story another word than the hidden one where Home tells what this head finds for that."""
+        hidden = super().usual_token
+        if not self.story or head_to_watch(self, hidden) != (self.layer, self.head):
+            return hidden
+        other = visit.another_word(self, self.name, [hidden])
+        return hidden if other is None else other
 
     @property
     def placed(self) -> list[str]:

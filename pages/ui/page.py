@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import Trace, WeightsError
 from model.analysis import spelled, whole_words
@@ -74,12 +75,11 @@ class Page(View):
     chips = True
     #: What the page shows one of, so that its story asks about that: "token", "layer", "head".
     asks_of: Collection[str] = ()
-    #: What of the place of its question the page goes to, once that is answered.
-    goes_to: Collection[str] = ()
     #: Whether its picture shows the guess, and `about_guess`, what is said of it, stands with that; else both stand
     #: beside it.
     draws_guess = False
     about_guess: Sequence[str] = ()
+    _beside_title: DeltaGenerator  # beside its question, where a story says how to be asked
     _so_far: Guess | None = None  # what is set in the gesture of its question
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
@@ -145,6 +145,8 @@ class Page(View):
         """Draw all that is the page's own."""
         self.above()
         if self.story:
+            with self._beside_title:
+                self._ask_first()
             if self.asking and self.still_asks:
                 self._ask(self.asking)
                 self.head_line(self.asking.of_head)
@@ -160,7 +162,6 @@ class Page(View):
                     self._lead_to(besides)
                 if not self.choice.big:
                     self._way_on(self._question, passing=waits)
-                self._ask_first()
             if not self.still_asks:
                 if not (waits and asked):
                     self._once_more()
@@ -208,7 +209,7 @@ class Page(View):
         """What the story asks before its picture answers; nothing of a run that is changed, compared or random."""
         if self.trace.edits or self._rival or self.choice.paper:
             return None
-        return visit.asked_here(self, self.name, self.case, self.goes_to)
+        return visit.asked_here(self, self.name, self.case)
 
     @property
     def case(self) -> Case:
@@ -527,8 +528,9 @@ class Page(View):
         its question.
         """
         if self.story:
-            with st.container(horizontal=self.choice.big, vertical_alignment="center"):
+            with st.container(horizontal=True, vertical_alignment="center"):
                 st.subheader(self._question(self.name), anchor=False)
+                self._beside_title = st.container(width="content")
                 if self.choice.big:
                     self._way_on(lambda page: plain(f"{page}.short"))
         elif not self.choice.big:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from torch import nn
 
 from model.fillers import FILLERS, fill_up
+from pages.ui.lessons import visit
 from pages.ui.lessons.case import Case
 from pages.ui.lessons.rows import BETWEEN, STORY
 from pages.ui.lessons.story import favourites, ffn_turns
@@ -117,8 +118,8 @@ def test_what_stands_behind_the_curtain_is_not_even_sent(name: str, link: dict[s
     others = (
         {"ink": sketch.to_code(sketch.example(5))} if link else {"s": "he [MASK] to the shop to buy some old milk ."}
     )
-    others = {"layer": "5", "head": "1"} if name == "attention" else others
-    first, second = (story(name, **{"layer": "3", "head": "7"} | link | other) for other in ({}, others))
+    others = {"layer": "5", "head": "1", "token": "3"} if name == "attention" else others
+    first, second = (story(name, **{"layer": "3", "head": "7", "token": "3"} | link | other) for other in ({}, others))
     assert asks(first, name) and asks(second, name)
     assert figure(first)["data"] == figure(second)["data"]
 
@@ -157,7 +158,7 @@ def test_a_drawing_is_asked_where_that_has_sense() -> None:
 
 
 def test_beans_lie_over_the_networks_own_also_for_who_comes_back() -> None:
-    app = story("attention", layer="3", head="7")
+    app = story("attention", layer="3", head="7", token="3")
     beans(app, *[1] * 4, *[5] * 6)
     click(app, "attention.show")
     trace = pipelines.run("text", SENTENCE)
@@ -262,6 +263,38 @@ def test_what_was_missed_comes_back_on_a_later_page_once_others_were_asked() -> 
         assert WORDS["lesson.word.ask"] not in texts(app), "it comes once, answered or not"
     assert WORDS["lesson.about_again"] in texts(app), "after three others another one does"
     assert WORDS["lesson.word.ask"] in texts(go(app, others[BETWEEN - 1])), "it stays where it came"
+
+
+def test_what_was_skipped_comes_back_before_what_was_only_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visit, "due", lambda done: [key for key, found in done if not found] if len(done) > 2 else [])
+    app = story("home")
+    box = next(box for box in app.text_input if (box.key or "").startswith("home.word"))
+    box.set_value("milk").run()
+    click(click(app, "home.send"), "home.show")
+    click(go(app, "tokens"), "tokens.show")
+    click(go(app, "add_and_norm"), "add_and_norm.show")
+    asked = [part.value for part in app.main.markdown if part.value.startswith("#####")]
+    skipped = WORDS["lesson.places.ask"].partition("“")[0]
+    assert [question.partition("“")[0] for question in asked] == [f"##### {skipped}"]
+
+
+def test_no_story_asks_about_a_head_and_a_word_of_which_another_told_before() -> None:
+    """Home tells what the head that is chosen at first finds for the hidden word; Q · K · V and Attention ask of it."""
+    told = [word_asked_about(name) for name in ("queries_keys_values", "attention")]
+    hidden = "[MASK]"
+    assert hidden not in told and len({*told}) == 2
+    assert word_asked_about("queries_keys_values", layer="3", head="2") == hidden, "of another head Home tells nothing"
+
+
+def word_asked_about(page: str, **link: str) -> str:
+    """The first token that the question of a page names, for a first visitor; it is selected there."""
+    app = open_page(page, depth="story", seen="home", **link)
+    (question,) = [part.value for part in app.main.markdown if part.value.startswith("#####")]
+    word = re.findall("“(.+?)”", question.replace("\\", ""))[0]
+    assert asks(app, page)
+    chips = app.main.button_group(key="chips")
+    assert chips.options[app.session_state["chips"]].replace("\\", "") == word
+    return word
 
 
 def test_who_follows_a_link_to_a_seen_answer_can_be_asked_first() -> None:
@@ -411,13 +444,19 @@ def test_fillers_are_added_behind_their_mask_and_without_it(lang: str) -> None:
     assert f"{found.taken.max():.0%}" in texts(app).replace("\\", "")
 
 
-def test_what_the_ffn_lifts_and_its_neurons_are_of_one_layer() -> None:
+def test_what_the_ffn_lifts_and_its_neurons_are_of_one_layer_and_other_pages_keep_theirs() -> None:
+    truth = ffn_turns(hidden_case())
+    assert truth is not None
+    layer = truth.place["layer"]
+    assert layer != 0
     app = click(story("feed_forward", layer="1"), "feed_forward.show")
     said = texts(app).replace("\\", "")
-    layer = app.session_state["choice"].layer
-    truth = ffn_turns(hidden_case())
-    assert truth is not None and layer == truth.place["layer"] != 0
     assert f"from {decimal(truth.said['before'])} to {decimal(truth.said['after'])}" in said
+    trace = pipelines.run("text", SENTENCE)
+    loudest = trace[f"layers.{layer}.ffn.activation"][trace.tokens.index("[MASK]")].max()
+    assert numbers(figure(app, 1)["data"][0]["x"]).max() == pytest.approx(loudest, abs=1e-3)
+    assert "layer" not in app.query_params or app.query_params["layer"] == "1"
+    assert go(app, "layers").session_state["choice"].layer == 0
 
 
 @pytest.mark.parametrize(("seen", "asked"), [("nothing", "digit"), ("home", "gathered")])

@@ -213,6 +213,7 @@ def test_a_visitor_begins_with_the_story_of_a_head_that_was_measured_to_do_somet
     app.query_params.update({"lang": language})
     app.run()
     turn_to(app, "attention").run()
+    app.button_group(key="chips").set_value(first.query).run()  # the hidden word, of which Home has told already
     choice = app.session_state["choice"]
     assert (choice.depth, choice.sentence) == ("story", first.text)
     assert (choice.layer, choice.head) == (first.layer, first.head)

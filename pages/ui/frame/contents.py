@@ -137,7 +137,6 @@ PAGES: tuple[PageRow, ...] = (
         ":material/bolt:",
         "layer",
         shape_of="layers.{l}.ffn.hidden",
-        told_of=LAYER,
         shown_of=LAYER,
     ),
     PageRow(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model import Edit, Pipeline, Trace
-from model.analysis import softmax
+from model.analysis import placed, softmax
 from model.cost import multiply_adds, total
 from model.edits import head_off
 from model.pipeline import SPECIAL_TOKENS
@@ -169,8 +169,8 @@ class Case:
 
     def of_pair(self, pair: Pair) -> dict[str, object]:
         """What texts call a pair."""
-        named = {"layer": pair.layer + 1, "head": pair.head + 1}
-        return named | {"query": self.tokens[pair.query], "key": self.tokens[pair.key]}
+        named, names = {"layer": pair.layer + 1, "head": pair.head + 1}, placed(self.tokens)
+        return named | {"query": names[pair.query], "key": names[pair.key]}
 
 
 def on_itself(

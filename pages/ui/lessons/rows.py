@@ -292,9 +292,13 @@ def following(
     that are not asked.
     """
     asked = [key for key, _ in done]
-    last = {key: place for place, (key, _) in enumerate(done)}
-    missed = [key for key, at_ in last.items() if not done[at_][1] and asked.count(key) < MOST_TIMES]
-    due = [key for key in missed if len(done) - 1 - last[key] >= BETWEEN]
     begun = [keys.index(key) + 1 for key in asked] + [keys.index(start) if start in keys else 0]
     new = [key for key in keys[max(begun) :] if key not in (*asked, *left_out)]
-    return next(iter([*due, *new]), END)
+    return next(iter([*due(done), *new]), END)
+
+
+def due(done: Sequence[tuple[str, bool]]) -> list[str]:
+    """What was missed, and may be asked once more, since BETWEEN others have been asked after it."""
+    asked, last = [key for key, _ in done], {key: place for place, (key, _) in enumerate(done)}
+    missed = [key for key, at_ in last.items() if not done[at_][1] and asked.count(key) < MOST_TIMES]
+    return [key for key in missed if len(done) - 1 - last[key] >= BETWEEN]

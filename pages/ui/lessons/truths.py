@@ -2,7 +2,9 @@
 and how clear it is. Nothing here knows Streamlit.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from model import Edit, EditError
 from model.edits import head_off
 from model.order import without_positions
+from model.pipeline import SPECIAL_TOKENS
 from model.sweep import sweep
 from pages.ui.lessons.case import Case, Truth, on_itself, unscaled
 from pages.ui.lessons.further import (
@@ -300,3 +303,16 @@ def clear_truth(question: Question, case: Case) -> Truth | None:
         return Truth(own.answer, 0.0, {}, (), {}, own.options, own.span, own.near, literal=True)
     truth = truth_of(question.measure, case)
     return truth if truth is not None and truth.margin >= question.least else None
+
+
+def clearest_word(question: Question, case: Case, but: Collection[int]) -> int | None:
+    """Of the words, all `but` a few, the one of which a question about a token and another is clearest; one that
+    stands there once, if there is such. None where it cannot be asked of any.
+    """
+    count, margins = Counter(case.tokens), {}
+    for token, name in enumerate(case.tokens):
+        one = replace(case, token=token)
+        truth = None if token in but or name in SPECIAL_TOKENS else clear_truth(question, one)
+        if truth is not None and truth.place["key"] in one.visible:
+            margins[token] = (count[name] == 1, truth.margin)
+    return max(margins, key=margins.__getitem__, default=None)

@@ -1,27 +1,30 @@
 """What a visitor has guessed on the pages, of each input: it stays in his session, and is gone with it."""
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import streamlit as st
+from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import WeightsError
-from pages.ui.lessons.asking import Asking, new_record, truth_for
+from pages.ui.lessons.asking import Asking, Record, new_record, truth_for
 from pages.ui.lessons.case import Case
-from pages.ui.lessons.rows import BESIDES, STORY, Question, following
-from pages.ui.lessons.truths import clear_truth
+from pages.ui.lessons.rows import BESIDES, STORY, Question, due
+from pages.ui.lessons.truths import MOST_BEANS, clear_truth, clearest_word
 from pages.ui.runs import pipelines
-from pages.ui.server.cache import digest
+from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import chosen, select
 from pages.ui.text import class_label
 from pages.ui.view import View
 
-#: In the session: of each input its records, which questions were asked, in order, and whether each was found; and
-#: those that came again, each with the page on which it did, and how many had been asked by then.
+#: In the session: of each input its records; which questions were asked, in order, and whether each was found; of which
+#: place it was asked, and whether it was skipped, without a guess; and those that came again, each with the page on
+#: which it did, and how many had been asked by then.
 GUESSED = "guessed"
 #: In the session: how many questions there were.
 TURN = "guessed.turn"
@@ -31,15 +34,33 @@ MOST_INPUTS = 20  # of which guesses are kept
 QUESTIONS = {question.key: question for questions in (*STORY.values(), BESIDES.values()) for question in questions}
 
 
-def asked_here(view: View, page: str, case: Case, goes_to: Collection[str] = ()) -> Asking | None:
+def asked_here(view: View, page: str, case: Case) -> Asking | None:
     """What the story of a page asks of a run: the first of its questions whose answer is clear, and was not seen on
-    another page. goes_to: what of the place of the question is chosen, once that is answered.
+    another page.
     """
     elsewhere = [question for name in view.choice.seen if name != page for question in STORY.get(name, ())]
     for question in STORY.get(page, ()):
-        if question not in elsewhere and (asking := _of(view, question, case, page, goes_to=goes_to)):
+        if question not in elsewhere and (asking := _of(view, question, case, page)):
             return asking
     return None
+
+
+def another_word(view: View, page: str, but: Collection[int]) -> int | None:
+    """The word that a story asks about where pages on the way to it tell the answer of those in `but`: that of which
+    its question is clearest in the chosen head.
+    """
+    run = view.original
+    if run.picture is not None or len(run.tokens) > MOST_BEANS:
+        return None
+    case = Case(view.pipeline, run, 0, layer=view.layer, head=view.head)
+    known = hashkey(case.pipeline, digest(view.subject), view.layer, view.head)
+    return _another_word(STORY[page][0], case, but, known)
+
+
+@of_networks
+@cached(LRUCache(1000), key=lambda question, _, but, known: hashkey(question.key, known, *but), lock=Lock())
+def _another_word(question: Question, case: Case, but: Collection[int], known: Hashable) -> int | None:
+    return clearest_word(question, case, but)
 
 
 def asked_besides(first: Asking, page: str) -> Asking | None:
@@ -55,20 +76,26 @@ def asked_besides(first: Asking, page: str) -> Asking | None:
 
 def once_more(view: View, page: str, case: Case) -> Asking | None:
     """What was asked of this input on another page, and missed, once others have been asked since: each of them once,
-    and not on the next pages after another.
+    and not on the next pages after another; first of all what was skipped.
     """
     kept = _kept(view)
     came: dict[str, tuple[str, int]] = kept["again"]
-    key = next((key for key, (where, _) in came.items() if where == page), None)
-    if key is None:
-        pages = len({key for key, _ in kept["done"]})
-        due = following(list(QUESTIONS), [(key, found or key in came) for key, found in kept["done"]])
-        asked_here = QUESTIONS.get(due) in (*STORY.get(page, ()), BESIDES.get(page))
-        early = any(pages - at < BETWEEN_RETURNS for _, at in came.values())
-        if due not in [key for key, _ in kept["done"]] or asked_here or early:
-            return None
-        came[due], key = (page, pages), due
-    return _of(view, QUESTIONS[key], case, again=1)
+    here = [key for key, (where, _) in came.items() if where == page]
+    pages = len({key for key, _ in kept["done"]})
+    if not here and not any(pages - at < BETWEEN_RETURNS for _, at in came.values()):
+        own = {question.key for question in (*STORY.get(page, ()), BESIDES.get(page)) if question}
+        missed = [key for key in due(kept["done"]) if key not in came and key not in own]
+        here = sorted(missed, key=lambda key: not kept["of"][key][1])
+    for key in here:
+        if asking := _of(view, QUESTIONS[key], replace(case, **kept["of"][key][0]), again=1):
+            came.setdefault(key, (page, pages))
+            return asking
+    return None
+
+
+def met(view: View) -> dict[str, bool]:
+    """Which questions the pages have asked of this input, and whether each was found at last."""
+    return dict(_kept(view)["done"])
 
 
 def is_open(asking: Asking, page: str) -> bool:
@@ -95,14 +122,7 @@ def ask_anew(page: str) -> None:
     select(seen=tuple(name for name in chosen().seen if name != page))
 
 
-def _of(
-    view: View,
-    question: Question,
-    case: Case,
-    page: str | None = None,
-    again: int = 0,
-    goes_to: Collection[str] = (),
-) -> Asking | None:
+def _of(view: View, question: Question, case: Case, page: str | None = None, again: int = 0) -> Asking | None:
     if (truth := truth_for(view, question, case)) is None:
         return None
     kept = _kept(view)
@@ -110,24 +130,28 @@ def _of(
     if where not in kept["records"]:
         st.session_state[TURN] = turn = st.session_state.get(TURN, 0) + 1
         kept["records"][where] = new_record(turn)
-    place = {name: truth.place[name] for name in goes_to if name in truth.place}
-    after = partial(_over, kept["done"], question.key, page, place)
-    return Asking(view, question, case, truth, kept["records"][where], after)
+    record, of = kept["records"][where], {name: getattr(case, name) for name in ("token", "layer", "head", "step")}
+    after = partial(_over, kept, record, question.key, of, page)
+    return Asking(view, question, case, truth, record, after)
 
 
-def _over(done: list[tuple[str, bool]], key: str, page: str | None, place: Mapping[str, int], found: bool) -> None:
-    """An answer is shown: from now on this page shows it, at its place, and so does its link."""
+def _over(
+    kept: dict[str, Any], record: Record, key: str, of: dict[str, int | None], page: str | None, found: bool
+) -> None:
+    """An answer is shown: from now on this page shows it, and so does its link."""
+    done = kept["done"]
     if not done or done[-1][0] != key:  # else it was answered, taken back, and is answered again
         done.append((key, found))
+        kept["of"][key] = of, not record["guesses"]
     if page and page not in (seen := chosen().seen):
-        select(seen=(*seen, page), **place)
+        select(seen=(*seen, page))
 
 
 def _kept(view: View) -> dict[str, Any]:
     """What is kept of the input on the screen."""
     inputs: dict[Hashable, dict[str, Any]] = st.session_state.setdefault(GUESSED, {})
     given = hashkey(view.choice.pipeline, digest(view.given))
-    kept = inputs.pop(given, None) or {"records": {}, "done": [], "again": {}}
+    kept = inputs.pop(given, None) or {"records": {}, "done": [], "of": {}, "again": {}}
     inputs[given] = kept  # as the last
     for oldest in list(inputs)[:-MOST_INPUTS]:
         del inputs[oldest]

@@ -35,7 +35,8 @@ def clickable_words(view: View, several: bool = False, hole: bool = False) -> tu
             kept = hidden - typed if several else set()
             wanted = hidden - typed - places if hidden & places else kept | places
             if not typed & places:
-                select(hidden=tuple(sorted(wanted)), token=words[word][0], output=None)
+                token = None if wanted and not several and not typed else words[word][0]  # the hidden one is the usual
+                select(hidden=tuple(sorted(wanted)), token=token, output=None)
 
     spellings = [spelled([read.tokens[place] for place in places]) for places in words]
     names = told_apart(HOLE if hole and i in lit else word for i, word in enumerate(spellings))
