@@ -1,13 +1,14 @@
 """A lesson, alone: guess first, then see what the network does with one's own input."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import streamlit as st
 from cachetools.keys import hashkey
 
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.frame.pickers import bound
-from pages.ui.lessons import truths
+from pages.ui.lessons import truths, visit
 from pages.ui.lessons.asking import Asking, called, new_record
 from pages.ui.lessons.case import Case, Truth
 from pages.ui.lessons.maker import make_a_lesson
@@ -68,13 +69,22 @@ class Lesson(Page):
         key, keys = self.choice.question, self.lesson.keys
         if key == END:
             return END, None, None
-        key = key if key in keys else following(keys, state["done"])
+        key = key if key in keys else following(keys, state["done"], left_out=self._passed_over(state))
         while key != END:
             if here := truth_here(self, self.lesson[key]):
                 return key, *here
             state["left_out"] = list(dict.fromkeys([*state["left_out"], key]))
-            key = following(keys, state["done"], key, state["left_out"])
+            key = following(keys, state["done"], key, self._passed_over(state))
         return END, None, None
+
+    @cached_property
+    def met(self) -> dict[str, bool]:
+        """What the pages have asked already of this input, and whether it was found there."""
+        return visit.met(self)
+
+    def _passed_over(self, state: dict) -> list[str]:
+        """What is not asked: what cannot be, and what was found on its page."""
+        return [key for key in self.lesson.keys if key in state["left_out"] or self.met.get(key)]
 
     def _state(self) -> dict:
         """How far the visitor has come; with another input, or in another lesson, he begins anew."""
@@ -124,10 +134,13 @@ class Lesson(Page):
         now, said = self.lesson.name, []
         if not state["done"]:
             said += [text(f"abouts.{now}"), text("minutes", minutes=self.lesson.minutes)]
+        asked = [one for one in self.lesson.keys if one == key or one not in self._passed_over(state)]
         if any(key == done for done, _ in state["done"]):
             said.append(text("about_again"))
         elif key != END:
-            said.append(text("about", number=self.lesson.keys.index(key) + 1, all=len(self.lesson.questions)))
+            said.append(text("about", number=asked.index(key) + 1, all=len(asked)))
+            if self.met.get(key) is False:
+                said.append(text("about_met"))
         titles = {name: title_of(one) for name, one in (LESSONS | {now: self.lesson}).items()}
 
         def choose(name: str) -> None:
@@ -152,18 +165,20 @@ class Lesson(Page):
 
     def _onwards(self, key: str, right: bool, state: dict) -> None:
         done = [*state["done"], (key, right)]
-        coming = following(self.lesson.keys, done, left_out=state["left_out"])
+        coming = following(self.lesson.keys, done, left_out=self._passed_over(state))
         label = word("onwards" if coming != END else "to_end")
         look = {"type": "primary", "icon": ":material/arrow_forward:", "key": "lesson.next"}
         st.button(label, on_click=go_on, args=(done, coming), **look)
 
     def _left_out(self, state: dict) -> None:
-        if state["left_out"]:
-            st.caption(text("left_out", names=listed(called(self.lesson[key]) for key in state["left_out"])))
+        found = [key for key in self.lesson.keys if self.met.get(key) and key not in state["left_out"]]
+        for why, keys in (("found", found), ("left_out", state["left_out"])):
+            if keys:
+                st.caption(text(why, names=listed(called(self.lesson[key]) for key in keys)))
 
     def _end(self, state: dict) -> None:
         """What is behind the last question: all that was asked, to be asked once more."""
-        asked = [key for key in self.lesson.keys if any(key == done for done, _ in state["done"])]
+        asked = [key for key in self.lesson.keys if self.met.get(key) or any(key == done for done, _ in state["done"])]
         st.markdown(f"##### {text('end_title')}")
         nothing = len(state["left_out"]) == len(self.lesson.questions)
         st.markdown(text("end_none" if nothing else "end"))

@@ -96,6 +96,34 @@ def test_wrong_twice_gives_things_to_try_and_the_question_comes_back_after_two_o
     assert asked(app, "heads")  # shown, not guessed: it comes back as well
 
 
+def test_what_was_found_on_a_page_is_not_asked_again_and_what_was_not_is_said_to_be_a_repeat() -> None:
+    app, words = open_page("home", depth="story", s=SENTENCE, seen="nothing"), catalogue("en")
+    box = next(box for box in app.text_input if (box.key or "").startswith("home.word"))
+    box.set_value(str(true(app, "word").answer)).run()
+    app.button(key="home.send").click().run()
+    turn_to(app, "tokens").run().button(key="tokens.show").click().run()
+    app = turn_to(app, "lesson").run()
+    assert_fine(app)
+    assert asked(app, "places") and words["lesson.about_met"] in texts(app)
+    assert words["lesson.found"].format(names=f"“{words['lesson.word.short']}”") in texts(app)
+    of = len(LESSONS["encoder"].questions) - 1
+    for number in range(1, of):
+        assert words["lesson.about"].format(number=number, all=of) in texts(app), "numbered without a gap"
+        if number == 2:
+            break
+        click(click(app, "show"), "next")
+    assert asked(app, "beans") and words["lesson.about_met"] not in texts(app)
+
+
+def test_what_cannot_be_asked_leaves_no_gap_in_the_numbers() -> None:
+    app, about = open_page("lesson", depth="story", input="digit", ink=sketch.to_code(sketch.example(3))), []
+    while app.query_params.get("question") != END:
+        about += re.findall(r"Question (\d+) of at most (\d+)", texts(app))[:1]
+        click(click(app, "show"), "next")
+    assert [int(number) for number, _ in about] == [*range(1, len(about) + 1)]
+    assert len(about) <= int(about[-1][1]) < len(LESSONS["encoder"].questions)
+
+
 def test_beans_are_given_by_taps_and_lie_over_the_networks_own() -> None:
     app = open_page("lesson", lang="zh", depth="numbers", s=SENTENCE, question="beans")
     truth = true(app, "beans")
