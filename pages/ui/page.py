@@ -79,7 +79,7 @@ class Page(View):
     #: beside it.
     draws_guess = False
     about_guess: Sequence[str] = ()
-    _beside_title: DeltaGenerator  # beside its question, where a story says how to be asked
+    _title_place: DeltaGenerator  # where a story's question stands
     _so_far: Guess | None = None  # what is set in the gesture of its question
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
@@ -145,26 +145,27 @@ class Page(View):
         """Draw all that is the page's own."""
         self.above()
         if self.story:
-            with self._beside_title:
-                self._ask_first()
+            besides = None if self.still_asks else self.besides
+            beside = [self._ask_first] if self._can_be_asked_first() else []
+            if besides and self.choice.big:
+                beside.append(partial(self._lead_to, besides))
+            if beside:
+                with self._title_place.container():
+                    self._question_line(*beside)
             if self.asking and self.still_asks:
                 self._ask(self.asking)
                 self.head_line(self.asking.of_head)
+            elif besides and besides.record["open"]:
+                self._ask_besides(besides)
             else:
                 self._told(self.asking)
-            besides = None if self.still_asks or self.choice.big else self.besides
-            asked = st.session_state.get(f"{self.name}.besides", False)
-            waits = besides is not None and not besides.record["over"]
-            if besides and (asked or not waits):
-                self._ask_besides(besides)
-            with st.container(horizontal=True, vertical_alignment="center"):
-                if besides and waits and not asked:
-                    self._lead_to(besides)
-                if not self.choice.big:
-                    self._way_on(self._question, passing=waits)
-            if not self.still_asks:
-                if not (waits and asked):
-                    self._once_more()
+            if not self.choice.big:
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    if besides:
+                        self._lead_to(besides)
+                    self._way_on(self._question, passing=besides is not None and not besides.record["over"])
+            if not self.still_asks and not (besides and besides.record["open"]):
+                self._once_more()
                 self.below_story()
         else:
             parts = self.parts()
@@ -246,12 +247,18 @@ class Page(View):
             with self.more() if self.choice.big else place if high > HIGH else beside:
                 st.markdown("\n\n".join(told))
 
+    def _can_be_asked_first(self) -> bool:
+        """Whether a link has shown at once what could be asked, or it is not asked of a changed run."""
+        if self.asking:
+            return not self.still_asks and not self.asking.record["over"]
+        return bool(self.trace.edits) and self.name in STORY and self.name not in self.choice.seen
+
     def _ask_first(self) -> None:
-        """The way to be asked what a link has shown at once, or what nobody is asked of a changed run."""
+        """The way to be asked then."""
         look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_anew"}
-        if self.asking and not self.still_asks and not self.asking.record["over"]:
+        if self.asking:
             st.button(plain("lesson.ask_first"), on_click=visit.ask_anew, args=(self.name,), **look)
-        elif self.trace.edits and self.name in STORY and self.name not in self.choice.seen:
+        else:
             st.button(plain("lesson.ask_unchanged"), on_click=select, kwargs={"edits": ()}, **look)
 
     @cached_property
@@ -264,18 +271,29 @@ class Page(View):
         return {}
 
     def _lead_to(self, besides: Asking) -> None:
-        """The way to what the story asks besides: it comes next, and louder than the way past it to the next page."""
-        look = {"icon": ":material/arrow_forward:", "type": "primary", "key": f"{self.name}.ask_besides"}
-        label = plain("lesson.besides", name=called(besides.question))
-        set_ = {"args": ({f"{self.name}.besides": True},)}
-        st.button(label, on_click=st.session_state.update, **set_, **look)
+        """The way to what the story asks besides: it comes next, and louder than the way past it to the next page; and
+        from there back.
+        """
+        back, over, name = besides.record["open"], besides.record["over"], called(besides.question)
+        look = {"type": "tertiary" if back or over or self.choice.big else "primary", "key": f"{self.name}.ask_besides"}
+        look["icon"] = f":material/{'undo' if back else 'quiz' if over or self.choice.big else 'arrow_forward'}:"
+        label = "lesson.first_one" if back else "" if over or self.choice.big else "lesson.besides"
+        set_ = {"on_click": besides.record.update, "args": ({"open": not back},)}
+        st.button(plain(label, name=name) if label else name, **look, **set_)
 
     def _ask_besides(self, besides: Asking) -> None:
-        """Ask it; once it is answered, with what can be tried."""
-        with st.container(border=True):
+        """Ask it, in the place of what was told; once it is answered, beside something that can be tried."""
+        self.head_line(besides.of_head)
+        draw = self.to_try().get(besides.question.key) if besides.record["over"] else None
+        if draw is None:
+            with st.container(border=True):
+                besides.show()
+            return
+        beside, place = st.columns(BESIDE, gap="medium")
+        with beside:
             besides.show()
-            if besides.record["over"] and (draw := self.to_try().get(besides.question.key)):
-                draw()
+        with place:
+            draw()
 
     def _once_more(self) -> None:
         """A question of an earlier page that was missed, as soon as others stand between."""
@@ -528,11 +546,9 @@ class Page(View):
         its question.
         """
         if self.story:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.subheader(self._question(self.name), anchor=False)
-                self._beside_title = st.container(width="content")
-                if self.choice.big:
-                    self._way_on(lambda page: plain(f"{page}.short"))
+            self._title_place = st.empty()
+            with self._title_place.container():
+                self._question_line()
         elif not self.choice.big:
             with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
                 with st.container(width="stretch"):
@@ -540,6 +556,15 @@ class Page(View):
                     st.markdown(t(self.purpose))
                 if self._equation and self.choice.at_least("formula"):
                     self.equation(self._equation, width="content")
+
+    def _question_line(self, *beside: Callable[[], None]) -> None:
+        """The question of a story and what else is drawn beside it; in a presentation also the way on."""
+        with st.container(horizontal=bool(beside) or self.choice.big, vertical_alignment="center"):
+            st.subheader(self._question(self.name), anchor=False)
+            for draw in beside:
+                draw()
+            if self.choice.big:
+                self._way_on(lambda page: plain(f"{page}.short"))
 
     # -- what one takes along ----------------------------------------------------------------------
 

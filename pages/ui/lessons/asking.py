@@ -30,14 +30,15 @@ WRONG_FOR_A_HINT = 2
 MOST_BARS, SEEN = 16, 0.005  # of more bars, those of smaller shares or scores are not drawn
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
-#: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "turn", which counts
-#: the questions of the visit, so that widgets forget what was set for another.
+#: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "open", of what a
+#: page asks besides, whether he looks at that; "turn", which counts the questions of the visit, so that widgets forget
+#: what was set for another.
 Record = dict[str, Any]
 text, word = texts_of("lesson")
 
 
 def new_record(turn: int) -> Record:
-    return {"guesses": [], "over": False, "right": False, "turn": turn}
+    return {"guesses": [], "over": False, "right": False, "open": False, "turn": turn}
 
 
 @of_networks
