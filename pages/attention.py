@@ -36,10 +36,11 @@ class Attention(Page):
 
     @property
     def usual_token(self) -> int:
-        """In a story none of the words of which Home and Q · K · V tell already what they find in this head."""
+        return visit.word_to_ask(self, self.name, self.untold_word) if self.story else super().usual_token
+
+    def untold_word(self) -> int:
+        """None of the words of which Home and Q · K · V tell already what they find in this head."""
         hidden = super().usual_token
-        if not self.story:
-            return hidden
         told = hidden, visit.another_word(self, "queries_keys_values", [hidden])
         other = visit.another_word(self, self.name, [token for token in told if token is not None])
         return hidden if other is None else other

@@ -48,9 +48,12 @@ class QueriesKeysValues(Page):
 
     @property
     def usual_token(self) -> int:
-        """In a story another word than the hidden one where Home tells what this head finds for that."""
+        return visit.word_to_ask(self, self.name, self.untold_word) if self.story else super().usual_token
+
+    def untold_word(self) -> int:
+        """Another word than the hidden one where Home tells what this head finds for that."""
         hidden = super().usual_token
-        if not self.story or head_to_watch(self, hidden) != (self.layer, self.head):
+        if head_to_watch(self, hidden) != (self.layer, self.head):
             return hidden
         other = visit.another_word(self, self.name, [hidden])
         return hidden if other is None else other

@@ -380,7 +380,8 @@ def test_what_a_page_asks_besides_comes_next_and_can_be_passed_by() -> None:
     """Whoever only presses what is loudest meets every second question before the next page."""
 
     def ways(app: AppTest) -> list[str]:
-        loud = [button.label for button in app.main.button if button.key == "attention.ask_besides"]
+        asks = [button for button in app.main.button if button.key == "attention.ask_besides"]
+        loud = [button.label for button in asks if button.proto.type == "primary"]
         links = [link.proto for link in app.main.get("page_link")]
         return [*loud, *(link.label for link in links if "arrow_forward" in link.icon)]
 
@@ -388,10 +389,19 @@ def test_what_a_page_asks_besides_comes_next_and_can_be_passed_by() -> None:
     passed = f":gray[{WORDS['lesson.pass_by'].format(question=WORDS['heads.question'])}]"
     app = story("attention", seen=SEEN)
     assert ways(app) == [WORDS["lesson.besides"].format(name=WORDS["lesson.root.short"]), passed]
-    assert app.button(key="attention.ask_besides").proto.type == "primary"
     assert ways(click(app, "attention.ask_besides")) == [passed]
     assert ways(click(app, "attention.show")) == [next_page]
-    assert ways(story("attention", seen=SEEN, big="true"))[0] != passed, "a presentation asks nothing besides"
+    app = story("attention", seen=SEEN, big="true")
+    assert ways(app) == [f"**{WORDS['common.next'].format(question=WORDS['heads.short'])}**"], "beside its question"
+    assert WORDS["lesson.root.ask"].partition("{")[0] in texts(click(app, "attention.ask_besides"))
+
+
+def test_a_second_question_stands_in_the_place_of_what_was_told_and_leads_back() -> None:
+    app = story("add_and_norm", seen=SEEN)
+    told = [chart["key"] for chart in charts(app)]
+    app = click(click(app, "add_and_norm.ask_besides"), "add_and_norm.show")
+    assert not {*told} & {chart["key"] for chart in charts(app)}
+    assert [chart["key"] for chart in charts(click(app, "add_and_norm.ask_besides"))] == told
 
 
 def test_of_a_changed_run_the_way_to_be_asked_is_to_take_the_changes_back() -> None:

@@ -1,6 +1,6 @@
 """What a visitor has guessed on the pages, of each input: it stays in his session, and is gone with it."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -23,8 +23,8 @@ from pages.ui.text import class_label
 from pages.ui.view import View
 
 #: In the session: of each input its records; which questions were asked, in order, and whether each was found; of which
-#: place it was asked, and whether it was skipped, without a guess; and those that came again, each with the page on
-#: which it did, and how many had been asked by then.
+#: place it was asked, and whether it was skipped, without a guess; those that came again, each with the page on which
+#: it did, and how many had been asked by then; and about which word a page asks where it chooses that itself.
 GUESSED = "guessed"
 #: In the session: how many questions there were.
 TURN = "guessed.turn"
@@ -43,6 +43,14 @@ def asked_here(view: View, page: str, case: Case) -> Asking | None:
         if question not in elsewhere and (asking := _of(view, question, case, page)):
             return asking
     return None
+
+
+def word_to_ask(view: View, page: str, find: Callable[[], int]) -> int:
+    """The word about which the story of a page asks: found once for an input, so that it stays for another head."""
+    words: dict[str, int] = _kept(view)["words"]
+    if page not in words:
+        words[page] = find()
+    return words[page]
 
 
 def another_word(view: View, page: str, but: Collection[int]) -> int | None:
@@ -151,7 +159,7 @@ def _kept(view: View) -> dict[str, Any]:
     """What is kept of the input on the screen."""
     inputs: dict[Hashable, dict[str, Any]] = st.session_state.setdefault(GUESSED, {})
     given = hashkey(view.choice.pipeline, digest(view.given))
-    kept = inputs.pop(given, None) or {"records": {}, "done": [], "of": {}, "again": {}}
+    kept = inputs.pop(given, None) or {"records": {}, "done": [], "of": {}, "again": {}, "words": {}}
     inputs[given] = kept  # as the last
     for oldest in list(inputs)[:-MOST_INPUTS]:
         del inputs[oldest]
