@@ -269,7 +269,7 @@ def test_what_was_skipped_comes_back_before_what_was_only_missed(monkeypatch: py
     monkeypatch.setattr(visit, "due", lambda done: [key for key, found in done if not found] if len(done) > 2 else [])
     app = story("home")
     box = next(box for box in app.text_input if (box.key or "").startswith("home.word"))
-    box.set_value("milk").run()
+    box.set_value("milk")
     click(click(app, "home.send"), "home.show")
     click(go(app, "tokens"), "tokens.show")
     click(go(app, "add_and_norm"), "add_and_norm.show")

@@ -99,7 +99,7 @@ def test_wrong_twice_gives_things_to_try_and_the_question_comes_back_after_two_o
 def test_what_was_found_on_a_page_is_not_asked_again_and_what_was_not_is_said_to_be_a_repeat() -> None:
     app, words = open_page("home", depth="story", s=SENTENCE, seen="nothing"), catalogue("en")
     box = next(box for box in app.text_input if (box.key or "").startswith("home.word"))
-    box.set_value(str(true(app, "word").answer)).run()
+    box.set_value(str(true(app, "word").answer))
     app.button(key="home.send").click().run()
     turn_to(app, "tokens").run().button(key="tokens.show").click().run()
     app = turn_to(app, "lesson").run()
