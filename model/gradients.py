@@ -6,7 +6,7 @@ holds for small changes, and is no explanation; what a head's removal does is me
 """
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -138,6 +138,12 @@ def untrained(config: EncoderConfig) -> Encoder:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         return network_for(config).eval()
+
+
+@lru_cache(maxsize=3)  # of sentences, drawings and drawings in one piece
+def twin(config: EncoderConfig) -> Encoder:
+    """The same for our own networks, which are often held against it: kept."""
+    return untrained(config)
 
 
 def gradient_lengths(network: Encoder, X_0: np.ndarray, token: int = 0, residual: bool = True) -> np.ndarray:

@@ -217,6 +217,10 @@ def test_of_words_each_part_of_an_open_one_is_what_the_lead_loses_without_it(way
     assert lost == pytest.approx(float(leads[np.abs(leads).argmax()]), abs=1e-3)
 
 
+def test_a_thin_bar_is_hit_on_all_its_row() -> None:
+    assert chart(open_page("answer", **LINK, input="digit"), "wrote")["layout"]["hovermode"] == "y"
+
+
 def test_a_part_is_opened_by_its_box_and_left_by_the_way_back() -> None:
     app = open_page("answer", **LINK, input="digit")
     (box,) = [one for one in app.selectbox if one.key == "tree.open"]

@@ -472,6 +472,21 @@ def test_a_head_looks_where_the_part_that_lifts_the_score_most_sends_it() -> Non
                 assert [*found.values()] == pytest.approx([*sources, 0.0], abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_before_training_a_token_took_an_even_share_from_its_favourite(kind: str) -> None:
+    for here in cases_of(kind):
+        truth = clear_truth(QUESTIONS["random"], here)
+        if truth is None:
+            continue
+        layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+        before = pipelines.pipeline(f"{kind}-untrained")(tuple(here.trace.ids) or here.trace.subject)
+        weights = before[f"layers.{layer}.attention.weights"][head, query]
+        assert truth.answer == pytest.approx(float(weights[key]), abs=1e-6)
+        assert truth.answer == pytest.approx(1 / len(weights), abs=0.05)
+        assert truth.said["share"] == pytest.approx(row(here, truth)[key], abs=1e-5)
+        assert not is_right("slide", float(str(truth.said["share"])), truth)
+
+
 def test_why_a_head_looks_there_has_no_answer_that_is_nearly_always_right() -> None:
     """Else who has seen it three times knows it without looking: of forty sentences of both languages."""
     pipeline = pipelines.pipeline("text")
@@ -645,7 +660,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "empty": truth.said.get("even"), "ahead": 0.0, "seen": truth.said.get("all"), "once": truth.said.get("steps"),
         "reason": next((name for name in truth.options if name != truth.answer), None),
         "author": next((name for name in truth.options if name != truth.answer), None),
-        "first": 0.0, "brings": truth.said.get("key"), "even": "different",
+        "random": truth.said.get("share"), "first": 0.0, "brings": truth.said.get("key"), "even": "different",
         "learns": truth.said.get("all"),
     }  # fmt: skip
     otherwise = next((name for name in truth.options if name != truth.answer), None)

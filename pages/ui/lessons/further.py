@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from model import Edit, learning, load
+from model import Edit, Pipeline, learning, load
 from model.analysis import cosine_similarity, placed, places_reached
+from model.gradients import twin
 from model.order import without_positions
 from model.origins import by_kind, by_place, of_reads
 from model.pipeline import SPECIAL_TOKENS
@@ -21,6 +22,7 @@ MOST_OPTIONS = 24  # tokens of which one can be tapped
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
 SURE = 0.2  # how clear it is why a head looks there, from which on no other is tried
 MOST_BYTES = 100_000_000  # that the parts of a run may take
+EVEN = 0.05  # how far from an even share a weight may be that is told as such
 FEW = 3  # pieces that are written: of fewer, "once for each" is nearly once
 
 
@@ -360,6 +362,22 @@ def looked_for(case: Case) -> Truth | None:
     said |= {"query": names[i], "key": names[key], "place": parts["by_place"], "brought": parts["by_brought"]}
     place = {"layer": layer, "head": head, "token": i, "key": key}
     return Truth(answer, margin, said, tuple(parts.items()), place, options=tuple(parts), told=(f"why_{answer}", "why"))
+
+
+def before_training(case: Case) -> Truth | None:
+    """How much a token gave, in the same head with random weights, to the one that it takes most from. margin: how much
+    less that is; nothing where the random head does not look nearly evenly there.
+    """
+    pair, ours = case.pair, (load("text"), load("digits"))
+    if pair is None or case.pipeline not in ours or pair.key not in case.visible or not case.affords(1):
+        return None
+    key, reader = f"layers.{pair.layer}.attention.weights", case.pipeline.reader
+    run = Pipeline(case.pipeline.name, twin(case.trace.config), reader)(tuple(case.trace.ids) or case.trace.subject)
+    share, answer = (float(one[key][pair.head, pair.query, pair.key]) for one in (case.trace, run))
+    even = 1 / len(case.tokens)
+    said = {**case.of_pair(pair), "share": share, "answer": answer, "even": even, "count": len(case.tokens)}
+    margin = share - answer if abs(answer - even) <= EVEN else 0.0
+    return Truth(answer, margin, said, (("trained", share), ("random", answer)), pair.place, near=0.1)
 
 
 def written_by(case: Case) -> Truth | None:

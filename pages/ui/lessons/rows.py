@@ -193,6 +193,10 @@ QUESTIONS: dict[str, Question] = {
             (THINK, at("what_if", panel="places"), at("attention", stage="weights", why="true")),
         ),
         Question(
+            "random", "before_training", "slide", 0.3, 3,
+            (THINK, THINK, at("attention", stage="weights", twin="true", shown="beside")),
+        ),
+        Question(
             "author", "written_by", "tap", 0.1, 4,
             (THINK, at("layers", panel="lens"), at("answer", panel="wrote")),
         ),
@@ -220,7 +224,7 @@ EQUATIONS: dict[str, str] = {
         "embedding.sum": "places bare seat twin",
         "layers.{l}.attention.scores": "fit",
         "layers.{l}.attention.scaled": "root reason",
-        "layers.{l}.attention.weights": "beans back alone favourites single beside empty ahead even",
+        "layers.{l}.attention.weights": "beans back alone favourites single beside empty ahead even random",
         "layers.{l}.attention.heads": "brings",
         "layers.{l}.add_1": "sum",
         "layers.{l}.norm_1": "norm",
@@ -244,7 +248,7 @@ LESSONS: dict[str, Lesson] = {
     for one in (
         lesson("encoder", "word", "places", "beans", "root", "back", "heads", "sum", "norm", "layer", "alone"),
         lesson("positions", "places", "bare", "seat", "twin", "beside"),
-        lesson("heads", "fit", "beans", "reason", "favourites", "back", "hard", "heads"),
+        lesson("heads", "fit", "beans", "random", "reason", "favourites", "back", "hard", "heads"),
         lesson("drawing", "digit", "cut", "empty", "favourites", "layer", "heads", "learns", "twice", input="digit"),
         lesson("encoder_decoder", "word", "ahead", "once", "source", "seen", "first", input="sentence"),
         lesson("not_explanation", "back", "brings", "even", "hard", "ffn", "author", "heads"),

@@ -16,6 +16,7 @@ from model.pipeline import SPECIAL_TOKENS
 from model.sweep import sweep
 from pages.ui.lessons.case import Case, Truth, on_itself, unscaled
 from pages.ui.lessons.further import (
+    before_training,
     behind_a_mask,
     empty_patches,
     encoder_runs,
@@ -282,7 +283,7 @@ TRUTHS: dict[str, Callable[[Case], Truth | None]] = {
         first_known, alone, read_class, best_fit, favourites, ffn_turns, in_the_race, looks_as_hard, read_to_write,
         only_token, twice_as_long, without_places, word_and_place, same_word_elsewhere, neighbour, pieces_of_a_picture,
         empty_patches, learned_after, looks_ahead, may_be_seen, encoder_runs, first_step, weighs_most, evenly,
-        looked_for, written_by, heads_side_by_side, without_ffn, behind_a_mask, read_at,
+        looked_for, before_training, written_by, heads_side_by_side, without_ffn, behind_a_mask, read_at,
     )
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from cachetools.keys import hashkey
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, learning, load
 from model.config import PRESETS, EncoderConfig
 from model.cost import recorded_bytes
-from model.gradients import untrained as before_training
+from model.gradients import twin
 from model.loading import untrained
 from model.pipeline import Reader, Reading
 from model.translator import Task, TranslationTrace, Translator
@@ -46,7 +46,7 @@ def pipeline(name: str) -> Pipeline:
             raise CheckpointError("no_folder", folder=folder.name)
         if name.endswith(TWIN):
             trained = pipeline(name.removesuffix(TWIN))
-            loaded = Pipeline(trained.name, before_training(trained.config), trained.reader)
+            loaded = Pipeline(trained.name, twin(trained.config), trained.reader)
         elif AFTER in name and folder is None:
             loaded = learning.after(int(name.partition(AFTER)[2]))
         else:

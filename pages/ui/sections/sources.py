@@ -123,6 +123,7 @@ def parts_picture(
             whole = float(parts.sum()) + (begin[1] if begin else 0.0)
             values[grey[0]] = round(values[grey[0]] + round(whole, digits) - sum(values), digits)
         figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey, digits=digits)
+    figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
     ways = [places[i][1] for i in few]
 
     def go(bar: int, _: int) -> None:
