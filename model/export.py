@@ -1,23 +1,33 @@
-"""Our translator for others: as the folder of a MarianMTModel of the transformers library.
+"""Ours for others: the translator as a folder of the transformers library, an encoder for ONNX, a run for bertviz.
 
-    python -m model.export FOLDER
+    python -m model.export marian FOLDER
+    python -m model.export onnx FOLDER [MODEL]
+    python -m model.export bertviz FILE SENTENCE [MODEL]
 
-What is written computes the same. The language to write is the first token that the decoder reads:
+MODEL is one of ours or a folder, whatever `load` takes; without it, "text".
+What is written computes the same. Of the translator, the language to write is the first token that the decoder reads:
 model.generate(**read, decoder_start_token_id=tokenizer.convert_tokens_to_ids("[EN]")); without that it is Chinese.
 """
 
 import json
 import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
+from model.graph import SIDES
+from model.hugging_face.hub import HubError
 from model.hugging_face.marian import in_their_order
-from model.loading import load
-from model.translator import Translator
+from model.loading import WeightsError, load
+from model.pipeline import InputError, Pipeline, TextReader
+from model.trace import Trace
+from model.translator import TranslationTrace, Translator
 
 #: Ours -> theirs, of the parts of a layer; theirs has no number for the norms.
 NAMES = {
@@ -27,6 +37,14 @@ NAMES = {
 }  # fmt: skip
 NORMS = {"": ("self_attn", "final"), "decoder.": ("self_attn", "encoder_attn", "final")}
 NEVER = -1e4  # the logit of a language: it is read, and never written
+
+
+#: What torch needs to write ONNX.
+ONNX = ("onnx", "onnxscript")
+
+
+class ExportError(ValueError):
+    """Why something cannot be written, in one sentence."""
 
 
 def as_marian(translator: Translator, folder: Path) -> None:
@@ -75,9 +93,93 @@ def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
     return found
 
 
+# -- an encoder for ONNX -------------------------------------------------------------------------------------------
+
+
+def as_onnx(pipeline: Pipeline, folder: Path) -> None:
+    """Write model.onnx and tokenizer.json into a folder, which is made.
+
+    It takes `ids`, (1, length) of any length from 2 that the encoder reads, as the tokenizer cuts a sentence, and
+    `segments`, shaped as they are, where the network tells two sentences apart. It gives what the network gives:
+    "logits", say, or without a head "Z". Of a translator it is the encoder. Raises ExportError.
+    """
+    pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
+    reader, config = pipeline.reader, pipeline.config
+    if not isinstance(reader, TextReader):
+        raise ExportError(f"{pipeline.name} reads pictures, and only encoders of sentences are written for ONNX")
+    if missing := [name for name in ONNX if find_spec(name) is None]:
+        raise ExportError(f"for ONNX more packages are needed: .venv/bin/pip install {' '.join(missing)}")
+    length, ids = {1: torch.export.Dim("length", min=2, max=config.max_len)}, torch.zeros((1, 5), dtype=torch.long)
+    inputs: dict[str, tuple] = {"ids": (ids, length)}
+    if config.segments:
+        # Between them no mask. One and the same tensor would be taken for one input.
+        inputs |= {"": (None, None), "segments": (ids.clone(), length)}
+    given, shapes = zip(*inputs.values(), strict=True)
+    *_, last = (quantity.key for quantity in pipeline.graph if quantity.traced)
+    names = {"input_names": [*filter(None, inputs)], "output_names": ["Z" if config.head == "none" else last]}
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.onnx.export(
+        pipeline.network, given, folder / "model.onnx", dynamo=True, verbose=False, external_data=False,
+        dynamic_shapes=shapes, **names,
+    )  # fmt: skip
+    reader.tokenizer.save(str(folder / "tokenizer.json"))
+
+
+# -- a run for bertviz ---------------------------------------------------------------------------------------------
+
+
+def as_bertviz(trace: Trace) -> dict[str, Any]:
+    """What head_view(**…) and model_view(**…) of bertviz take: for each layer (1, head, query, key), and the tokens.
+
+    Of two sentences also where the second begins; of a translation the attention of encoder and decoder, and across, of
+    which bertviz draws as many layers as both have.
+    """
+
+    def of(name: str, side: str = "") -> list[Tensor]:
+        return [torch.tensor(A)[None] for A in trace.over_layers(f"{name}.weights", side)]
+
+    if isinstance(trace, TranslationTrace):
+        return {
+            "encoder_attention": of("attention"), "decoder_attention": of("attention", "decoder."),
+            "cross_attention": of("cross", "decoder."),
+            "encoder_tokens": trace.tokens, "decoder_tokens": trace.target_tokens,
+            "include_layers": list(range(min(trace.graph.layers(side) for side in SIDES))),
+        }  # fmt: skip
+    second = trace.tokens.index("[SEP]") + 1 if "[SEP]" in trace.tokens else len(trace.tokens)
+    two = {"sentence_b_start": second} if second < len(trace.tokens) else {}
+    return {"attention": of("attention"), "tokens": trace.tokens} | two
+
+
+def write_bertviz(trace: Trace, file: Path) -> None:
+    """The same as a JSON file, for a notebook elsewhere."""
+    file.write_text(json.dumps(as_bertviz(trace), default=Tensor.tolist), encoding="utf-8")
+
+
+def read_bertviz(file: Path) -> dict[str, Any]:
+    """What was written, as bertviz takes it."""
+    run = json.loads(file.read_text(encoding="utf-8"))
+    return {name: list(map(torch.tensor, of)) if name.endswith("attention") else of for name, of in run.items()}
+
+
+def main(said: Sequence[str]) -> None:
+    """What the command line asks for."""
+    match said:
+        case ["marian", folder]:
+            translator = load("translation")
+            assert isinstance(translator, Translator)
+            as_marian(translator, Path(folder))
+        case ["onnx", folder, *model] if len(model) < 2:
+            as_onnx(load(*model or ["text"]), Path(folder))
+        case ["bertviz", file, sentence, *model] if len(model) < 2:
+            write_bertviz(load(*model or ["text"])(sentence), Path(file))
+        case _:
+            sys.exit(__doc__)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("python -m model.export FOLDER")
-    translator = load("translation")
-    assert isinstance(translator, Translator)
-    as_marian(translator, Path(sys.argv[1]))
+    try:
+        main(sys.argv[1:])
+    except InputError as error:
+        sys.exit(f"this sentence cannot be read: {error.reason}")
+    except (ValueError, WeightsError, HubError) as error:  # a name, a folder or a sentence that cannot be read
+        sys.exit(str(error))

@@ -1,14 +1,24 @@
 """What is written for others computes the same in their hands."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
+import pytest
 import torch
 import transformers
+from tokenizers import Tokenizer
 
-from model import load
-from model.export import as_marian
-from tests.networks import pipeline
+from model import export, load
+from model.config import EncoderConfig
+from model.export import ExportError, as_bertviz, as_marian, as_onnx, main, read_bertviz
+from model.heads import network_for
+from model.hugging_face import load_folder
+from model.hugging_face.text import CheckpointTextReader
+from model.pipeline import Pipeline
+from tests.networks import draw_norms, pipeline
+from tests.translators import written
 
 SENTENCES = ("我爱你。", "the cat sleeps .", "She didn't see the Ａ dog", "今天天气很好。")
 
@@ -41,3 +51,89 @@ def test_an_encoder_leaves_python_with_sentences_of_any_length(tmp_path: Path) -
     for length in (2, 7, longest):
         ids = torch.arange(length)
         np.testing.assert_allclose(elsewhere(ids[None])[0].detach(), of(ids.tolist())["tags"], atol=1e-5)
+
+
+LENGTHS = ("i love you .", "今天天气很好。", "the animal did not cross the street because it was too tired . " * 3)
+
+
+def test_our_encoder_leaves_for_onnx_with_its_tokenizer_and_sentences_of_any_length(tmp_path: Path) -> None:
+    main(["onnx", str(tmp_path / "text")])
+    session = onnxruntime.InferenceSession(tmp_path / "text" / "model.onnx")
+    tokenizer = Tokenizer.from_file(str(tmp_path / "text" / "tokenizer.json"))
+    for sentence in LENGTHS:
+        trace = load("text")(sentence)
+        assert tokenizer.encode(sentence).ids == trace.ids
+        (logits,) = session.run(["logits"], {"ids": np.array([trace.ids])})
+        largest = np.abs(trace["logits"]).max()
+        np.testing.assert_allclose(logits[0] / largest, trace["logits"] / largest, atol=1e-5)
+
+
+def test_of_two_sentences_the_segments_leave_too_and_of_a_translator_its_encoder(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = EncoderConfig(16, 2, 1, 24, vocab_size=12_000, segments=2, positions="learned", max_len=12)
+    network = network_for(config)
+    draw_norms(network)
+    tokenizer = load("text").reader.tokenizer
+    two = Pipeline("two", network, CheckpointTextReader(tokenizer, config, {"[SEP]": "[SEP]"}))
+    translator = load_folder(written(tmp_path / "opus"))
+    for number, (of, sentence) in enumerate(((two, "you [SEP] [SEP] we"), (translator, "i love you ."))):
+        as_onnx(of, tmp_path / str(number))
+        session = onnxruntime.InferenceSession(tmp_path / str(number) / "model.onnx")
+        trace = of(sentence)
+        given = {"ids": np.array([trace.ids])} | ({"segments": np.array([trace.segments])} if number == 0 else {})
+        assert [one.name for one in session.get_inputs()] == list(given)
+        assert set(trace.segments) == ({0, 1} if number == 0 else set())
+        (Z,) = session.run(["Z"], given)
+        np.testing.assert_allclose(Z[0], trace.Z, atol=1e-5)
+
+
+def test_what_cannot_be_written_for_onnx_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ExportError, match="pictures"):
+        as_onnx(load("digits"), tmp_path / "digits")
+    monkeypatch.setattr(export, "find_spec", lambda name: None if name == "onnxscript" else sys)
+    with pytest.raises(ExportError, match=r"pip install onnxscript$"):
+        as_onnx(load("text"), tmp_path / "text")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "keys"),
+    [
+        ("text", "i love you .", {"attention": "attention"}),
+        (
+            "translation",
+            "我爱你。",
+            {
+                "encoder_attention": "attention",
+                "decoder_attention": "decoder.attention",
+                "cross_attention": "decoder.cross",
+            },
+        ),
+    ],
+)
+def test_a_run_is_read_back_as_bertviz_takes_it(
+    model: str, sentence: str, keys: dict[str, str], tmp_path: Path
+) -> None:
+    main(["bertviz", str(tmp_path / "run.json"), sentence, model])
+    found, trace = read_bertviz(tmp_path / "run.json"), load(model)(sentence)
+    sides = ["encoder_tokens", "decoder_tokens", "include_layers"] if model == "translation" else ["tokens"]
+    assert found.keys() == {*keys, *sides} == as_bertviz(trace).keys()
+    for name, kind in keys.items():
+        side, _, part = kind.rpartition(".")
+        ours = trace.over_layers(f"{part}.weights", f"{side}." if side else "")
+        assert [of.shape for of in found[name]] == [(1, *of_layer.shape) for of_layer in ours]
+        np.testing.assert_array_equal(torch.cat(found[name]), ours)
+    assert [found[side] for side in sides] == (
+        [trace.tokens, trace.target_tokens, [0, 1, 2]] if model == "translation" else [trace.tokens]
+    )
+
+
+def test_where_a_second_sentence_begins_is_told_to_bertviz() -> None:
+    assert as_bertviz(load("text")("you [SEP] we"))["sentence_b_start"] == 3
+    assert "sentence_b_start" not in as_bertviz(load("text")("you and we"))
+
+
+def test_the_command_line_says_what_it_takes() -> None:
+    for said in ([], ["onnx"], ["bertviz", "file"], ["folder"]):
+        with pytest.raises(SystemExit, match=r"python -m model\.export bertviz FILE"):
+            main(said)
