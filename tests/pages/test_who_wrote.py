@@ -145,7 +145,7 @@ def test_where_nothing_reads_what_heads_wrote_both_are_the_same(monkeypatch: pyt
 
 def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
     app = open_page("answer", **LINK, **WORDS, edits=edit_code(Edit("logits", "scale", 2.0)))
-    assert not charts(app) and "behind the last vector" in texts(app)
+    assert not charts(app) and "after the last vector" in texts(app)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
