@@ -10,7 +10,7 @@ from pages.ui.frame.pickers import either
 from pages.ui.lessons import visit
 from pages.ui.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.page import Page
-from pages.ui.sections.attention import attention_steps, lines_behind_curtain, weights_picture
+from pages.ui.sections.attention import STEPS, attention_steps, lines_behind_curtain, weights_picture
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.text import plain, t
@@ -68,7 +68,11 @@ class Attention(Page):
         weights_picture(self, self.key(PREFIX + "weights"), way, guess)
         if self.kind != "single":
             self.places_below()
-        return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
+        told = [t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")]
+        if self.kind != "single" and not self.touched(*(self.key(PREFIX + step) for step in STEPS[1:4])):
+            by_product = self.config.divided and not (self.config.buckets or self.config.distance_terms)
+            told.insert(1, t(f"attention.story_softmax{'' if by_product else '_only'}", d_k=self.config.d_k))
+        return told
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
         return {"root": self.why_scaled} if self.config.divided and not self.config.distance_terms else {}

@@ -98,7 +98,8 @@ class QueriesKeysValues(Page):
         self.picture("story", figure, told, table=table)
         if len(self.tokens) > 1:
             pick("key", word("story_pick"), self.tokens, key, key=f"{self.name}.key")
-        return text("story_ask"), text("story_take_random" if self.choice.paper else f"story_take_{self.kind}")
+        take = "random" if self.choice.paper else self.kind
+        return text("story_ask"), text(f"story_take_{take}", d_k=self.config.d_k)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"maps": self.maps, "weights": self.matrices, "plane": self.plane}

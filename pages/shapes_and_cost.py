@@ -16,6 +16,7 @@ from model.cost import (
     attention_memory,
     crossings,
     ffn_cost,
+    growth,
     layer_parameters,
     multiply_adds,
     parameters,
@@ -31,9 +32,9 @@ from pages.ui.cost import tables as cost_tables
 from pages.ui.cost.figures import shape_text, short
 from pages.ui.cost.settings import either_setting, encoder_settings
 from pages.ui.cost.tables import in_bytes, table, text, word, works
-from pages.ui.figures import heatmap
+from pages.ui.figures import BLUE, GREY, ORANGE, bars_with_numbers, heatmap
 from pages.ui.figures.equations import plain_math
-from pages.ui.figures.theme import font_size, letters
+from pages.ui.figures.theme import font_size, letters, scaled
 from pages.ui.frame.note_code import source, told_gap
 from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
@@ -57,6 +58,25 @@ class ShapesAndCost(Page):
     any_input = True
 
     def tell(self) -> Sequence[str]:
+        if self.one_by_one:
+            self.growth()
+        if not self.choice.big:
+            self.how_large()
+        self.way_to(self.name, word("way_growth"), depth="numbers", panel="cost")
+        return [text("story_cost")]
+
+    def below_story(self) -> None:
+        if self.choice.big:  # a screen holds one picture
+            with st.expander(word("panel_parameters"), icon=":material/unfold_more:"):
+                self.how_large()
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether in every layer each token meets each of the others, once."""
+        return not (self.config.local or self.config.distance_terms)
+
+    def how_large(self) -> None:
+        """The parameters of an encoder of the paper's size, and of the network that reads the input."""
         base = PRESETS["004"]
         parts = {name: part.number for name, part in parameters(base).items()}
         whole, largest = sum(parts.values()), max(parts, key=parts.get)
@@ -70,8 +90,20 @@ class ShapesAndCost(Page):
             here=f"{here:,}",
         )
         self.picture("parameters", cost_tables.parameters_picture(base), said)
-        from_here_on = crossings(base)["projections_and_ffn"].number
-        return [text("story_cost", n=f"{from_here_on:,}")]
+
+    def growth(self) -> None:
+        """How much more there is of each part of a layer for an input twice as long."""
+        n, grown = len(self.tokens), growth(self.config, len(self.tokens))
+        order = ("parameters", "projections", "ffn", "scores", "weighted_sum")
+        values = np.array([grown[name] for name in order])
+        figure = bars_with_numbers(
+            values,
+            [word(f"growth_{name}") for name in order],
+            [f"× {value:.3g}" for value in values],
+            colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
+            height=scaled(26 * len(order)),
+        )
+        self.picture("growth", figure, text("read_growth", n=f"{n:,}", double=f"{2 * n:,}"), still=True)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {

@@ -339,6 +339,11 @@ class Page(View):
                 self._hidden_or_seen()
                 if self.story and self.tokens[self.token] in ABOUT_SPECIAL and self.choice.token is not None:
                     st.caption(t(f"common.{ABOUT_SPECIAL[self.tokens[self.token]]}_{self.kind}"))
+                    if self.tokens[self.token] == "[CLS]" and self.says_words:
+                        look = {"icon": ":material/draw:", "type": "tertiary", "key": "to_drawing"}
+                        values = {"input": "digit", "token": None, "output": None, "against": None}
+                        label = plain("common.cls_in_a_picture")
+                        st.button(label, on_click=open_with, args=("answer",), kwargs=values, **look)
         if made.edits or self.waiting or rival or self.choice.learning is not None:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 if self.choice.learning is not None:

@@ -19,6 +19,7 @@ from model.cost import (
     count,
     crossings,
     ffn_cost,
+    growth,
     layer_parameters,
     letters,
     multiply_adds,
@@ -32,6 +33,7 @@ from model.graph import graph
 from model.heads import network_for
 from model.note_claims import NOTE_CLAIMS, Value
 from model.trace import record
+from tests.networks import pipeline
 
 INPUTS_AND_HEADS = [
     ("words", "none"), ("words", "masked-word"), ("words", "classifier"),
@@ -544,3 +546,16 @@ def test_the_corrected_numbers_of_the_notes() -> None:
     assert {claim.key for claim in NOTE_CLAIMS if claim.verdict == "wrong"} == {
         "001.W_Q", "002.softmax", "002.variance", "003.randn", "003.softmax_1", "003.softmax_2", "004.ffn",
     }  # fmt: skip
+
+
+@given(configs(), st.integers(1, 30))
+@settings(max_examples=50, deadline=None)
+def test_for_twice_as_many_tokens_what_each_takes_doubles_what_pairs_take_is_fourfold_and_nothing_more_is_learned(
+    config: EncoderConfig, n: int
+) -> None:
+    assert growth(config, n) == {"projections": 2, "scores": 4, "weighted_sum": 4, "ffn": 2, "parameters": 1}
+
+
+@pytest.mark.parametrize("name", ["gated words", "by distance", "shared layers", "turned words"])
+def test_so_it_is_in_other_families_that_compare_each_token_with_each_once(name: str) -> None:
+    assert growth(pipeline(name).config, 9) == growth(PRESETS["text"], 15)

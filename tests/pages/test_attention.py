@@ -11,6 +11,7 @@ from model.scaling import both_ways, random_scores
 from pages.ui.runs import pipelines
 from pages.ui.sections.attention import STEPS
 from pages.ui.sections.four_tokens import setup_of, with_point
+from pages.ui.text import catalogue
 from tests.pages.opening import (
     assert_fine,
     charts,
@@ -297,3 +298,11 @@ def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     app.button(key="attention.way").click().run()
     assert_fine(app)
     assert "translation.leak" in [chart["key"] for chart in charts(app)]
+
+
+def test_the_story_defines_scores_and_softmax_and_only_where_it_is_true() -> None:
+    words = catalogue("en")
+    whole, only = (words[f"attention.story_softmax{end}"].partition(":")[0] for end in ("", "_only"))
+    assert whole in texts(open_page("attention", depth="story"))
+    warmer = texts(open_page("attention", depth="story", edits="layers.2.attention.scaled~scale~value.2"))
+    assert whole not in warmer and only not in warmer

@@ -13,10 +13,8 @@ from streamlit.testing.v1 import AppTest
 from model import load
 from model.config import PRESETS
 from model.cost import (
-    attention_cost,
     count,
     crossings,
-    ffn_cost,
     letters,
     multiply_adds,
     parameters,
@@ -35,7 +33,7 @@ from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, texts, turn_to
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -417,13 +415,6 @@ def test_the_story_says_what_the_counts_say() -> None:
     assert max(parts, key=parts.get) == "ffn" and f"{base.vocab_size:,} words" in said
     here = sum(weight.numel() for weight in load("text").network.parameters())
     assert f"on the other pages has {here:,}" in said
-    (n,) = (int(n.replace(",", "")) for n in re.findall(r"beyond ([\d,]+) words", said))
-    once, twice = attention_cost(base, n), attention_cost(base, 2 * n)
-    pairs, later = (cost["scores"].number + cost["weighted_sum"].number for cost in (once, twice))
-    rest, rest_later = (
-        cost["projections"].number + ffn_cost(base, at).number for cost, at in ((once, n), (twice, 2 * n))
-    )
-    assert (later, rest_later) == (4 * pairs, 2 * rest) and pairs == rest
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -468,3 +459,15 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
     box.run()
     assert_fine(app)
     assert app.selectbox(key=key).value == before
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_story_shows_what_grows_how_much_in_an_input_twice_as_long_and_leads_to_the_curves(lang: str) -> None:
+    app = open_page("shapes_and_cost", depth="story", s=SENTENCE, lang=lang)
+    (grown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "shapes_and_cost.growth"]
+    assert numbers(grown["data"][0]["x"]).tolist() == [1, 2, 2, 4, 4]
+    said = catalogue(lang)["shapes_and_cost.read_growth"].format(n=N, double=2 * N)
+    assert said.partition("W_O")[0] in texts(app)
+    app.button(key="shapes_and_cost.within").click().run()
+    assert_fine(app)
+    assert "shapes_and_cost.cost" in [chart["key"] for chart in charts(app)]

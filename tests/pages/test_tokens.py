@@ -198,3 +198,12 @@ def test_a_drawing_s_story_shows_the_numbers_of_the_patch_that_is_selected_and_f
         assert layout["yaxis"]["scaleanchor"] == "x", "patches are square"
         assert re.findall(r"\d\.\d\d", texts(app)) == [f"{value:.2f}" for value in trace.patches[patch]]
     assert not figure(open_page("tokens", input="digit", token="1"))["layout"].get("shapes"), "[CLS] is no patch"
+
+
+def test_from_cls_of_a_sentence_a_way_leads_to_a_drawing_whose_answer_is_read_there() -> None:
+    app = open_page("tokens", depth="story", token="1")
+    app.button(key="to_drawing").click().run()
+    assert_fine(app)
+    assert app.query_params["input"] == "digit" and "[CLS]" not in app.query_params.get("token", "")
+    for link in ({"token": "2"}, {"token": "1", "input": "digit"}):
+        assert "to_drawing" not in [button.key for button in open_page("tokens", depth="story", **link).button]
