@@ -112,3 +112,14 @@ def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(why_there, "nbytes_of_origins", lambda trace: np.inf)
     app = open_page("attention", **WHY, layer="4", head="3")
     assert charts(app) and "Followed back" not in read(app)
+
+
+def test_beside_the_network_before_training_each_head_has_both_places() -> None:
+    app = open_page("heads", **LINK, layer="2", head="3", twin="true", shown="beside")
+    drawn = charts(app)[0]["figure"]["data"]
+    before = pipelines.run("text-untrained", run_of(app).subject)
+    (hollow,) = [one for one in drawn if one.get("marker", {}).get("symbol") == "circle-open"]
+    for layer, head in KNOWN:
+        found, place = of(before, layer, head), 8 * (layer - 1) + head - 1
+        assert numbers(hollow["x"])[place] == pytest.approx(found["place"], abs=1e-4)
+        assert numbers(hollow["y"])[place] == pytest.approx(found["word"], abs=1e-4)

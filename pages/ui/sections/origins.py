@@ -14,6 +14,7 @@ from model.origins import KINDS, by_place, nbytes, of_reads, shares
 from model.tables import Role, head_roles
 from pages.ui.figures import Axis, scatter
 from pages.ui.runs import pipelines
+from pages.ui.runs.measure import of_both
 from pages.ui.sections.patience import waits
 from pages.ui.sections.roles import measured_role, source
 from pages.ui.sections.sources import MOST_BYTES
@@ -51,11 +52,10 @@ def every_head(view: View) -> None:
     asked = "origins", view.choice.pipeline, view.subject, view.trace.edits
     if waits(view.config, len(view.trace.tokens), RUNS, asked):
         return
-    found = of_heads(view.trace)
-    layers, heads = found.shape[:2]
+    drawn = view.both(lambda run: of_heads(run).reshape(-1, len(KINDS)))
+    rows, layers, heads = drawn.values, view.config.layers, view.config.heads
     places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
     names = [f"{layer + 1}·{head + 1}" for layer, head in places]
-    rows = found.reshape(-1, len(KINDS))
     first = {kind: int(rows[:, KINDS.index(kind)].argmax()) for kind in ("word", "place", "brought")}
     said = {f"{kind}_head": names[place] for kind, place in first.items()}
     said |= {kind: _share(rows[place, KINDS.index(kind)]) for kind, place in first.items()}
@@ -73,14 +73,17 @@ def every_head(view: View) -> None:
         names=[name if i // heads == view.layer or i in first.values() else "" for i, name in enumerate(names)],
         chosen=chosen,
         numbers=places,
+        before=None if drawn.other is None else drawn.other[:, [1, 0]],
     )
-    known = {kind: word(f"column_{own if kind == 'word' else kind}") for kind in KINDS}
+    columns = [word(f"column_{own if kind == 'word' else kind}") for kind in KINDS]
+    tables = [None if run is None else pd.DataFrame(run, names, columns) for run in (rows, drawn.other)]
     view.picture(
         "origins",
         figure,
         text(f"read_{own}" if rows[:, 2].any() else f"read_one_{own}", **said),
         title=word("title"),
-        table=pd.DataFrame(rows[order], index=[names[i] for i in order], columns=[known[kind] for kind in KINDS]),
+        table=of_both(*tables).iloc[order],
+        shows=drawn,
         on_pick=lambda layer, head: select(layer=layer, head=head),
     )
     st.markdown(
