@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from model import load
+from model.analysis import cosine_similarity
 from pages.ui.frame.contents import PAGES
+from pages.ui.lessons.case import Case
+from pages.ui.lessons.story import best_fit
+from pages.ui.lessons.truths import without_root
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_disentangled import TERMS, odd_settings
@@ -82,6 +86,9 @@ def test_distances_have_queries_and_keys(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_place_is_said_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
+    R = load(str(folder_of())).network.layers[0].attention.vectors(14)[0].numpy()
+    (drawn,) = (shown for shown in maps(open_page("tokens", model=name, s=SENTENCE, panel="waves")))
+    np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
     for depth, panel, here in (("story", None, "story_seats_told_apart"), ("numbers", "vectors", "told_apart")):
         said = said_on(open_page("tokens", model=name, depth=depth, s=SENTENCE, panel=panel))
         assert english[f"tokens.{here}"] in said and english["tokens.story_seats"] not in said
@@ -94,3 +101,16 @@ def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytes
     assert len(app.session_state["choice"].edits) == 2 and not app.warning
     assert catalogue("en")["what_if.positions_told_apart"][:40] in said_on(app)
     assert catalogue("en")["what_if.positions_content_to_position"] in str(figure(app, len(charts(app)) - 1))
+
+
+def test_what_holds_of_q_k_alone_is_not_said_of_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    english = catalogue("en")
+    steps_page = open_page("attention", model=name, s=SENTENCE, stage="scaled", panel="steps", as_="why", **PLACE)
+    assert "√(3 · 8) = 4.899" in said_on(steps_page)
+    assert english["attention.as_why"] not in str([group.options for group in steps_page.button_group])
+    told = said_on(open_page("attention", model=name, depth="story", s=SENTENCE))
+    assert english["attention.told_apart_story"] in told and "d_k" not in told
+    pipeline = load(str(folder_of()))
+    case = Case(pipeline, pipeline(SENTENCE), 2, pipeline.reader.vocabulary)
+    assert without_root(case) is None and best_fit(case) is None

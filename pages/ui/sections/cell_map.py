@@ -173,11 +173,12 @@ def draw_other(
     )
     down, shown = _part(down, None if down.labels else columns, values.shape[1])
     values, places = values[:, shown], (range(len(values)), shown)
-    # What a row or a column of the picture is here: a token's counterpart, or the same place.
+    # What a row or a column of the picture is here: a token's counterpart, or the same place, or the same distance.
+    further = len(view.trace.tokens) - len(other.tokens)
     here = [
         {view.counterpart(token): token for token in range(len(view.trace.tokens))}
         if PARTS.get(kind) in ("token", "looked_at")
-        else {place: place for place in along}
+        else {place: place + further * (kind == "distance") for place in along}
         for kind, along in zip(kinds, places, strict=True)
     ]
     chosen = [
