@@ -10,9 +10,9 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "gelu-quick"
 NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 
-#: What may do without a bias: the Linears of a sub-layer or of the head, the last matrix E of a guess, all LayerNorms,
-#: the projection of patches.
-Biased = Literal["attention", "ffn", "norm", "head", "logits", "patches"]
+#: What may do without a bias: the Linears of attention or its keys alone, those of the FFN or of the head, the last
+#: matrix E of a guess, all LayerNorms, the projection of patches.
+Biased = Literal["attention", "keys", "ffn", "norm", "head", "logits", "patches"]
 
 
 class ConfigError(ReasonedError):
@@ -111,6 +111,8 @@ class EncoderConfig:
             raise ConfigError("undivided_needs_distances", buckets=self.buckets)
         if self.distance_terms and (self.buckets or self.positions == "rotary"):
             raise ConfigError("one_way_of_distances", terms=self.distance_terms)
+        if "keys" in self.unbiased and not self.distance_terms:
+            raise ConfigError("keys_need_distances", unbiased=self.unbiased)
         if self.distance_terms and (self.span < 1 or not 0 <= self.near < self.farthest - 1):
             raise ConfigError("too_few_buckets", buckets=self.span, farthest=self.farthest)
         if self.positions == "none" and self.input != "words":

@@ -28,18 +28,20 @@ class DisentangledAttention(MultiHeadAttention):
 
     def __init__(self, config: EncoderConfig, bias: bool = True) -> None:
         super().__init__(config.d_model, config.heads, bias)
+        square, of_keys = (config.d_model, config.d_model), bias and "keys" not in config.unbiased
+        self.W_K = nn.Linear(*square, of_keys)
         self.span, self.near, self.farthest = config.span, config.near, config.farthest
         self.distances = nn.Embedding(2 * config.span, config.d_model)
         nn.init.normal_(self.distances.weight, std=0.02)
         self.distance_norm = norm_for(config) if config.distance_norm else nn.Identity()
-        self.content_to_content, square = Tap(), (config.d_model, config.d_model, bias)
+        self.content_to_content = Tap()
         self.to_position = "content_to_position" in config.distance_terms
         self.to_content = "position_to_content" in config.distance_terms
         if self.to_position:
-            self.W_K_distance = nn.Linear(*square) if config.distance_matrices else None
+            self.W_K_distance = nn.Linear(*square, of_keys) if config.distance_matrices else None
             self.K_distance, self.content_to_position = Tap(), Tap()
         if self.to_content:
-            self.W_Q_distance = nn.Linear(*square) if config.distance_matrices else None
+            self.W_Q_distance = nn.Linear(*square, bias) if config.distance_matrices else None
             self.Q_distance, self.position_to_content = Tap(), Tap()
 
     def compare(self, Q: Tensor, K: Tensor) -> Tensor:

@@ -469,7 +469,7 @@ def _attention(
     """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: how what Q comes from is written, and K and V."""
     side = "token" if here.endswith("cross.") else token  # whose tokens are looked at
     for role, read, source, of in (("Q", x, asks, token), ("K", memory, answers, side), ("V", memory, answers, side)):
-        terms = _with_bias(config, "attention", source, f"W_{role}", f"b_{role}")
+        terms = _with_bias(config, _of_role(config, role), source, f"W_{role}", f"b_{role}")
         whole = rows.product(f"{here}W_{role}", read, terms, (of, "d_model"), left=role)
         rows.add(f"{here}{role}", "split", (whole,), role, _summed_up(terms), ("head", of, "d_k"))
     compared = {"Q": "Q", "K": "K"}  # what is compared -> how it is written
@@ -543,7 +543,7 @@ def _disentangled(
     for name in config.distance_terms:
         (asks, met), own = ("QK" if name == "content_to_position" else "KQ"), config.distance_matrices
         W, written = f"W_{met}" + "^R" * own, f"{{{met}^R}}"
-        linear = _with_bias(config, "attention", symbol, W, W.replace("W", "b"))
+        linear = _with_bias(config, _of_role(config, met), symbol, W, W.replace("W", "b"))
         made: dict[str, Any] = {"module": f"{here}W_{met}" + "_distance" * own, "tied": not own, "left": f"{met}^R"}
         made["traced"] = False
         whole = rows.add(f"{here}W_{met}_R", "linear", (R,), " ".join(linear[:2]), linear, wide, **made)
@@ -570,6 +570,11 @@ def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, toke
         H = rows.add(f"{here}product", "times", (H, L), found, ("H", "L"), wide)
     terms, axes = _with_bias(config, "ffn", found, "W_2", "b_2"), (token, "d_model")
     return rows.add(f"{here}output", "linear", (H,), "F", terms, axes, module=f"{here}W_2")
+
+
+def _of_role(config: EncoderConfig, role: str) -> Biased:
+    """Which part of the network says whether queries, keys or values have a bias."""
+    return "keys" if role == "K" and "keys" in config.unbiased else "attention"
 
 
 def _with_bias(config: EncoderConfig, part: Biased, *terms: str) -> tuple[str, ...]:

@@ -148,7 +148,7 @@ class QueriesKeysValues(Page):
         about = text("about_weights", head=self.head + 1, heads=self.config.heads, d_model=d_model, d_k=d_k)
         st.markdown(" ".join([about, *shared_weights(self.config)]))
         attention = self.pipeline.network.layers[self.choice.layer].attention
-        biased = "attention" not in self.config.unbiased
+        unbiased = "QKV" if "attention" in self.config.unbiased else "K" if "keys" in self.config.unbiased else ""
         for column, role in zip(st.columns([1, 1, 1]), ROLES, strict=True):
             weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), self.config.heads, self.head)
             look = {"square": False, "gaps": False, "line_colour": role_colours()[role], "height": 400}
@@ -159,7 +159,7 @@ class QueriesKeysValues(Page):
                     f"W_{role}",
                     heatmap(weights, *axes, **look),
                     text(
-                        "read_weights" if biased else "read_weights_alone",
+                        "read_weights_alone" if role in unbiased else "read_weights",
                         numbers=f"{weights.size:,}",
                         size=size,
                         biases=d_k,

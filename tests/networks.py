@@ -75,6 +75,11 @@ CONFIGS: dict[str, EncoderConfig] = {
         24, 2, 2, 40, positions="learned", distance_terms=("position_to_content",), span=5, farthest=5,
         distance_matrices=True, segments=2, vocab_size=100, head="classifier", classes=3, pooler="gelu",
     ),
+    "told apart, keys unbiased": EncoderConfig(
+        24, 2, 2, 40, positions="none", scale_embedding=False, embedding_norm=True, distance_matrices=True, span=6,
+        distance_terms=("content_to_position", "position_to_content"), unbiased=("keys",), vocab_size=100, head="tags",
+        classes=3, farthest=6,
+    ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",

@@ -345,7 +345,7 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
     found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
-    found = _taken_apart(found, family.apart)
+    found = _taken_apart(found, family.apart, network.config.heads if family.apart_by_head else 1)
     if family.reordered:
         check_positions(folder, found, network.config.d_model)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
@@ -404,23 +404,26 @@ def _other_heads(family: Family) -> set[str]:
     return {f"{name.partition('.')[0]}.*" for name in names if not name.startswith(f"{family.prefix}.")}
 
 
-def _taken_apart(found: dict[str, Stored], apart: Mapping[str, int]) -> dict[str, Stored]:
-    """The tensors, and for one that holds several of ours its parts: a[0].weight, a[1].weight, …"""
+def _taken_apart(found: dict[str, Stored], apart: Mapping[str, int], heads: int = 1) -> dict[str, Stored]:
+    """The tensors, and for one that holds several of ours its parts: a[0].weight, a[1].weight, …
+
+    heads: for each of which it holds them, one head after the other.
+    """
     parts: dict[str, Stored] = {}
     for name, stored in found.items():
         many = next((many for pattern, many in apart.items() if fnmatch(name, pattern)), 0)
         module, _, last = name.rpartition(".")
-        if not many or not stored.shape or stored.shape[0] % many:
+        if not many or not stored.shape or stored.shape[0] % (many * heads):
             parts[f"{module}[0].{last}" if many else name] = stored  # which is said to have the wrong shape
             continue
         shape = stored.shape[0] // many, *stored.shape[1:]
         for i in range(many):
-            parts[f"{module}[{i}].{last}"] = Stored(shape, partial(_part_of, stored, i, many))
+            parts[f"{module}[{i}].{last}"] = Stored(shape, partial(_part_of, stored, i, many, heads))
     return parts
 
 
-def _part_of(stored: Stored, i: int, many: int) -> Tensor:
-    return stored.read().chunk(many)[i]
+def _part_of(stored: Stored, i: int, many: int, heads: int) -> Tensor:
+    return stored.read().unflatten(0, (heads, many, -1))[:, i].flatten(0, 1)
 
 
 def _laid_out(family: Family, key: str) -> Callable[[Tensor], Tensor]:

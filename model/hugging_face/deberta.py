@@ -40,6 +40,15 @@ def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[st
     }
 
 
+def settings_of_first(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """The same of the first DeBERTa, which knows no shared rows, no LayerNorm of distances and no shared matrices."""
+    later = {"position_buckets": -1, "norm_rel_ebd": "none", "share_att_key": False}
+    found = settings_of(folder, {**theirs, **later}, layers)
+    if "distance_terms" not in found:
+        raise CheckpointError("setting", folder=folder, setting="pos_att_type", value=str(theirs.get("pos_att_type")))
+    return {**found, "unbiased": ("keys",)}
+
+
 def _terms(folder: str, theirs: Mapping[str, Any]) -> tuple[str, ...]:
     """The products of a score beside Q Kᵀ, in our order."""
     said = _listed(theirs.get("pos_att_type"))

@@ -71,6 +71,7 @@ class Family:
     laid_out: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
     always_widened: bool = False  # there is a W_E even where d_E = d_model
     apart: Mapping[str, int] = field(default_factory=dict)
+    apart_by_head: bool = False  # of each head those that are `apart` stand together
     more: Callable[[str, Mapping[str, Any], int], dict[str, Any]] | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     worked_out: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
@@ -352,6 +353,27 @@ DEBERTA_V2 = replace(
         "*encoder.LayerNorm.*",
         "mask_predictions.*",
     ),
+)
+
+_SELF = "encoder.layer.{l}.attention.self"
+
+#: The first of them: each distance has a row, keys have no bias, and one matrix holds three, head by head.
+DEBERTA = replace(
+    DEBERTA_V2,
+    only={"hidden_act": tuple(ACTIVATIONS), "talking_head": (False,)},
+    more=deberta.settings_of_first,
+    names={
+        **{ours: theirs for ours, theirs in DEBERTA_V2.names.items() if not ours.endswith(("W_Q", "W_K", "W_V"))},
+        "layers.{l}.attention.W_Q.weight": f"{_SELF}.in_proj[0].weight",
+        "layers.{l}.attention.W_Q.bias": f"{_SELF}.q_bias",
+        "layers.{l}.attention.W_K": f"{_SELF}.in_proj[1]",
+        "layers.{l}.attention.W_V.weight": f"{_SELF}.in_proj[2].weight",
+        "layers.{l}.attention.W_V.bias": f"{_SELF}.v_bias",
+        "layers.{l}.attention.W_Q_distance": f"{_SELF}.pos_q_proj",
+        "layers.{l}.attention.W_K_distance": f"{_SELF}.pos_proj",
+    },
+    apart={"*.attention.self.in_proj.*": 3},
+    apart_by_head=True,
 )
 
 ALBERT_GUESSES = Head(
@@ -799,6 +821,7 @@ FAMILIES: dict[str, Family] = {
     "mpnet": MPNET,
     "t5": T5,
     "mt5": T5,
+    "deberta": DEBERTA,
     "deberta-v2": DEBERTA_V2,
     "vit": VIT,
     "deit": DEIT,

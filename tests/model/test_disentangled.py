@@ -16,7 +16,7 @@ from tests.model.test_checkpoint_answers import BENDS, HEADS, SENTENCES, differs
 from tests.model.test_checkpoints import rewritten
 from tests.networks import example, pipeline, trace_of
 
-TOLD = ("told apart", "told apart, one way")
+TOLD = ("told apart", "told apart, one way", "told apart, keys unbiased")
 TERMS = ("content_to_content", "content_to_position", "position_to_content")
 #: What the suite runs; another range of seeds tries as many as are wanted.
 FEW = [(head, seed) for seed, head in enumerate((*HEADS, *HEADS))]
@@ -52,6 +52,13 @@ def test_answers_and_stages_are_theirs_in_odd_settings(head: str, seed: int, tmp
     assert differs(tmp_path, "DebertaV2", head, odd_settings(head, seed), SENTENCES[seed % 2]) < 1e-4
 
 
+@pytest.mark.parametrize(("head", "seed"), FEW)
+def test_those_of_the_first_deberta_are_theirs_too(head: str, seed: int, tmp_path: Path) -> None:
+    settings = odd_settings(head, seed)
+    settings["pos_att_type"] = settings["pos_att_type"] or ["c2p", "p2c"]
+    assert differs(tmp_path, "Deberta", head, settings, SENTENCES[seed % 2]) < 1e-4
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     settings = odd_settings("ForMaskedLM", 1) | {"pos_att_type": ["c2p", "p2c"], "position_buckets": 6}
@@ -83,6 +90,14 @@ def test_settings_that_nobody_computes_are_named(said: dict, reason: str, folder
         load_folder(folder)
     assert raised.value.reason == reason
     assert next(iter(said)) in str(raised.value) or reason.startswith("tensor")
+
+
+@pytest.mark.parametrize("said", [{"talking_head": True}, {"pos_att_type": []}, {"relative_attention": False}])
+def test_so_are_those_of_the_first(said: dict, tmp_path: Path) -> None:
+    network_in(tmp_path, "Deberta", "Model", odd_settings("Model", 0) | {"position_biased_input": True})
+    rewritten(tmp_path, **said)
+    with pytest.raises(CheckpointError, match=next(iter(said))):
+        load_folder(tmp_path)
 
 
 def test_an_answer_bent_by_what_nobody_computes_leaves_the_stages(tmp_path: Path) -> None:

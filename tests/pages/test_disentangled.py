@@ -83,6 +83,17 @@ def test_distances_have_queries_and_keys(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result(app) == pytest.approx(float(values[5, 1]), abs=1e-4)
 
 
+def test_keys_without_a_bias_are_said_to_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = odd_settings("ForMaskedLM", 1) | {
+        "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "pos_att_type": ["c2p", "p2c"],
+        "position_biased_input": False, "type_vocab_size": 0,
+    }  # fmt: skip
+    network_in(tmp_path, "Deberta", "ForMaskedLM", settings)
+    (name,) = offer(monkeypatch, tmp_path)
+    said = said_on(open_page("queries_keys_values", model=name, s=SENTENCE, panel="weights"))
+    assert said.count("8 biases b.") == 2 and said.count("no biases.") == 1
+
+
 def test_no_place_is_said_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")

@@ -189,6 +189,8 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
         symbol, value, name = entry.symbol, entry.value, entry.name
         if entry.name == "root" and (parts := 1 + len(trace.config.distance_terms)) > 1:
             symbol, value, name = rf"\sqrt{{{parts}\, d_k}}", f"√({parts} · {{d_k}}) = {{root}}", "root_told_apart"
+        if entry.name == "b" and "keys" in trace.config.unbiased:
+            symbol = r"b_Q,\; b_V"
         if entry.part in trace.config.unbiased:
             if entry.alone is None:
                 continue
