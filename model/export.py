@@ -23,7 +23,7 @@ from torch import Tensor
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.graph import SIDES
 from model.hugging_face.hub import HubError
-from model.hugging_face.marian import in_their_order
+from model.hugging_face.marian import MarianReader, in_their_order
 from model.loading import WeightsError, load
 from model.pipeline import InputError, Pipeline, TextReader
 from model.trace import Trace
@@ -97,7 +97,7 @@ def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
 
 
 def as_onnx(pipeline: Pipeline, folder: Path) -> None:
-    """Write model.onnx and tokenizer.json into a folder, which is made.
+    """Write model.onnx and, if all of it stands in one, tokenizer.json into a folder, which is made.
 
     It takes `ids`, (1, length) of any length from 2 that the encoder reads, as the tokenizer cuts a sentence, and
     `segments`, shaped as they are, where the network tells two sentences apart. It gives what the network gives:
@@ -122,7 +122,8 @@ def as_onnx(pipeline: Pipeline, folder: Path) -> None:
         pipeline.network, given, folder / "model.onnx", dynamo=True, verbose=False, external_data=False,
         dynamic_shapes=shapes, **names,
     )  # fmt: skip
-    reader.tokenizer.save(str(folder / "tokenizer.json"))
+    if not (isinstance(reader, MarianReader) and reader.own_ids):  # or its ids would be others
+        reader.tokenizer.save(str(folder / "tokenizer.json"))
 
 
 # -- a run for bertviz ---------------------------------------------------------------------------------------------

@@ -82,6 +82,7 @@ def test_of_two_sentences_the_segments_leave_too_and_of_a_translator_its_encoder
         trace = of(sentence)
         given = {"ids": np.array([trace.ids])} | ({"segments": np.array([trace.segments])} if number == 0 else {})
         assert [one.name for one in session.get_inputs()] == list(given)
+        assert (tmp_path / str(number) / "tokenizer.json").exists() == (number == 0)  # not with ids of a .spm file
         assert set(trace.segments) == ({0, 1} if number == 0 else set())
         (Z,) = session.run(["Z"], given)
         np.testing.assert_allclose(Z[0], trace.Z, atol=1e-5)
