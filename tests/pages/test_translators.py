@@ -117,6 +117,14 @@ def test_on_other_pages_it_is_an_encoder_that_says_what_reads_it(monkeypatch: py
     assert english["translation.trained_here"] not in said_on(app)
 
 
+def test_beside_the_sentence_no_language_is_named_that_it_may_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    helped = open_page("translation", model=name, s=SENTENCE).text_input(key="s").help
+    assert "up to 24 pieces" in helped and "English" not in helped and "[MASK]" not in helped
+    ours = open_page("translation", s=SENTENCE).text_input(key="s").help
+    assert "English or Chinese" in ours and ours.endswith(catalogue("en")["sidebar.sentence_help_mask"])
+
+
 def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     as_marian(load("translation"), tmp_path / "again")
     (name,) = offer(monkeypatch, tmp_path / "again")

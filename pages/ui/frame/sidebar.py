@@ -16,8 +16,8 @@ from pages.ui.runs import pipelines
 from pages.ui.state import link, pictures, sketch
 from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_picture
-from pages.ui.state.offered import of_pictures, offered, sizes_of_decoder
-from pages.ui.text import LANGUAGES, plain, t
+from pages.ui.state.offered import of_pictures, offered, sizes, sizes_of_decoder
+from pages.ui.text import LANGUAGES, joined, plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
 WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
@@ -199,7 +199,11 @@ def _number_in_decoder(name: str, most: int) -> None:
 
 
 def _sentence() -> None:
-    look = {"help": plain("sidebar.sentence_help"), "persist_state": "session"}
+    theirs = sizes(folder) if (folder := offered().get(st.session_state["model"])) else None
+    said = plain("sidebar.sentence_help_theirs", most=theirs.max_len) if theirs else plain("sidebar.sentence_help")
+    if theirs is None or theirs.head == "masked-word":
+        said = joined(f"{said} {plain('sidebar.sentence_help_mask')}")
+    look = {"help": said, "persist_state": "session"}
     sentence_box(plain("sidebar.sentence"), "s", lambda _: link.select(**afresh()), **look)
     here = st.session_state["lang"]
     st.selectbox(
