@@ -66,6 +66,7 @@ def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_
         ("next", None, 0.1, 1.1, -0.2, "agree_place"),
         ("previous", None, 0.3, 0.5, 0.2, "agree_place"),
         ("next", None, 0.4, 0.3, 0.5, "instead_brought"),
+        ("next", None, 0.2, 0.5, 0.4, "agree_place"),
         ("previous", None, 0.7, 0.3, 0.1, "instead_word"),
         ("same", None, 0.9, 0.1, 0.0, "agree_word"),
         ("relation", "det", 0.1, 0.3, 0.6, "agree_brought"),

@@ -117,14 +117,13 @@ def of_cell(view: View, key: str, found: dict[str, float]) -> str:
 
 def agreement(role: Role, found: dict[str, float]) -> str | None:
     """The text that says whether a head goes by what its role suggests; None where that suggests nothing."""
-    content = found["word"] + found["brought"]
-    most = "word" if found["word"] >= found["brought"] else "brought"
     if not role.clear:
         return None
+    most = max(("word", "place", "brought"), key=found.__getitem__)
     if role.name in BY_PLACE:
-        return "agree_place" if found["place"] >= content else f"instead_{most}"
+        return "agree_place" if most == "place" else f"instead_{most}"
     if role.name in BY_CONTENT:
-        if content >= found["place"]:
+        if most != "place":
             return f"agree_{most}"
         return "instead_place_relation" if role.relation else "instead_place"
     return "either" if role.name == "itself" else None
