@@ -74,6 +74,7 @@ def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_
         ("punctuation", None, 0.1, 0.6, 0.3, "instead_place"),
         ("itself", None, 0.1, 0.6, 0.3, "either"),
         ("broad", None, 0.1, 0.6, 0.3, None),
+        ("next", None, 0.1, 0.2, 0.1, None),
     ],
 )
 def test_neighbours_are_known_by_place_and_all_else_by_what_stands_there(
@@ -100,6 +101,15 @@ def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.
     assert "own patch" in read(app) and "over a corpus" not in read(app).lower()
     with_network(monkeypatch, pre_norm("text"))
     assert charts(open_page("heads", **LINK))
+
+
+@pytest.mark.parametrize(("block", "where"), [("attention", (1, 5)), ("cross", (1, 1))])
+def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[int, int]) -> None:
+    layer, head = where
+    link = WHY | {"s": "i love you .", "panel": "inside", "step": "3", "token": "3", "key": "2", "block": block}
+    app = open_page("translation", **link, layer=str(layer), head=str(head))
+    role = head_roles("translation").at(f"decoder.layers.{layer - 1}.{block}", head - 1)
+    assert f"Over a corpus, layer {layer}, head {head}: looks at" in read(app) and f"{role.share:.0%}" in read(app)
 
 
 def test_where_places_turn_queries_or_nothing_can_be_chosen_it_is_not_asked() -> None:

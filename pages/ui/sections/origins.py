@@ -117,9 +117,9 @@ def of_cell(view: View, key: str, found: dict[str, float]) -> str:
 
 def agreement(role: Role, found: dict[str, float]) -> str | None:
     """The text that says whether a head goes by what its role suggests; None where that suggests nothing."""
-    if not role.clear:
+    most = max(KINDS, key=found.__getitem__)
+    if not role.clear or most == "rest":
         return None
-    most = max(("word", "place", "brought"), key=found.__getitem__)
     if role.name in BY_PLACE:
         return "agree_place" if most == "place" else f"instead_{most}"
     if role.name in BY_CONTENT:
@@ -132,7 +132,7 @@ def agreement(role: Role, found: dict[str, float]) -> str | None:
 def _role(view: View, prefix: str, head: int) -> Role | None:
     """What a head was measured to do; of our translator's decoder, too."""
     try:
-        roles = head_roles(source(view.choice.pipeline))
+        roles = head_roles("translation" if prefix.startswith("decoder.") else source(view.choice.pipeline))
     except WeightsError as error:
         pipelines.explain_weights(error)
         return None
