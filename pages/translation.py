@@ -12,9 +12,10 @@ from model.translator import language_after
 from pages.ui.lessons.case import Case
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
+from pages.ui.sections.overview import drawn_of
 from pages.ui.sections.search import search
 from pages.ui.sections.tampering import tampering
-from pages.ui.sections.writing import Writing, best_aligned, lines, one_step, sentences, step_slider, which
+from pages.ui.sections.writing import CLEAR, Writing, best_aligned, lines, one_step, sentences, step_slider, which
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 
@@ -50,7 +51,16 @@ class Translation(Writing):
 
     def tell(self) -> Sequence[str]:
         lines(self, *best_aligned(self.trace, self.choice.translator))
-        return [t("translation.story")]
+        begins = [] if self.pipeline.pair else [t("translation.story_begins", sign=self.trace.target_tokens[0])]
+        return [t("translation.story"), " ".join([t("translation.story_named", least=f"{CLEAR:.0%}"), *begins])]
+
+    def below_story(self) -> None:
+        if self.choice.big:  # a screen holds one picture
+            return
+        look = {"key": "translation.beside", "on_change": "rerun", "icon": ":material/schema:"}
+        with st.expander(plain("translation.beside"), **look) as box:
+            if box.open:
+                drawn_of(self, self.trace, self.choice.layer, self.trace.translation)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {name: partial(draw, self) for name, draw in PARTS.items()}

@@ -20,14 +20,14 @@ from pages.ui.frame import exports
 from pages.ui.runs import pipelines
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.sections.search import greedy_or_beam
-from pages.ui.sections.writing import likelihood
+from pages.ui.sections.writing import best_aligned, likelihood
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
+from tests.pages.opening import SEEN, assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
@@ -553,3 +553,30 @@ def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes(step: 
 def test_at_the_last_step_nothing_is_said_to_leak() -> None:
     app = opened(**MASK, step=str(len(run_of().beams[0].ids)))
     assert "the mask hides nothing" in said(app) and "would take" not in said(app)
+
+
+@pytest.mark.parametrize("source", [ENGLISH, CHINESE])
+def test_in_a_story_a_piece_is_named_with_the_word_that_it_clearly_took_most_from_and_with_no_other(
+    source: str,
+) -> None:
+    trace = run_of(source)
+    layer, _ = best_aligned(trace, "translation")
+    rows = trace[f"decoder.layers.{layer}.cross.weights"].mean(axis=0)
+    app = opened(source, depth="story", seen=SEEN, step=str(len(rows)))
+    written = [name for part in figure(app)["data"] if part.get("mode") == "text" for name in part["text"]]
+    expected = [
+        f"{piece} ← {trace.tokens[row.argmax()]}"
+        for piece, row in zip(trace.written, rows, strict=True)
+        if row.max() >= 0.4 and piece.isalnum() and trace.tokens[row.argmax()].isalnum()
+    ]
+    assert [name.replace("&nbsp;", "") for name in written if "←" in name] == expected != []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_story_shows_encoder_and_decoder_beside_each_other_when_it_is_asked_to(lang: str) -> None:
+    app = opened(depth="story", seen=SEEN, lang=lang)
+    app.session_state["translation.beside"] = True
+    app.run()
+    assert_fine(app)
+    (drawn,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "encoder_diagram"]
+    assert "decoder.cross" in drawn.json

@@ -46,14 +46,21 @@ def whole(view: View, place: int) -> None:
         if "logits" in trace:
             p = probabilities(trace, place)
             guess = f"{view.output_names[int(p.argmax())]}: {decimal(p.max())}"
+    drawn_of(view, trace, layer, guess)
+
+
+def drawn_of(view: View, trace: Trace, layer: int, guess: str = "") -> None:
+    """The network of a run as a drawing, and what stands below it. guess: its answer."""
     words = {"layer": layer + 1, "N": trace.graph.layers(), "n": len(trace.tokens)}
     drawn = diagram(trace, layer, guess)
-    box = show(drawn, role_colours(), plain("diagram.label", **words), key="home.diagram")
+    box = show(drawn, role_colours(), plain("diagram.label", **words), key=f"{view.name}.diagram")
     if box:
         if box.sublayer:
             select(sublayer=box.sublayer)
         if box.page == "translation":
             select(panel="inside", block=block_of(box))
+        if box.page == view.name:
+            select(depth="numbers")  # where its parts are
         go_to(box.page)
     st.caption(" ".join([t("home.diagram_help", **words), *shared_weights(trace.config)]))
     if isinstance(trace, TranslationTrace):

@@ -32,6 +32,7 @@ CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.w
 THROWN_AWAY = ("decoder.layers.{l}.cross.output", "decoder.layers.{l}.cross.heads")
 LIKELIEST = 5
 LEAST = 0.02  # what gets less has no line; in a story five times as much
+CLEAR = 0.4  # in a story a piece is named with the word that it takes as much from
 SECONDS = 1.2  # that a step stays on the screen while they are played
 text, word = texts_of("translation")
 
@@ -231,7 +232,7 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     source, target = view.trace.tokens, [*view.trace.target_tokens, view.trace.written[-1]]
     drawn = writing(
         Axis(word("source"), source),
-        Axis(word("target"), target),
+        Axis(word("target"), _read_from(source, view, view.trace[keys[0]].mean(axis=0)) if view.story else target),
         step,
         across,
         np.zeros_like(target, dtype=float) if view.story else np.append(back, 0),
@@ -268,6 +269,21 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
         sentence += " " + text("read_end")
     shows = replace(looks[0], values=table["weight"].to_numpy()).on(Axis("", words))
     view.picture("writing", drawn, sentence, table=table, on_pick=pick, shows=shows, of_head=(layer, head))
+
+
+def _read_from(source: Sequence[str], view: Writing, taken: np.ndarray) -> list[str]:
+    """What was written, each piece with the word that it clearly took most from: "累 ← tired". taken: (step, source),
+    the mean over the heads of a layer, which together hit the word that is meant more often than any one of them.
+
+    So who cannot read one of the languages can tell which word is about which.
+    """
+    named = [view.trace.target_tokens[0]]
+    for piece, row in zip(view.trace.written, taken, strict=True):
+        best = int(row.argmax())
+        words = all(word.strip("#▁").isalnum() for word in (piece, source[best]))  # no comma, no [SEP]
+        clear = words and row[best] >= CLEAR
+        named.append(f"{piece} ← {source[best]}" if clear else piece)
+    return named
 
 
 def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
