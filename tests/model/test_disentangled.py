@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import transformers
 from transformers.models.deberta_v2.modeling_deberta_v2 import build_relative_position
 
 from model import Edit
@@ -186,3 +187,17 @@ def test_a_high_temperature_evens_out_what_distances_add_too() -> None:
     weights = pipeline(TOLD[0])(example(TOLD[0]), [Edit("layers.{l}.attention.scaled", "temperature", 1000.0)])
     weights = weights.over_layers("attention.weights")
     np.testing.assert_allclose(weights, 1 / weights.shape[-1], atol=1e-2)
+
+
+def test_pieces_are_cut_as_its_own_tokenizer_cuts_them(folder: Path) -> None:
+    special = [(name, 0.0) for name in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")]
+    words = [("▁the", -1.0), ("▁cat", -2.0), ("▁s", -3.0), ("at", -3.0), ("▁", -5.0), ("我", -4.0), (".", -2.0)]
+    library = transformers.DebertaV2Tokenizer(vocab=[*special, *words], unk_id=3)
+    (folder / "tokenizer.json").unlink()
+    library.save_pretrained(folder)
+    reader = load_folder(folder).reader
+    for text in ("the cat sat.", "the  [MASK] sat 我 dog", "cat"):
+        reading = reader.read(text)
+        assert reading.ids == library(text)["input_ids"]
+    assert reader.read("the cat sat [MASK]").tokens == ["[CLS]", "the", "cat", "s", "##at", "[MASK]", "[SEP]"]
+    assert reader.read("the cat [SEP] sat").ids == library("the cat", "sat")["input_ids"]

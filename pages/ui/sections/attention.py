@@ -1,6 +1,6 @@
 """Scaled dot-product attention, one step at a time: of an encoder, or of a decoder's self- and cross-attention."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,9 +10,10 @@ import streamlit as st
 from model.analysis import softmax
 from pages.ui.components.player import player
 from pages.ui.figures import Axis, attention_lines, bars
+from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.at_once import bars_at_once, lines_at_once
-from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, field
+from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, draw_map, field
 from pages.ui.sections.four_tokens import set_by_hand
 from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
 from pages.ui.sections.scaling import choose_width, why_scaled
@@ -157,9 +158,23 @@ def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None
     if step != "heads":
         rows, columns = shown_places(view, key)
     said = looks_most(view, key) if step == "weights" else sentence(view, prefix, step)
-    cell_map(view, key, said, about=by_hand_or_why, rows=rows, columns=columns, title=plain(f"attention.{step}"))
+    look = {"rows": rows, "columns": columns}
+    apart = step == "scores" and view.trace.config.distance_terms
+    below = partial(products_beside, view, prefix, **look) if apart else None
+    cell_map(view, key, said, about=by_hand_or_why, below=below, title=plain(f"attention.{step}"), **look)
     if step == "scores" and view.kind == "drawing":
         patch_pair(view, *chosen_cell(view, key)[-2:])
+
+
+def products_beside(view: View, prefix: str, rows: Sequence[int] | None, columns: Sequence[int] | None) -> None:
+    """The matrices that add up to the scores, side by side in one range of colours. rows, columns: those shown."""
+    keys = [prefix + term for term in TOLD_APART if prefix + term in view.trace.graph]
+    strongest = max(view.measure(key).largest for key in keys) or None
+    look = {"strongest": strongest, "rows": rows, "columns": columns, "height": scaled(260)}
+    for place, key in zip(st.columns(len(keys)), keys, strict=True):
+        name = key.removeprefix(prefix)
+        with place:
+            draw_map(view, key, sentence(view, prefix, name), title=plain(f"attention.{name}"), **look)
 
 
 def queries_and_keys(view: View, key: str) -> tuple[list[str], list[str]]:

@@ -218,10 +218,12 @@ def cell_map(
     sentence: str,
     *,
     about: Callable[[View, str, tuple[int, ...]], None] = working,
+    below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
     """One map, and beside it, from Numbers on, what there is to say `about` its chosen cell: mostly its arithmetic.
 
+    below: draws what stands under the map then.
     look: as for `draw_map`.
     """
     cell = chosen_cell(view, key)
@@ -231,6 +233,8 @@ def cell_map(
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
+        if below:
+            below()
     with right:
         if view.beside(key):
             draw_other(view, key, cell, **look)
