@@ -54,7 +54,9 @@ def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_
         found = of(trace, layer, head)
         key = agreement(role, found)
         told = re.split(r"\{\w+\}", catalogue(language)[f"origins.{key}"])
+        cancels = catalogue(language)["origins.cancel"]
         for text in said.values():
+            assert (cancels in text) == (min(found.values()) < -0.5)
             assert f"{role.share:.0%}" in text or f"{role.share:.1%}" in text
             assert all(f"{value:.0%}".replace("-0%", "0%") in text for value in found.values())
             assert all(piece in text for piece in told)

@@ -27,6 +27,7 @@ from pages.ui.view import View
 RUNS = 8  # as many runs of the network take about as long
 BY_PLACE = ("next", "previous")  # roles of which places decide; by others, what stands there
 BY_CONTENT = ("same", "word", "relation", "punctuation", "aligned", "aligned_next")
+MUCH = 0.5  # what a share lies below 0 where large parts cancel each other
 text, word = texts_of("origins")
 
 
@@ -98,11 +99,13 @@ def of_head(view: View, prefix: str, head: int, found: dict[str, float]) -> str:
     said = {"where": where, "shares": _in_words([found[kind] for kind in KINDS], _own(view.trace))}
     role = _role(view, prefix, head)
     if role is None:
-        return text("read_head", **said)
-    told = [text("read_head_role", role=measured_role(role), **said)]
-    if key := agreement(role, found):
-        baseline = percent(max(0.0, role.share - role.margin))
-        told.append(text(key, baseline=baseline))
+        told = [text("read_head", **said)]
+    else:
+        told = [text("read_head_role", role=measured_role(role), **said)]
+        if key := agreement(role, found):
+            told.append(text(key, baseline=percent(max(0.0, role.share - role.margin))))
+    if min(found.values()) < -MUCH:
+        told.append(text("cancel"))
     return joined(" ".join(told))
 
 
