@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
+from model.analysis import placed
 from model.origins import by_kind, by_place, of_reads
 from model.origins import nbytes as nbytes_of_origins
 from model.rule import EVERY
@@ -73,12 +74,12 @@ class Asked:
     @cached_property
     def keys(self) -> Sequence[str]:
         """The tokens that can be looked at."""
-        return self.view.trace.names(f"{self.prefix}weights")[2] or ()
+        return placed(self.view.trace.names(f"{self.prefix}weights")[2] or ())
 
     @cached_property
     def names(self) -> dict[str, str]:
         """The two tokens, as texts name them."""
-        queries = self.view.trace.names(f"{self.prefix}weights")[1] or ()
+        queries = placed(self.view.trace.names(f"{self.prefix}weights")[1] or ())
         return {"query": queries[self.query], "key": self.keys[self.key]}
 
     @property
