@@ -24,6 +24,7 @@ from model.patch_waves import BASE, are_waves
 from model.relative import table_rows
 from model.rms import centred
 from model.rule import EVERY, Index, sides, summed
+from model.token_dropout import SHOWN, multiplier
 from model.trace import Trace
 from model.translator import TranslationTrace
 
@@ -395,6 +396,22 @@ class _Desk:
         source = f"{matrix}{piece},{column + 1}}}"
         return self._found(quantity, cell, source, source, rounded(value), value)
 
+    def _token_dropout(self, quantity: Quantity, cell: Cell) -> Working:
+        """0 for a hidden word; else times 0.88 over the share of tokens that are not hidden."""
+        (source,), place, ids = quantity.reads, cell[0] + 1, self.trace.ids
+        dropped = [i == self.trace.config.dropped for i in ids]
+        hidden, n = sum(dropped), len(ids)
+        if dropped[cell[0]]:
+            where = rf"x_{{{place}}} = \text{{[MASK]}}"
+            return self._found(quantity, cell, "0", "", 0.0, 0.0, lit=(), where=where)
+        shown, exact = self._read(source, cell, through=True)
+        k = multiplier(n, hidden)
+        share = rf"\frac{{{SHOWN:.2f}}}{{1 - {hidden}/{n}}}"
+        factor = self._line(rf"k_{{{place}}}", share, rounded(k))
+        written = _written(self.graph[source], cell)
+        right, expression = rf"k_{{{place}}} \cdot {written}", rf"{number(factor)} \cdot {operand(shown)}"
+        return self._found(quantity, cell, right, expression, rounded(factor * shown), exact * k)
+
     def _put_in_front(self, quantity: Quantity, cell: Cell) -> Working:
         (token, column), in_front = cell, self.trace.config.tokens_in_front
         if token >= in_front:
@@ -628,8 +645,11 @@ class _Desk:
         value = x * math.cos(turn) + (-y if minus else y) * math.sin(turn)
 
         divisor = f"{base ** (pair / half):.9g}"
-        below = rf"{base:.9g}^{{{2 * pair}/{2 * half}}}"
-        fractions = " = ".join(rf"\frac{{{place}}}{{{of}}}" for of in (below, divisor))
+        below = [rf"{base:.9g}^{{{2 * pair}/{2 * half}}}", divisor]
+        if not math.isclose(float(speeds[pair]), 1 / float(divisor), rel_tol=1e-5):  # a file holds rounded ones
+            divisor = f"{1 / float(speeds[pair]):.9g}"
+            below = [divisor]
+        fractions = " = ".join(rf"\frac{{{place}}}{{{of}}}" for of in below)
         angle = self._line(r"\varphi", fractions, rounded(place / float(divisor)))
         cos, sin = (
             self._line(rf"\{name}\varphi", rf"\{name}({number(angle)})", rounded(getattr(math, name)(angle)))

@@ -63,6 +63,7 @@ class EncoderConfig:
     scale_embedding: bool = True  # words: E[x] · √d_model
     d_embedding: int = 0  # words: d_E, the width of E, E_seg, E_pos where W_E brings their sum to d_model; 0: none does
     segments: int = 0  # words: rows of E_seg, which tell the first sentence from the second; 0: there is no E_seg
+    dropped: int | None = None  # words: the id of a hidden word, whose row counts as 0 while others grow  (ESM-2)
     uncounted: int | None = None  # words, learned positions: the id of a token that takes no place; None: all take one
     embedding_norm: bool = False  # LayerNorm after the sum of token, position and segment
     language_first: bool = True  # a decoder: it first reads the language to write, which has a row behind those of E
@@ -115,6 +116,8 @@ class EncoderConfig:
             raise ConfigError("keys_need_distances", unbiased=self.unbiased)
         if self.distance_terms and (self.span < 1 or not 0 <= self.near < self.farthest - 1):
             raise ConfigError("too_few_buckets", buckets=self.span, farthest=self.farthest)
+        if self.dropped is not None and (self.input != "words" or self.scale_embedding):
+            raise ConfigError("dropout_of_words", input=self.input)
         if self.positions == "none" and self.input != "words":
             raise ConfigError("no_positions_needs_words", input=self.input)
         if self.positions == "sinusoidal" and self.embedded % 2:

@@ -166,6 +166,7 @@ _KINDS = {
     "mean": "add",
     "patch_mean": "mean",
     "layer_scale": "scale",
+    "token_dropout": "scale",
     "relative": "lookup",
     "distances": "lookup",
     "at_distance": "copy",

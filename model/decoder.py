@@ -31,7 +31,7 @@ class TargetEmbedding(TokenEmbedding):
         if self.language is not None:
             nn.init.normal_(self.language.weight, std=config.d_model**-0.5)
 
-    def look(self, x: Tensor) -> Tensor:
+    def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x: target ids (batch, target), each beginning with vocab_size + the place in TARGET_LANGUAGES."""
         if self.language is None:
             return super().look(x)

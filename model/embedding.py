@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from model.config import EncoderConfig
 from model.sublayers import norm_for
 from model.tap import Tap
+from model.token_dropout import kept
 
 
 class SinusoidalPositions(nn.Module):
@@ -61,12 +62,12 @@ class Embedding(nn.Module):
         self.sum = Tap()
         self.norm = norm_for(config, config.embedded) if config.embedding_norm else nn.Identity()
 
-    def look(self, x: Tensor) -> Tensor:
+    def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """The input as (batch, token, d_model or d_E), before it knows its places."""
         raise NotImplementedError
 
-    def forward(self, x: Tensor, segments: Tensor | None = None) -> Tensor:
-        tokens = self.tell_apart(self.tokens(self.look(x)), segments)
+    def forward(self, x: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+        tokens = self.tell_apart(self.tokens(self.look(x, mask)), segments)
         if self.positions is not None:
             tokens = tokens + self.place(x, tokens.size(1))
         return self.widen(self.norm(self.sum(tokens)))
@@ -99,12 +100,13 @@ class TokenEmbedding(Embedding):
         self.segments = nn.Embedding(config.segments, config.embedded) if config.segments else None
         self.W_E = nn.Linear(config.d_embedding, config.d_model) if config.d_embedding else None
         self.projection = Tap()
-        self.uncounted = config.uncounted
+        self.uncounted, self.dropped = config.uncounted, config.dropped
         if self.uncounted is not None:
             self.positions.apart = torch.zeros(config.embedded)
 
-    def look(self, x: Tensor) -> Tensor:
-        return self.E(x) * self.scale
+    def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        rows = self.E(x) * self.scale
+        return rows if self.dropped is None else rows * kept(x, self.dropped, mask)[..., None]
 
     def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
         if self.segments is None:
@@ -153,7 +155,7 @@ class PatchEmbedding(Embedding):
             tokens.append(self.registers)
         return torch.cat(tokens)
 
-    def look(self, x: Tensor) -> Tensor:
+    def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         patches = self.W_E(patchify(x, self.patch_size))
         if self.cls is None:
             return patches
@@ -174,7 +176,7 @@ class FlatEmbedding(Embedding):
         super().__init__(config)
         self.W_E = nn.Linear(config.image_size**2, config.d_model)
 
-    def look(self, x: Tensor) -> Tensor:
+    def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         return self.W_E(x.flatten(start_dim=1).unsqueeze(1))
 
 

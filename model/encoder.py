@@ -70,7 +70,7 @@ class Encoder(nn.Module):
         x: token ids (batch, token) or images (batch, [channel,] height, width). segments: which sentence each token
         belongs to, 0 or 1, shaped as the ids; None: all to the first.
         """
-        x = self.dropout(self.embedding(x, segments))
+        x = self.dropout(self.embedding(x, segments, mask))
         for layer in self.layers:
             x = layer(x, mask)
         return self.norm(x)

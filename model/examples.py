@@ -29,6 +29,15 @@ SENTENCES = (
     ("they bought a new car last week .", "他们上星期买了一辆新车。"),
 )
 
+#: Amino acids, each as one letter: the two chains of human insulin, one of them with a hole, glucagon and ubiquitin.
+PROTEINS = (
+    "FVNQHLCGSHLVEALYLVCGERGFFYTPKT",
+    "GIVEQCCTSICSLYQLENYCN",
+    "FVNQHL[MASK]GSHLVEALYLVCGERGFFYTPKT",
+    "HSQGTFTSDYSKYLDSRRAQDFVQWLMNT",
+    "MQIFVKTLTGKTITLEVEPSDTIENVKAKIQDKEGIPPDQQRLIFAGKQLEDGRTLSDYNIQKESTLHLVLRLRGG",
+)
+
 
 def digits() -> np.ndarray:
     """Two pictures of each digit, from the test set of MNIST: (20, 28, 28) floats in [0, 1], ink bright."""

@@ -25,6 +25,7 @@ RULES = {
     "input": "",  # given from outside
     "look_up": "i,vm->im",  # rows of a matrix: E[x]
     "scale": "...m->...m",  # × a constant: `factor`
+    "token_dropout": "...m->...m",  # × 0 for a hidden word, × one number for all others
     "layer_scale": "...m,m->...m",  # × a trained number for each column: LayerScale
     "cut": "(ry)(sx)->(rs)(yx)",  # a picture into patches
     "flatten": "yx->i(yx)",  # a picture into one row
@@ -374,6 +375,10 @@ def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str,
     ids = rows.add(f"{side}input", "input", (), x, rf"({x}_1, \ldots, {x}_n)", (token,), traced=False)
     axes, E, tied = (token, _width(config)), f"{side}embedding.E", bool(side) and not config.own_words
     key = f"{side}embedding.tokens"
+    if config.dropped is not None:
+        looked_up = rf"[E_{{{x}_1}}; \ldots; E_{{{x}_n}}]"
+        row = rows.add(E, "look_up", (ids,), f"E[{x}]", looked_up, axes, traced=False, module=E, tied=tied)
+        return rows.add(key, "token_dropout", (row,), result, rf"k \odot E[{x}]", axes)
     if not config.scale_embedding:
         return rows.add(key, "look_up", (ids,), result, f"E[{x}]", axes, module=E, tied=tied)
     looked_up = rf"[E_{{{x}_1}}; \ldots; E_{{{x}_n}}]"

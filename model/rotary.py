@@ -20,7 +20,7 @@ class RotaryAttention(MultiHeadAttention):
         super().__init__(d_model, heads, bias)
         self.window = window
         d_k = d_model // heads
-        self.register_buffer("speeds", base ** -(torch.arange(0, d_k, 2) / d_k), persistent=False)
+        self.register_buffer("speeds", base ** -(torch.arange(0, d_k, 2) / d_k))
         self.Q_rotated, self.K_rotated = Tap(), Tap()
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -80,6 +80,10 @@ CONFIGS: dict[str, EncoderConfig] = {
         distance_terms=("content_to_position", "position_to_content"), unbiased=("keys",), vocab_size=100, head="tags",
         classes=3, farthest=6,
     ),
+    "hidden words drop out": EncoderConfig(
+        24, 2, 2, 40, activation="gelu", norm_first=True, final_norm=True, positions="rotary", scale_embedding=False,
+        dropped=7, vocab_size=20, head="masked-word",
+    ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",

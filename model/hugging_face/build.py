@@ -380,6 +380,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         if rows:
             weights["embedding.positions.apart"] = ours[rows - 1]
         weights[key] = ours[rows:] if rows else ours
+    weights |= _speeds(folder, found, family, prefix, config, read)
     unread = (*family.unread, *_other_heads(family))
     if family.decoder and head is NO_ANSWER:
         unread += OF_A_DECODER
@@ -396,6 +397,25 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         elif not any(fnmatch(name, pattern) for pattern in unread):
             raise CheckpointError("tensor_left_over", folder=folder.name, tensor=name)
     return weights
+
+
+def _speeds(
+    folder: Folder, found: Mapping[str, Stored], family: Family, prefix: str, config: EncoderConfig, read: set[str]
+) -> dict[str, Tensor]:
+    """How fast queries and keys turn in each layer, where the file says it: some hold it in rounded numbers."""
+    speeds = {}
+    for layer in range(config.layers):
+        for name in (prefix + theirs.replace("{l}", str(layer)) for theirs in family.speeds):
+            if name in found:
+                tensor, wanted = found[name].read(), (config.d_k // 2,)
+                read.add(name)
+                if tensor.shape != wanted:
+                    shapes = {"found": tuple(tensor.shape), "expected": wanted}
+                    raise CheckpointError("tensor_shape", folder=folder.name, tensor=name, **shapes)
+                if not tensor.is_floating_point() or not tensor.isfinite().all():
+                    raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=name)
+                speeds[f"layers.{layer}.attention.speeds"] = tensor.float()
+    return speeds
 
 
 def _other_heads(family: Family) -> set[str]:
@@ -473,5 +493,6 @@ def _their_name(key: str, family: Family, head: Head, prefix: str, config: Encod
 def _reader(folder: Folder, family: Family, config: EncoderConfig, labels: list[str]) -> Reader:
     if config.input == "patches":
         return CheckpointImageReader(config, {**family.pictures, **(folder.settings(PICTURES) or {})}, labels)
-    tokenizer = folder.tokenizer(config.vocab_size)
-    return CheckpointTextReader(tokenizer, config, folder.roles(tokenizer.get_vocab()), labels)
+    tokenizer = folder.tokenizer(config.vocab_size, family.letters)
+    roles = folder.roles(tokenizer.get_vocab())
+    return CheckpointTextReader(tokenizer, config, roles, labels, proteins=family.letters)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import deberta, marian, modern, t5
+from model.hugging_face import deberta, esm, marian, modern, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {
@@ -84,6 +84,8 @@ class Family:
     called: str = ""  # how its architectures' names begin, where that is not model_type
     interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
     gated: Mapping[str, str] = field(default_factory=dict)  # names where a gate stands in the feed-forward network
+    speeds: tuple[str, ...] = ()  # how fast queries and keys turn, where a file holds that; else it is worked out
+    letters: bool = False  # vocab.txt holds signs, and a text is cut into them
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
 
@@ -375,6 +377,42 @@ DEBERTA = replace(
     apart={"*.attention.self.in_proj.*": 3},
     apart_by_head=True,
 )
+
+#: Proteins, an amino acid for each token: queries and keys turn, and a hidden one counts as nothing  (Lin et al. 2023;
+#: token_dropout.py). Which places touch each other is not read off here.
+ESM = Family(
+    prefix="esm",
+    settings={ours: theirs for ours, theirs in BERT.settings.items() if ours not in ("segments", "activation")},
+    fixed={
+        "input": "words", "positions": "rotary", "scale_embedding": False, "norm_first": True, "final_norm": True,
+        "activation": "gelu",
+    },
+    only={"is_decoder": (False,), "add_cross_attention": (False,), "is_folding_model": (False,)},
+    more=esm.settings_of,
+    names={
+        **{ours: theirs for ours, theirs in BERT.names.items() if ours.split(".")[1] not in ("segments", "positions")},
+        "embedding.norm": "embeddings.layer_norm",
+        "layers.{l}.norm_1": "encoder.layer.{l}.attention.LayerNorm",
+        "layers.{l}.norm_2": "encoder.layer.{l}.LayerNorm",
+        "norm": "encoder.emb_layer_norm_after",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": Head(
+            "masked-word",
+            names={"transform.0": "lm_head.dense", "transform.2": "lm_head.layer_norm", "logits.bias": "lm_head.bias"},
+            copies={"lm_head.decoder.weight": "embedding.E.weight"},
+        ),
+        "ForSequenceClassification": ROBERTA.heads["ForSequenceClassification"],
+        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
+    },
+    speeds=(
+        "rotary_embeddings.inv_freq",
+        *(f"encoder.layer.{one}.attention.self.rotary_embeddings.inv_freq" for one in ("{l}", "*")),  # as saved since 5
+    ),
+    unread=("*position_ids", "*pooler.dense.*", "*contact_head.*", "*position_embeddings.weight"),
+    letters=True,
+)  # fmt: skip
 
 ALBERT_GUESSES = Head(
     "masked-word",
@@ -819,6 +857,7 @@ FAMILIES: dict[str, Family] = {
     "electra": ELECTRA,
     "albert": ALBERT,
     "mpnet": MPNET,
+    "esm": ESM,
     "t5": T5,
     "mt5": T5,
     "deberta": DEBERTA,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Container, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from tokenizers import AddedToken, Tokenizer, decoders
+from tokenizers import AddedToken, Regex, Tokenizer, decoders
 from tokenizers.implementations import BertWordPieceTokenizer
-from tokenizers.models import BPE
-from tokenizers.pre_tokenizers import ByteLevel
-from tokenizers.processors import RobertaProcessing
+from tokenizers.models import BPE, WordLevel
+from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split, WhitespaceSplit
+from tokenizers.processors import RobertaProcessing, TemplateProcessing
 from torch import Tensor
 
 from model.files import state
@@ -30,8 +31,8 @@ MOST_TOKENIZER_BYTES = 100_000_000
 #: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them, which is what
 #: BERT calls them; and as RoBERTa and its kin call them.
 ROLES = {
-    "cls_token": ("[CLS]", "<s>"),
-    "sep_token": ("[SEP]", "</s>"),
+    "cls_token": ("[CLS]", "<s>", "<cls>"),
+    "sep_token": ("[SEP]", "</s>", "<eos>"),
     "mask_token": ("[MASK]", "<mask>"),
     "unk_token": ("[UNK]", "<unk>"),
     "pad_token": ("[PAD]", "<pad>"),
@@ -223,8 +224,9 @@ class Folder:
 
     # -- the tokenizer -----------------------------------------------------------------------------
 
-    def tokenizer(self, vocabulary: int) -> Tokenizer:
+    def tokenizer(self, vocabulary: int, letters: bool = False) -> Tokenizer:
         """tokenizer.json; else WordPiece with the words of vocab.txt, or byte-level BPE with vocab.json and merges.txt.
+        letters: vocab.txt holds signs, into which a text is cut.
 
         It neither cuts nor pads, and has been tried.
 
@@ -241,7 +243,8 @@ class Folder:
             if whole:
                 text = whole.read_text(encoding="utf-8")
             else:
-                text = (self._word_piece(words) if words else self._byte_level()).to_str()
+                cut = self._letters if letters else self._word_piece
+                text = (cut(words) if words else self._byte_level()).to_str()
         except CheckpointError:
             raise
         except Exception as error:  # tokenizers raises bare Exception for a damaged file
@@ -262,6 +265,22 @@ class Folder:
         tokenizer = Tokenizer.from_str(text)
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        return tokenizer
+
+    def _letters(self, words: Path) -> Tokenizer:
+        """As ESM cuts: into the signs of vocab.txt, the longest first; what stands between two of them is unknown."""
+        signs = [line.strip() for line in words.read_text(encoding="utf-8").splitlines()]
+        vocabulary = {sign: place for place, sign in enumerate(signs)}
+        usual = {role: next(name for name in names[::-1] if name in vocabulary) for role, names in ROLES.items()}
+        tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=usual["unk_token"]))
+        tokenizer.add_special_tokens([AddedToken(name, special=True) for name in usual.values()])
+        known = "|".join(map(re.escape, sorted(filter(None, signs), key=len, reverse=True)))
+        tokenizer.pre_tokenizer = Sequence([WhitespaceSplit(), Split(Regex(known), "isolated")])
+        cls, sep = usual["cls_token"], usual["sep_token"]
+        special = [(name, vocabulary[name]) for name in (cls, sep)]
+        tokenizer.post_processor = TemplateProcessing(
+            single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B {sep}", special_tokens=special
+        )
         return tokenizer
 
     def _word_piece(self, words: Path | None) -> BertWordPieceTokenizer:

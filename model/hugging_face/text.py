@@ -9,6 +9,7 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from model.config import EncoderConfig
+from model.examples import PROTEINS
 from model.hugging_face.answers import guesses
 from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
 from model.pipeline import InputError, Reading, TextReader
@@ -33,9 +34,11 @@ class CheckpointTextReader(TextReader):
         roles: Mapping[str, str],
         labels: Sequence[str] = (),
         ids: Mapping[str, int] | None = None,
+        proteins: bool = False,
     ) -> None:
-        """ids: of the pieces, where those are not the tokenizer's own."""
+        """ids: of the pieces, where those are not the tokenizer's own. proteins: whether pieces are amino acids."""
         super().__init__(tokenizer, config.max_len)
+        self.proteins = proteins
         self.segments, self.labels, self.head = config.segments, tuple(labels), config.head
         self.space = space_mark(tokenizer)
         pieces = (tokenizer.get_vocab() if ids is None else ids).items()
@@ -43,6 +46,9 @@ class CheckpointTextReader(TextReader):
         #: Some matrices have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
+
+    def examples(self) -> Iterator[str]:
+        return iter(PROTEINS) if self.proteins else super().examples()
 
     def sentences(self, text: str) -> tuple[str, ...]:
         first, _, second = text.partition(BETWEEN)

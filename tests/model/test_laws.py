@@ -67,6 +67,11 @@ def scale(of: Run, x: np.ndarray) -> np.ndarray:
     return x * np.float32(of.quantity.factor)
 
 
+def token_dropout(of: Run, x: np.ndarray) -> np.ndarray:
+    hidden = np.array([i == of.network.config.dropped for i in of.trace.ids])
+    return (np.where(hidden, 0, 0.88)[:, None] / (1 - hidden.mean()) * x).astype(np.float32)
+
+
 def cut(of: Run, image: np.ndarray) -> np.ndarray:
     P, places = of.network.config.patch_size, range(0, image.shape[-1], of.network.config.patch_size)
     return np.stack([image[..., y : y + P, x : x + P].ravel() for y in places for x in places])
@@ -252,7 +257,7 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     for function in (
         look_up, scale, cut, flatten, learned, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
         distances, at_distance, relative, biased, mask, softmax, weighted_sum, concat, activation, first, second, turn,
-        mean, patch_mean, layer_scale, contribution,
+        mean, patch_mean, layer_scale, contribution, token_dropout,
     )
 }  # fmt: skip
 

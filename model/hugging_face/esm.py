@@ -1,0 +1,25 @@
+"""What config.json says of an ESM-2 that is no single field of ours.
+
+Source: Lin et al. 2023, "Evolutionary-scale prediction of atomic-level protein structure with a language model".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.hugging_face.errors import CheckpointError
+
+
+def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
+    if (places := theirs.get("position_embedding_type") or "absolute") != "rotary":
+        raise CheckpointError("setting", folder=folder, setting="position_embedding_type", value=str(places)[:40])
+    base = theirs.get("rope_theta") or 10_000.0
+    if isinstance(base, bool) or not isinstance(base, float | int) or not 1 < base < 1e12:
+        raise CheckpointError("size", folder=folder, setting="rope_theta", value=str(base)[:40])
+    found = {"rotary_base": float(base), "embedding_norm": bool(theirs.get("emb_layer_norm_before"))}
+    if theirs.get("token_dropout"):
+        hidden, size = theirs.get("mask_token_id"), theirs.get("vocab_size")
+        if type(hidden) is not int or type(size) is not int or not 0 <= hidden < size:
+            raise CheckpointError("size", folder=folder, setting="mask_token_id", value=str(hidden)[:40])
+        found["dropped"] = hidden
+    return found
