@@ -14,6 +14,7 @@ from model.config import PRESETS
 from model.patch_waves import are_waves
 from model.pipeline import TextReader
 from model.relative import table_rows
+from model.token_dropout import SHOWN, multiplier
 from pages.ui.components.tables import draw_table, markdown_table
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, lines, tiles, waves
 from pages.ui.figures.equations import COSINE
@@ -154,6 +155,8 @@ class Tokens(Page):
         st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
         st.markdown(text("read_pieces", pieces=len(self.tokens), vocabulary=f"{self.trace.config.vocab_size:,}"))
         typed, reader = self.given, self.pipeline.reader
+        if getattr(reader, "proteins", False):
+            st.caption(text("proteins"))
         if isinstance(typed, str) and isinstance(reader, TextReader) and (simplified := reader.simplified(typed)):
             pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
             how = "" if self.choice.checkpoint else " " + text("simplified_how")  # theirs do otherwise
@@ -365,6 +368,10 @@ class Tokens(Page):
         pixels = self.trace.patches
         if pixels is None:
             said = text("read_rows", token=self.tokens[self.token], id=self.trace.ids[self.token])
+            if (dropped := self.config.dropped) is not None:
+                n, hidden = len(self.tokens), self.trace.ids.count(dropped)
+                numbers = {"n": n, "hidden": hidden, "share": f"{SHOWN:.2f}", "k": f"{multiplier(n, hidden):.4f}"}
+                return said + " " + text("read_token_dropout", **numbers)
             if source.factor == 1 or E_pos is None:
                 return said
             told = {"before": length(X_embed / source.factor), "after": length(X_embed), "positions": length(E_pos)}

@@ -11,6 +11,7 @@ import streamlit as st
 from model import Trace
 from model.config import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity
+from model.token_dropout import multiplier
 from pages.ui.components.diagram import page_of
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
@@ -34,6 +35,7 @@ class Entry:
     module: str = ""
     part: str = ""  # whose bias it names, or is; `alone` are symbol and value where there is none
     alone: tuple[str, str] | None = None
+    dropped: bool = False  # of those that let hidden words drop out
     norm: str = ""  # the kind of norm without which there is no such thing
 
 
@@ -63,6 +65,7 @@ OWN: tuple[Entry, ...] = (
     Entry("`[UNK]`", "tokens", "UNK", "{UNK}", WORDS),
     Entry("`##`", "tokens", "pieces", "{pieces}", WORDS),
     Entry("E", "tokens", "E", "{vocabulary} × {embedded}", WORDS),
+    Entry("k_i", "tokens", "k", "{k}", dropped=True),
     Entry("d_E", "tokens", "d_E", "{embedded}", WIDENED),
     Entry("W_E", "tokens", "W_E", "{projected} × {d_model}", PROJECTED),
     Entry("X", "queries_keys_values", "X", "{n} × {d_model}"),
@@ -140,6 +143,7 @@ def sizes(trace: Trace) -> dict[str, object]:
     patches = (0, 0) if trace.patches is None else trace.patches.shape
     return {
         "n": len(tokens),
+        "k": f"{multiplier(len(tokens), trace.ids.count(config.dropped)):.4f}" if config.dropped is not None else "",
         "N": config.layers,
         "h": config.heads,
         "d_model": config.d_model,
@@ -183,6 +187,8 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
         if entry.name in ("CLS", "REG") and not numbers[entry.name]:  # pictures may have none
             continue
         if (entry.module and entry.module not in modules) or entry.norm not in ("", trace.config.norm):
+            continue
+        if entry.dropped and trace.config.dropped is None:
             continue
         if entry.module == TARGET and not (graph.decoder and graph.decoder.language_first):
             continue

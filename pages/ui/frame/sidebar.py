@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from model.config import DECODER
+from model.examples import PROTEINS
 from model.graph import graph
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.frame.changes_bar import compare_box
@@ -16,7 +17,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state import link, pictures, sketch
 from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_picture
-from pages.ui.state.offered import of_pictures, offered, sizes, sizes_of_decoder
+from pages.ui.state.offered import of_pictures, offered, reads_proteins, sizes, sizes_of_decoder
 from pages.ui.text import LANGUAGES, joined, plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
@@ -162,6 +163,8 @@ def _begin() -> None:
     lang = st.session_state["lang"]
     first = first_picture(lang)
     st.session_state["s"] = first.text if first else EXAMPLES[lang][0]
+    if reads_proteins(st.session_state["model"]):
+        st.session_state["s"] = PROTEINS[0]
     if first and not {"layer", "head", "input", "model"} & st.query_params.keys():
         link.select(layer=first.layer, head=first.head)
 
@@ -206,9 +209,10 @@ def _sentence() -> None:
     look = {"help": said, "persist_state": "session"}
     sentence_box(plain("sidebar.sentence"), "s", lambda _: link.select(**afresh()), **look)
     here = st.session_state["lang"]
+    ready = EXAMPLES[here] + EXAMPLES["zh" if here == "en" else "en"]
     st.selectbox(
         plain("sidebar.example"),
-        EXAMPLES[here] + EXAMPLES["zh" if here == "en" else "en"],
+        PROTEINS if reads_proteins(st.session_state["model"]) else ready,
         index=None,
         key="example",
         on_change=_take_example,

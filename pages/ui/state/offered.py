@@ -8,7 +8,7 @@ from pathlib import Path
 
 from model import CheckpointError
 from model.config import EncoderConfig
-from model.hugging_face import config_of, decoder_of
+from model.hugging_face import FAMILIES, config_of, decoder_of
 from model.hugging_face.folder import Folder
 from model.hugging_face.hub import found
 from pages.ui.server.cache import of_networks
@@ -41,6 +41,21 @@ def reads_pictures(name: str) -> bool:
     folder = offered().get(name)
     config = sizes(folder) if folder else None
     return config is not None and config.input == "patches"
+
+
+def reads_proteins(name: str) -> bool:
+    """Whether the folder offered by that name reads amino acids, each of which is one letter."""
+    folder = offered().get(name)
+    return folder is not None and _reads_proteins(folder)
+
+
+@lru_cache(maxsize=16)
+def _reads_proteins(folder: Path) -> bool:
+    try:
+        family = FAMILIES.get(str(Folder(folder).encoder.config().get("model_type")))
+    except CheckpointError:
+        return False
+    return family is not None and family.letters
 
 
 def of_pictures() -> list[str]:

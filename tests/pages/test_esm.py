@@ -1,0 +1,62 @@
+"""Every page with an ESM-2: proteins, whose hidden amino acids drop out, while the others grow for them."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import load
+from model.examples import PROTEINS
+from pages.ui.frame.contents import PAGES
+from pages.ui.text import catalogue
+from tests.model.test_esm import saved
+from tests.pages.opening import APP, assert_fine, open_page, result
+from tests.pages.test_checkpoints import maps, offer, said_on
+
+PROTEIN = "MKTVRQ[MASK]RLKSIVR"
+LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
+
+
+@cache
+def folder() -> Path:
+    home = Path(mkdtemp(prefix="esm-"))
+    saved(home)
+    return home
+
+
+@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
+def test_every_page_opens(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder())
+    for language, depth in (LOOKS[place % 4], LOOKS[(place + 2) % 4]):
+        app = open_page(PAGES[place].name, lang=language, model=name, depth=depth, s=PROTEIN, layer="2", head="3")
+        assert app.selectbox(key="model").value == name and not app.warning
+
+
+def test_a_link_that_names_the_model_alone_means_a_protein_and_proteins_are_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (name,) = offer(monkeypatch, folder())
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": "en", "model": name})
+    app.run()
+    assert_fine(app)
+    assert app.session_state["choice"].sentence == PROTEINS[0] and not app.warning
+    assert tuple(app.selectbox(key="example").options) == PROTEINS
+    for text in PROTEINS:
+        assert "[UNK]" not in load(str(folder()))(text).tokens
+
+
+def test_what_hidden_words_do_to_the_others_is_said_and_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder())
+    place = {"panel": "vectors", "stage": "tokens", "token": "3", "component": "6"}
+    app = open_page("tokens", model=name, s=PROTEIN, **place)
+    tokens = load(str(folder()))(PROTEIN)["embedding.tokens"]
+    told = catalogue("en")["tokens.read_token_dropout"].format(share="0.88", hidden=1, n=16, k="0.9387")
+    assert told in said_on(app)
+    assert any(shown.shape == tokens.shape and np.allclose(shown, tokens, atol=1e-6) for shown in maps(app))
+    assert result(app) == pytest.approx(float(tokens[2, 5]), abs=1e-4)
+    said = said_on(open_page("tokens", model=name, s=PROTEIN, depth="story"))
+    assert catalogue("en")["tokens.proteins"] in said
