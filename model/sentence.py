@@ -1,5 +1,6 @@
 """A whole sentence as one vector, for an encoder without a head; and how alike two sentences are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,15 +57,17 @@ def cosine(u: np.ndarray, v: np.ndarray) -> Cosine:
     return Cosine(float(u @ v), float(np.linalg.norm(u)), float(np.linalg.norm(v)))
 
 
-def moved_by_heads(pipeline: Pipeline, trace: Trace, pooling: str = "mean") -> np.ndarray:
+def moved_by_heads(
+    pipeline: Pipeline, trace: Trace, pooling: str = "mean", progress: Callable[[float], object] | None = None
+) -> np.ndarray:
     """1 − cosine of the sentence vector with and without each head: (layer, head), 0 where the head does nothing.
 
-    trace: an unchanged run; each head is switched off alone.
+    trace: an unchanged run; each head is switched off alone. progress: as for `sweep`.
     """
     layers, heads = trace.graph.layers(), trace.config.heads
     off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
     key = _key(trace.graph, pooling)
-    states = sweep(pipeline, trace, off, (key,))[key]
+    states = sweep(pipeline, trace, off, (key,), progress=progress)[key]
     own = sentence_vector(trace[key], pooling, pipeline.pooled)
     moved = [1 - cosine(own, sentence_vector(Z, pooling, pipeline.pooled)).value for Z in states]
     return np.array(moved, np.float32).reshape(layers, heads)

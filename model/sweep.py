@@ -7,6 +7,7 @@ larger batch.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,8 @@ def sweep(
         wanted: keys of what is kept.
         token: for logits, only those at this token (target token, for a translator): (row, word). Much cheaper than
             (row, token, word). A classifier has (row, class) in any case.
-        progress: called with the share that is done, after each batch.
+        progress: called with the share that is done, before each batch, on its way from layer to layer, and at the
+            end. What it raises ends the sweep.
 
     Returns {key: (row, …)}, float32. Raises EditError for an edit that does not fit, or a key that is not recorded.
     """
@@ -62,11 +64,14 @@ def sweep(
     most = max(1, MOST_NUMBERS // (len(reading.tokens) * widest))
     batches = [rows[start : start + most] for start in range(0, len(rows), most)]
     found: dict[str, list[np.ndarray]] = {key: [] for key in wanted}
-    for number, batch in enumerate(batches, 1):
-        for key, values in _run(pipeline, inputs, batch, wanted, asked).items():
+    done = 0
+    for batch in batches:
+        on_the_way = partial(progress, done / len(rows)) if progress else lambda: None
+        for key, values in _run(pipeline, inputs, batch, wanted, asked, on_the_way).items():
             found[key].append(values)
-        if progress:
-            progress(number / len(batches))
+        done += len(batch)
+    if progress:
+        progress(1)
     back = np.argsort([row.number for row in rows])
     return {key: np.concatenate(parts)[back] for key, parts in found.items()}
 
@@ -87,9 +92,17 @@ def _joints(graph: Graph) -> list[str]:
 
 
 def _run(
-    pipeline: Pipeline, inputs: tuple[Tensor, ...], rows: list[_Row], wanted: Sequence[str], asked: int | None
+    pipeline: Pipeline,
+    inputs: tuple[Tensor, ...],
+    rows: list[_Row],
+    wanted: Sequence[str],
+    asked: int | None,
+    on_the_way: Callable[[], object],
 ) -> dict[str, np.ndarray]:
-    """One batch: the unchanged run in front, and behind it the rows in the order in which they join."""
+    """One batch: the unchanged run in front, and behind it the rows in the order in which they join.
+
+    on_the_way: called wherever rows may join.
+    """
     graph = pipeline.graph
     changes: dict[str, list[tuple[int, Change]]] = {}
     for place, row in enumerate(rows, 1):
@@ -105,6 +118,8 @@ def _run(
     def at(key: str) -> Callable[[Tensor], Tensor]:
         def hook(value: Tensor) -> Tensor:
             nonlocal size
+            if key in joining:
+                on_the_way()
             if more := joining.get(key):
                 value, size = torch.cat([value, value[:1].expand(more, *value.shape[1:])]), size + more
             if key in changes:

@@ -28,9 +28,8 @@ from model.edits import Apply, Edit, EditError, quantities_at
 from model.embedding import patchify
 from model.frames import Shown, to_frame
 from model.graph import SIDES, Graph, Quantity, graph
+from model.turns import turn_of
 
-# Hooks are state on a network that all threads share, so only one run may wear them at a time.
-_one_run_at_a_time = threading.RLock()
 _recorded: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
 
 
@@ -69,23 +68,12 @@ def hooked(
 
         return hook
 
-    with _my_turn(), ExitStack() as stack, torch.inference_mode(not gradients):
+    with turn_of(network).mine(), ExitStack() as stack, torch.inference_mode(not gradients):
         for key, function in hooks.items():
             module = recorded(network).get(key)
             module = network.get_submodule(key) if module is None else module
             stack.callback(module.register_forward_hook(mine(function)).remove)
         yield
-
-
-@contextmanager
-def _my_turn() -> Iterator[None]:
-    left = deadline.left()
-    if not _one_run_at_a_time.acquire(timeout=left if left < threading.TIMEOUT_MAX else -1):
-        raise deadline.OverdueError("other runs took all the time")
-    try:
-        yield
-    finally:
-        _one_run_at_a_time.release()
 
 
 class Recording(Mapping[str, Tensor]):

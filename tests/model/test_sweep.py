@@ -1,6 +1,8 @@
 """A sweep is many runs at once: row i is the run with edits i alone."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from model.analysis import softmax
 from model.comparison import align
 from model.order import without_positions
 from model.sweep import effects, moved, number, sweep
+from model.trace import hooked
+from model.turns import turn_of
 from tests.model.test_edits import before_mask, pair_of
 from tests.networks import ALL, pipeline
 
@@ -86,7 +90,7 @@ def test_small_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shares: list[float] = []
     one_by_one = sweep(load("digits"), subject, edits, progress=shares.append)["logits"]
     np.testing.assert_allclose(at_once, one_by_one, atol=1e-4)
-    np.testing.assert_allclose(shares, np.arange(1, len(edits) + 1) / len(edits))
+    np.testing.assert_allclose(list(dict.fromkeys(shares)), np.arange(len(edits) + 1) / len(edits))
 
 
 def test_a_sweep_of_the_translator_holds_its_target() -> None:
@@ -174,6 +178,51 @@ def test_what_does_not_fit_is_said_and_no_hook_stays(
         sweep(load("text"), SENTENCE, edits, wanted, token)
     assert error.value.reason == reason
     assert not any(module._forward_hooks for module in load("text").network.modules())
+
+
+@pytest.mark.parametrize("after", [1, 5, 20])
+def test_who_hears_of_the_progress_can_end_a_sweep_in_the_middle_and_the_network_is_free(after: int) -> None:
+    digits, (subject, _) = load("digits"), pair_of("trained digits")
+    edits = [[Edit("layers.4.ffn.hidden", "zero", neuron=i)] for i in range(256)]  # several batches
+    heard: list[float] = []
+
+    def hear(share: float) -> None:
+        heard.append(share)
+        if len(heard) == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(digits, subject, edits, progress=hear)
+    assert len(heard) == after and heard == sorted(heard)
+    assert not any(module._forward_hooks for module in digits.network.modules())
+    with ThreadPoolExecutor(1) as other:
+        other.submit(digits, subject).result(30)
+
+
+def test_who_comes_while_many_runs_are_made_has_the_next_turn_and_on_another_network_no_wait() -> None:
+    text, order = load("text"), []
+    begun = Event()
+
+    def many() -> None:
+        for turn in range(20):
+            with hooked(text.network, {}):
+                order.append("many")
+                begun.set()
+                if turn == 0:
+                    while len(turn_of(text.network)._line) < 2:  # till the other stands in line
+                        time.sleep(0.001)
+
+    def one() -> None:
+        begun.wait(30)
+        load("digits")(pair_of("trained digits")[0])
+        order.append("elsewhere")
+        with hooked(text.network, {}), hooked(text.network, {}):  # who has the turn may take it again
+            order.append("one")
+
+    with ThreadPoolExecutor(2) as pool:
+        for job in [pool.submit(many), pool.submit(one)]:
+            job.result(60)
+    assert order[:3] == ["many", "elsewhere", "one"] and len(order) == 22
 
 
 def test_sweeps_and_runs_in_many_threads_do_not_mix() -> None:

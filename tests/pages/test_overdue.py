@@ -1,8 +1,11 @@
 """A page that takes too long, or finds no room, says so in a sentence, keeps the way on, and holds nothing."""
 
 from collections.abc import Callable, Iterator
+from unittest.mock import Mock
 
 import pytest
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import StopException
 
 from model import Edit, deadline
 from model.config import PRESETS
@@ -83,6 +86,28 @@ def test_a_page_that_breaks_off_in_the_middle_holds_nothing(monkeypatch: pytest.
     app = open_page("what_if", s=LONG, edits=edits, depth="numbers")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.overdue"]]
     assert [vars(page) for page in pages] == [{}]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_long_experiment_says_how_many_of_how_many_and_when_it_is_broken_off_it_is_asked_for_anew(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
+    said: list[tuple[float, str]] = []
+    monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share, text: said.append((share, text)))
+    link = {"s": f"{LONG} {language}", "depth": "numbers", "panel": "heads", "lang": language}
+    app = open_page("what_if", **link)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(patience, "give_way", Mock(side_effect=[None] * 3 + [StopException]))
+        app.button(key="what_if.work_out").click().run()
+    assert len(said) == 3 and not app.exception  # whatever comes behind it is not drawn
+    app.run()
+    app.button(key="what_if.work_out").click().run()
+    shares = [share for share, _ in said[3:]]
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 1
+    counted = catalogue(language)["what_if.progress"]
+    assert (said[3][1], said[-1][1]) == (counted.format(done=0, n=48), counted.format(done=48, n=48))
+    assert not [button for button in app.button if button.key == "what_if.work_out"]
 
 
 def test_what_somebody_asked_for_by_a_button_may_take_as_long_as_the_button_said() -> None:

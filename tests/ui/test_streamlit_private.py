@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from streamlit import file_util, net_util
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.session_state import WStates
@@ -51,6 +53,18 @@ def test_what_we_call_and_replace_takes_what_we_give_it(function: Callable, para
     theirs = inspect.signature(function).parameters
     assert tuple(theirs)[: len(parameters) - 1] == parameters[:-1] and set(parameters) <= set(theirs)
     assert not [name for name, one in theirs.items() if one.default is one.empty and name not in parameters]
+
+
+def test_a_run_gives_way_to_a_click_on_the_page_alone_which_is_then_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = ScriptRequests()
+    monkeypatch.setattr(streamlit_private, "_run", lambda: Mock(script_requests=requests))
+    streamlit_private.give_way()
+    wanted = RerunData(fragment_id_queue=["page"])
+    requests.request_rerun(wanted)
+    assert requests.on_scriptrunner_yield() is None, "by itself Streamlit now does so: give_way may go"
+    with pytest.raises(StopException):
+        streamlit_private.give_way()
+    assert requests.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["page"]
 
 
 def _set_by(function: Callable) -> set[str]:

@@ -1,5 +1,6 @@
 """Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
 
+from collections.abc import Callable
 from threading import Condition
 
 import numpy as np
@@ -16,7 +17,7 @@ from pages.ui.figures import Axis, heatmap, over_drawings
 from pages.ui.frame.changes_bar import other_input, toggled
 from pages.ui.frame.pickers import either
 from pages.ui.sections.far_out import in_words, marked
-from pages.ui.sections.patience import waits
+from pages.ui.sections.patience import patience, waits
 from pages.ui.sections.working import MOST, terms
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.choice import OUR_TRANSLATOR
@@ -197,10 +198,11 @@ def head_laboratory(view: View) -> None:
     label = plain("sentence_vector.axis")
     pooling = either("stage", label, list(ways), [*ways.values()], view.choice.stage, label_visibility="collapsed")
     runs = view.trace.graph.layers() * view.trace.config.heads
-    wanted = _moved.cache_key(view, pooling)
+    wanted = _moved.cache_key(view, pooling, None)
     if wanted not in _moved.cache and waits(view.trace.config, len(view.trace.tokens), runs, wanted):
         return
-    moved = _moved(view, pooling)
+    with patience(view.trace.config, len(view.trace.tokens), runs) as progress:
+        moved = _moved(view, pooling, progress)
     layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
     axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
 
@@ -224,12 +226,12 @@ def head_laboratory(view: View) -> None:
 @of_networks
 @cached(
     LRUCache(64),
-    key=lambda view, pooling: hashkey(view.choice.pipeline, digest(view.subject), pooling),
+    key=lambda view, pooling, _: hashkey(view.choice.pipeline, digest(view.subject), pooling),
     condition=Condition(),
 )
-def _moved(view: View, pooling: str) -> np.ndarray:
+def _moved(view: View, pooling: str, progress: Callable[[float], None]) -> np.ndarray:
     """How far each head by itself turns the vector of the unchanged run."""
-    return moved_by_heads(view.pipeline, view.original, pooling)
+    return moved_by_heads(view.pipeline, view.original, pooling, progress)
 
 
 def worked_out(found: Cosine) -> str:

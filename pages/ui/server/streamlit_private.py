@@ -17,7 +17,8 @@ from starlette.types import Send
 from streamlit import file_util, net_util
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 # -- names in browsers -------------------------------------------------------------------------------------------
@@ -116,6 +117,16 @@ def is_history_navigation() -> bool:
 def intended_page() -> str | None:
     """The URL path of the page that the browser came with, in the first run only; None or "" for the first page."""
     return _run().pages_manager.intended_page_name
+
+
+def give_way() -> None:
+    """End this run if a click waits for it: Streamlit lets one that draws the page alone wait to the end.
+
+    Its own st.stop would forget the click.
+    """
+    requests = _run().script_requests
+    if requests is not None and requests._state is ScriptRequestType.RERUN:
+        raise StopException
 
 
 def on_every_page() -> AbstractContextManager[None]:
