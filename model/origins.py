@@ -7,12 +7,22 @@ which share of its input each neuron lets through: what is left is linear, and t
 heard, and not what made attention listen to him.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from model.graph import Graph, Sublayer
-from model.sources import BIAS, DISTANCE, EDIT, ROUNDING, Sum, let_through, linear_of, of_attention, of_sum, value_of
+from model.sources import (
+    BIAS,
+    DISTANCE,
+    EDIT,
+    ROUNDING,
+    Scores,
+    Sum,
+    let_through,
+    linear_of,
+    of_attention,
+    of_sum,
+    value_of,
+)
 from model.trace import Trace
 
 BROUGHT = "brought"  # what attention brought from other tokens, whatever they had it from
@@ -50,7 +60,7 @@ def shares(trace: Trace, attention: Sublayer, head: int, known: dict[str, Sum]) 
     """
     scores = of_attention(trace, attention, head, known=known)
     visible = np.isfinite(trace[f"{attention.prefix}masked"][head])
-    return by_kind(scores.of_keys, scores.shares(visible).sum(axis=0))
+    return by_kind(scores, scores.shares(visible))
 
 
 def nbytes(trace: Trace) -> int:
@@ -61,16 +71,19 @@ def nbytes(trace: Trace) -> int:
     return 8 * 5 * len(trace.tokens) * (2 * sublayers * config.d_model + 2 * config.d_ff)
 
 
-def by_kind(names: Sequence[str], parts: np.ndarray) -> dict[str, float]:
-    """Parts summed up by kind; all of KINDS are there."""
+def by_kind(scores: Scores, pairs: np.ndarray) -> dict[str, float]:
+    """What all pairs of sources (source of query, source of key) have, summed up by the kind of the key's; all of KINDS
+    are there. What a number for the distance has a hand in is of the place.
+    """
     found = dict.fromkeys(KINDS, 0.0)
-    for name, part in zip(names, parts, strict=True):
-        found[kind_of(name)] += float(part)
+    for row, asks in enumerate(scores.of_queries):
+        for column, answers in enumerate(scores.of_keys):
+            found["place" if asks == DISTANCE else kind_of(answers)] += float(pairs[row, column])
     return found
 
 
 def kind_of(name: str) -> str:
-    """The kind of an origin: a number for the distance is one for the place."""
+    """The kind of an origin."""
     if name == DISTANCE or name.endswith("embedding.positions"):
         return "place"
     return "word" if name.endswith("embedding.tokens") else BROUGHT if name == BROUGHT else "rest"

@@ -13,7 +13,7 @@ import torch
 from model import Edit, EditError, Trace
 from model.files import WEIGHTS
 from model.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
-from model.sources import EDIT, of_attention
+from model.sources import EDIT, Scores, of_attention
 from model.tables import head_roles
 from model.trace import Recording, record
 from tests.model.test_checkpoints import inputs_of, ours
@@ -107,10 +107,11 @@ def test_a_part_is_what_is_missing_without_its_origin_while_all_that_bends_is_he
         np.testing.assert_allclose(known[key][BROUGHT], brought, atol=1e-4 * np.abs(trace[key]).max())
 
 
-def test_kinds_are_sums_of_names() -> None:
+def test_kinds_are_sums_of_names_and_what_asks_by_distance_goes_by_place() -> None:
     names = (WORD, POSITION, BROUGHT, "bias", "distance", "embedding.segments", EDIT)
-    found = by_kind(names, np.array([1, 2, 4, 8, 16, 32, 64.0]))
-    assert found == {"word": 1, "place": 18, "brought": 4, "rest": 104}
+    scores = Scores((WORD, "distance"), names, np.empty(0))
+    found = by_kind(scores, np.array([[1, 2, 4, 8, 16, 32, 64.0], [100, 200, 0, 0, 0, 0, 0]]))
+    assert found == {"word": 1, "place": 318, "brought": 4, "rest": 104}
 
 
 def test_where_places_turn_queries_and_keys_they_cannot_be_told_from_words() -> None:

@@ -348,7 +348,7 @@ def looked_for(case: Case) -> Truth | None:
         of = of_attention(trace, attention, head, queries=slice(i, i + 1), known=known)
         visible = np.isfinite(trace[f"layers.{layer}.attention.masked"][head, i : i + 1])
         _, above = of.above_mean(0, key, visible)
-        kinds = by_kind(of.of_keys, above.sum(axis=0))
+        kinds = by_kind(of, above)
         parts = {f"by_{kind}": kinds[kind] for kind in ("word", "place", "brought")}
         clear = lead_of(np.array([*parts.values()])) / sum(abs(part) for part in parts.values())
         if above.sum() > 0 and clear > margin:

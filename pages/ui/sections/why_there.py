@@ -183,11 +183,11 @@ class Asked:
         known = of_reads(self.view.trace, attention)
         of = of_attention(self.view.trace, attention, self.head, queries=self.rows, known=known)
         _, above = of.above_mean(self.row, self.key, self.visible[self.rows])
-        cell = by_kind(of.of_keys, above.sum(axis=0))
+        cell = by_kind(of, above)
         if cell["brought"]:  # else the bars say it
             st.markdown(origins.of_cell(self.view, self.names["key"], cell))
         if self.rows == EVERY:
-            shares = by_kind(of.of_keys, of.shares(self.visible).sum(axis=0))
+            shares = by_kind(of, of.shares(self.visible))
             st.markdown(origins.of_head(self.view, self.prefix, self.head, shares))
         st.caption(origins.text("held"))
 
