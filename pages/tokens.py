@@ -189,11 +189,17 @@ class Tokens(Page):
             if kind in kinds:
                 st.markdown(text(self.about_mask() if kind == "mask" else sentence))
         st.markdown(text("read_special" if "[CLS]" in self.tokens else "read_special_end"))
+        sentences = [chr(ord("A") + segment) for segment in self.trace.segments]
         table = pd.DataFrame(
             {
                 word("column_piece"): self.tokens,
                 word("column_id"): self.trace.ids,
                 "pos": pd.array(self.trace.rows, dtype="Int64"),
+                **(
+                    {word("column_segment"): [chr(ord("A") + segment) for segment in segments]}
+                    if len({*segments}) > 1
+                    else {}
+                ),
                 word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
             },
             index=range(1, len(self.tokens) + 1),

@@ -70,6 +70,16 @@ def test_by_hand_ends_with_what_the_checkpoint_computes(
     assert float(result) == pytest.approx(float(load(str(MINILM))(PAIR)[key][cell]), abs=2e-5)
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    column, link = catalogue(lang)["tokens.column_segment"], {"depth": "numbers", "panel": "pieces", "lang": lang}
+    app = open_page("tokens", model=name, s=PAIR, **link)
+    assert "".join(app.dataframe[0].value[column]) == "A" * 8 + "B" * 7
+    app = open_page("tokens", model=name, s="the cat sat on a mat", **link)
+    assert column not in app.dataframe[0].value
+
+
 @pytest.mark.parametrize(("family", "rows"), [("Roberta", [0, 1, None, 2, 3, 4]), ("Bert", [0, 1, 2, 3, 4, 5])])
 def test_a_filler_has_the_place_that_its_family_counts(
     family: str, rows: list[int | None], monkeypatch: pytest.MonkeyPatch
