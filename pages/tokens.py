@@ -66,6 +66,10 @@ class Tokens(Page):
         return self.trace.config.places_added
 
     @property
+    def purpose(self) -> str:
+        return super().purpose if self.placed else "tokens.purpose_unplaced"
+
+    @property
     def waved(self) -> bool:
         """Whether the places of patches are waves that nobody trained."""
         return self.cut and are_waves(self.pipeline.network.embedding.positions.table, self.config.patches_per_side)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import deberta, esm, marian, modern, t5
+from model.hugging_face import deberta, esm, marian, modern, nomic, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {
@@ -619,6 +619,39 @@ DINOV2_REGISTERS = replace(
     unread=(*DINOV2.unread, "*embeddings.register_tokens"),  # of which there may be none
 )
 
+#: BERT, but queries and keys turn, and each neuron has a gate  (Nussbaum et al. 2024).
+NOMIC_BERT = replace(
+    BERT,
+    prefix="nomic_bert",
+    fixed={**WORDS, "positions": "rotary", "ffn": "gated", "unbiased": ("attention", "ffn")},
+    only={"hidden_act": tuple(ACTIVATIONS)},
+    more=nomic.settings_of,
+    names={
+        "embedding.E.weight": "embeddings.word_embeddings.weight",
+        "embedding.segments.weight": "embeddings.token_type_embeddings.weight",
+        "embedding.norm": "emb_ln",
+        "layers.{l}.attention.W_Q": "encoder.layers.{l}.attn.Wqkv[0]",
+        "layers.{l}.attention.W_K": "encoder.layers.{l}.attn.Wqkv[1]",
+        "layers.{l}.attention.W_V": "encoder.layers.{l}.attn.Wqkv[2]",
+        "layers.{l}.attention.W_O": "encoder.layers.{l}.attn.out_proj",
+        "layers.{l}.norm_1": "encoder.layers.{l}.norm1",
+        "layers.{l}.ffn.W_1": "encoder.layers.{l}.mlp.fc12",
+        "layers.{l}.ffn.W_3": "encoder.layers.{l}.mlp.fc11",
+        "layers.{l}.ffn.W_2": "encoder.layers.{l}.mlp.fc2",
+        "layers.{l}.norm_2": "encoder.layers.{l}.norm2",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": replace(
+            BERT_GUESSES, names={**BERT_GUESSES.names, "transform.2": "cls.predictions.transform.layer_norm"}
+        ),
+        "ForSequenceClassification": bert_heads("nomic_bert")["ForSequenceClassification"],
+        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
+    },
+    unread=("*position_ids", "*pooler.dense.*", "*inv_freq"),
+    apart={"*.attn.Wqkv.*": 3},
+)
+
 BEHIND_A_NORM = {"pooler.0": "head.dense", "pooler.2": "head.norm"}
 OF_MODERN: dict[str, Any] = {"dense": "classifier_activation", "only": {"classifier_activation": tuple(ACTIVATIONS)}}
 
@@ -871,6 +904,7 @@ FAMILIES: dict[str, Family] = {
     "vit_msn": VIT,
     "vit_mae": VIT_MAE,
     "modernbert": MODERN_BERT,
+    "nomic_bert": NOMIC_BERT,
     "clip_vision_model": CLIP,
     "clip": replace(CLIP, inside="vision_config"),
     "siglip_vision_model": SIGLIP,
