@@ -484,18 +484,19 @@ def _attention(
             rows.add(f"{here}{key}", "rotate", (f"{here}{key[0]}",), symbol, key[0], ("head", token, "d_k"))
     pairs = ("head", "probe" if token == "probe" else "query", "key")
     S, M, A = rf"{here}scores", rf"{here}masked", rf"{here}weights"
-    meet, parts, d_k = tuple(f"{here}{key}" for key in compared), 1 + len(config.distance_terms), "d_k"
+    meet, parts = tuple(f"{here}{key}" for key in compared), 1 + len(config.distance_terms)
+    summed_up, d_k = "S", "d_k"
     if config.distance_terms:
         _disentangled(rows, here, config, meet, tuple(compared.values()), pairs)
-        d_k = rf"{parts}\, d_k"
+        summed_up, d_k = "S^{+}", rf"{parts}\, d_k"
     else:
         rows.add(S, "scores", meet, "S", tuple(compared.values()), pairs)
     window = config.window_of(layer)
     may_look = _MAY_LOOK if window is None else _MAY_LOOK.replace(_LOOKS, rf"\lvert i - j \rvert \le {window}")
-    seen, seen_as = S, "S"
+    seen, seen_as = S, summed_up
     if config.divided:
         seen, seen_as = f"{here}scaled", r"\hat S"
-        rows.add(seen, "scale", (S,), seen_as, ("S", d_k), pairs, factor=1 / sqrt(parts * config.d_k))
+        rows.add(seen, "scale", (S,), seen_as, (summed_up, d_k), pairs, factor=1 / sqrt(parts * config.d_k))
     if config.buckets:
         B, tilde = f"{here}relative", r"\tilde S"
         more: dict[str, Any] = {"module": f"{here}distances", "tied": here != "layers.0.attention.", "left": "B_{ij}"}
@@ -562,7 +563,7 @@ def _disentangled(
         right, left = rf"({found})_{{{i},\, j - i}}", rf"{S}_{{ij}}"
         terms[rows.add(f"{here}{name}", "at_distance", (far,), S, right, pairs, rule=rule, left=left)] = S
     rule = ",".join(["hij"] * len(terms)) + "->hij"
-    rows.add(f"{here}scores", "biased", tuple(terms), "S", tuple(terms.values()), pairs, rule=rule)
+    rows.add(f"{here}scores", "biased", tuple(terms), "S^{+}", tuple(terms.values()), pairs, rule=rule)
 
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 from model import load
+from model.graph import graph
 from pages.ui.figures import coloured
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.latex import formula
 from pages.ui.figures.notation import NOTES, noted, write_as
+from tests.networks import CONFIGS
 from tests.pages.opening import open_page, steps
 
 GRAPHS = [load("text")("a cat").graph, load("translation")("a cat").graph, load("digits")(np.eye(28, dtype="f")).graph]
+GRAPHS += [graph(CONFIGS[name]) for name in ("told apart", "told apart, one way")]  # of letters that no note has
 EQUATIONS = sorted({quantity.numbered(quantity.equation) for graph in GRAPHS for quantity in graph})
 #: What we write -> what the notes do.
 WRITTEN = {
@@ -58,6 +61,7 @@ def test_every_equation_can_be_set_and_read_aloud(note: str) -> None:
         if "cases" not in equation:  # the arithmetic has it otherwise
             formula(coloured(equation))
         assert not re.search(r"[\\{}]", plain_math(equation)), equation
+        assert not re.search(r"\^(\w|\{[^{}]*\})\^", noted(equation)), "an upper index above another"
 
 
 @pytest.mark.parametrize("note", NOTES)

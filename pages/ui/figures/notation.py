@@ -35,6 +35,8 @@ NOTES: dict[str, Mapping[str, str]] = {
     },
 }  # fmt: skip
 _STREAM = "X^{(#)}"
+#: What no note knows, though it begins as something that they know.
+_NOWHERE = ("S^{+}", "S^{cc}", "S^{cp}", "S^{pc}", "W_Q^R", "W_K^R")
 _LAYER = re.compile(r"X\^\{\((l\+1|\d+)\)\}")
 
 
@@ -70,6 +72,6 @@ def noted(latex: str) -> str:
 @cache
 def _symbols(note: str) -> re.Pattern[str]:
     """What finds our symbols, the longest first; none of them within a word or a command, or with a dash more."""
-    ours = {*NOTES[note], r"X_{\text{res}}", r"X'_{\text{res}}", r"X_{\text{embed}}"} - {_STREAM}
+    ours = {*NOTES[note], r"X_{\text{res}}", r"X'_{\text{res}}", r"X_{\text{embed}}", *_NOWHERE} - {_STREAM}
     found = "|".join([_LAYER.pattern, *map(re.escape, sorted(ours, key=len, reverse=True))])
     return re.compile(rf"(?<![A-Za-z\\^_])(?:{found})(?![A-Za-z'])")
