@@ -199,11 +199,7 @@ class Tokens(Page):
                 word("column_piece"): self.tokens,
                 word("column_id"): self.trace.ids,
                 "pos": pd.array(self.trace.rows, dtype="Int64"),
-                **(
-                    {word("column_segment"): [chr(ord("A") + segment) for segment in segments]}
-                    if len({*segments}) > 1
-                    else {}
-                ),
+                **({word("column_segment"): sentences} if "B" in sentences else {}),
                 word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
             },
             index=range(1, len(self.tokens) + 1),
