@@ -114,7 +114,7 @@ class EncoderConfig:
             raise ConfigError("one_way_of_distances", terms=self.distance_terms)
         if "keys" in self.unbiased and not self.distance_terms:
             raise ConfigError("keys_need_distances", unbiased=self.unbiased)
-        if self.distance_terms and (self.span < 1 or not 0 <= self.near < self.farthest - 1):
+        if self.distance_terms and (self.span < 1 or (self.near and not 0 < self.near < self.farthest - 1)):
             raise ConfigError("too_few_buckets", buckets=self.span, farthest=self.farthest)
         if self.dropped is not None and (self.input != "words" or self.scale_embedding):
             raise ConfigError("dropout_of_words", input=self.input)

@@ -15,7 +15,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[st
         if theirs.get(setting, theirs.get(usual)) != theirs.get(usual):
             raise CheckpointError("setting", folder=folder, setting=setting, value=str(theirs[setting])[:40])
     size = theirs.get("attention_head_size")
-    if size is not None and size * theirs["num_attention_heads"] != theirs["hidden_size"]:
+    if size is not None and size != theirs["hidden_size"] / theirs["num_attention_heads"]:
         raise CheckpointError("setting", folder=folder, setting="attention_head_size", value=str(size)[:40])
     positions = "learned" if theirs.get("position_biased_input", True) else "none"
     terms = _terms(folder, theirs)
@@ -25,7 +25,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[st
         return {"positions": positions}
     farthest = _whole(folder, theirs, "max_relative_positions")
     if farthest < 1:
-        farthest = _whole(folder, theirs, "max_position_embeddings")
+        farthest = _whole(folder, theirs, "max_position_embeddings", 512)
     buckets = max(0, _whole(folder, theirs, "position_buckets"))
     if buckets and (buckets < 2 or farthest - 1 <= buckets // 2):
         raise CheckpointError("size", folder=folder, setting="position_buckets", value=str(buckets))
@@ -65,8 +65,8 @@ def _listed(said: object) -> set[str]:
     return {str(part).strip() for part in parts} - {""}
 
 
-def _whole(folder: str, theirs: Mapping[str, Any], name: str) -> int:
-    value = -1 if theirs.get(name) is None else theirs[name]
+def _whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int = -1) -> int:
+    value = usual if theirs.get(name) is None else theirs[name]
     if type(value) is not int or value > MOST:
         raise CheckpointError("size", folder=folder, setting=name, value=str(value)[:40])
     return value

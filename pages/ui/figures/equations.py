@@ -22,7 +22,8 @@ EQUATION_WORDS = {
 }
 _SIGNS = {
     r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\mu": "μ", r"\sigma": "σ", r"\epsilon": "ε", r"\gamma": "γ",
-    r"\delta": "δ", r"\beta": "β", r"\lambda": "λ", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈",
+    r"\beta": "β", r"\lambda": "λ", r"\ldots": "…", r"\infty": "∞", r"\sum": "Σ", r"\top": "T", r"\in": "∈",
+    r"\delta": "δ",
     r"\div": "÷", r"\|": "|", r"\left": "", r"\right": "", r"\;": " ", r"\,": " ", r"\!": "", r"\quad": " ",
     r"\cos": "cos", r"\sin": "sin", r"\Theta": "Θ", r"\perp": "⊥", r"\lvert ": "|", r" \rvert": "|", r"\le ": "≤ ",
     r"\approx": "≈", r"-\infty": "−∞", " - ": " − ", "->": "→",
