@@ -3,6 +3,7 @@
 from model.errors import ReasonedError
 
 MOST = 120  # letters of a name, which a file may make as long as it likes
+OURS = ("families", "heads")  # lists of ours, which are whole
 SENTENCES = {
     "no_folder": "there is no folder {folder}, and no model of that name was fetched from the Hugging Face hub",
     "missing": "{folder} has no {file}",
@@ -31,7 +32,7 @@ SENTENCES = {
     ),
     "no_setting": "config.json in {folder} does not say {setting}",
     "setting": "config.json in {folder} says {setting} = {value}, which this encoder does not compute",
-    "size": "config.json in {folder} says {setting} = {value}, which is no size for an encoder here",
+    "size": "config.json in {folder} says {setting} = {value}, which no encoder here can have",
     "not_divided": "config.json in {folder} says {setting} = {value} and {part} = {by}, which does not divide it",
     "tensor_missing": "the weights in {folder} lack {tensor}",
     "tensor_left_over": "the weights in {folder} hold {tensor}, which no part of this encoder reads",
@@ -58,7 +59,8 @@ class CheckpointError(ReasonedError):
     """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
 
     def __init__(self, reason: str, **values: object) -> None:
-        short = {name: value[:MOST] if isinstance(value, str) else value for name, value in values.items()}
+        theirs = {name for name, value in values.items() if isinstance(value, str) and name not in OURS}
+        short = {name: value[:MOST] if name in theirs else value for name, value in values.items()}
         super().__init__(reason, **short)
 
     def __str__(self) -> str:

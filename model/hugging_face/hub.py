@@ -1,6 +1,6 @@
 """Checkpoints by their names on the Hugging Face hub: fetched before the server starts, then read without a network.
 
-    python -m model.hugging_face.hub sentence-transformers/all-MiniLM-L6-v2
+    python -m model.hugging_face sentence-transformers/all-MiniLM-L6-v2
 
 Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
 """
@@ -92,6 +92,3 @@ def main() -> None:
         except CheckpointError as error:
             print(error, file=sys.stderr)
 
-
-if __name__ == "__main__":
-    main()
