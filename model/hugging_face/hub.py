@@ -91,4 +91,3 @@ def main() -> None:
                 print(why, file=sys.stderr)
         except CheckpointError as error:
             print(error, file=sys.stderr)
-

@@ -399,7 +399,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no family": ("no_family", lambda f: rewritten(f, model_type=None)),
     "timm": ("timm_no_family", lambda f: rewritten(f, model_type=None, architecture="vit", pretrained_cfg={})),
     "relative positions": ("setting", lambda f: rewritten(f, position_embedding_type="relative_key")),
-    "rotary positions": ("family", lambda f: rewritten(f, model_type="nomic_bert")),
+    "rotary positions": ("family", lambda f: rewritten(f, model_type="roformer")),
     "another activation": ("setting", lambda f: rewritten(f, hidden_act="mish")),
     "a list for an activation": ("setting", lambda f: rewritten(f, hidden_act=["gelu"])),
     "heads that do not divide": ("not_divided", lambda f: rewritten(f, num_attention_heads=7)),
