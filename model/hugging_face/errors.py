@@ -59,8 +59,10 @@ class CheckpointError(ReasonedError):
     """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
 
     def __init__(self, reason: str, **values: object) -> None:
-        theirs = {name for name, value in values.items() if isinstance(value, str) and name not in OURS}
-        short = {name: value[:MOST] if name in theirs else value for name, value in values.items()}
+        short = {
+            name: value[:MOST] if isinstance(value, str) and name not in OURS else value
+            for name, value in values.items()
+        }
         super().__init__(reason, **short)
 
     def __str__(self) -> str:
