@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
 from model.edits import head_off
+from model.fillers import can_fill_up
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
@@ -85,7 +86,8 @@ class Answer(Page):
         return ()
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"causal": lambda: add_fillers(self, self.case.token)}
+        fits = "logits" in self.trace and can_fill_up(self.pipeline, self.trace.ids)
+        return {"causal": lambda: add_fillers(self, self.case.token)} if fits else {}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts = {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}

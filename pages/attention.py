@@ -68,11 +68,10 @@ class Attention(Page):
         weights_picture(self, self.key(PREFIX + "weights"), way, guess)
         if self.kind != "single":
             self.places_below()
-        told = [t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")]
         if self.kind != "single" and not self.touched(*(self.key(PREFIX + step) for step in STEPS[1:4])):
             by_product = self.config.divided and not (self.config.buckets or self.config.distance_terms)
-            told.insert(1, t(f"attention.story_softmax{'' if by_product else '_only'}", d_k=self.config.d_k))
-        return told
+            st.caption(t(f"attention.story_softmax{'' if by_product else '_only'}", d_k=self.config.d_k))
+        return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
         return {"root": self.why_scaled} if self.config.divided and not self.config.distance_terms else {}

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
+from model.config import ACTIVATIONS
 from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures
@@ -23,12 +24,14 @@ from pages.ui.sections.neuron import answered_most, fired_by, show_contexts
 from pages.ui.sections.without import answer_without_ffn
 from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.text.numbers import written
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
 SILENT = 0.01  # an activation this small adds next to nothing, whatever its output vector
 LISTED, PUSHED = 15, 10
 LISTED_LARGE = 10  # where everything is large
 LEAKING = "#c3bdf0"
+HIGH = 240  # pixels of the curve in a story
 PLAIN = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
 GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x W_3 + b_3)\bigr)\, W_2 + b_2"
 text, word = texts_of("feed_forward")
@@ -109,7 +112,31 @@ class FeedForward(Page):
         return *answered_most(self, self.neuron), text("story_alone"), answers, *gates
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"thinks": lambda: answer_without_ffn(self)}
+        return {"thinks": self.bent_and_without}
+
+    def bent_and_without(self) -> None:
+        """The bend on which the selected token's neurons lie; then the answer without feed-forward networks."""
+        line = activation_curve(self.config.activation, self.hidden.min(), self.hidden.max())
+        before, after = self.hidden[self.token], self.active[self.token]
+        figure = figures.activation_curve(
+            line,
+            (before, after),
+            self.neuron,
+            (word("axis_hidden"), word("axis_activation"), word("a_neuron")),
+        )
+        figure.layout["height"] = scaled(HIGH)
+        said: dict[str, object] = {"d_model": self.config.d_model, "d_ff": self.d_ff}
+        said |= {"token": self.tokens[self.token], "bend": ACTIVATIONS[self.config.activation]}
+        said |= {"below": int((before < 0).sum()), "least": written(f"{line[1].min():.2f}")}
+        kind = "read_bend_shut" if self.bend == "relu" else "read_bend"
+        table = self.as_table(before, after)
+        self.picture("bend", figure, f"{text('about_bend', **said)} {text(kind, **said)}", still=True, table=table)
+        self.way_to(self.name, word("way_bend"), depth="numbers", panel="curve")
+        look = {"key": "feed_forward.try.without", "on_change": "rerun", "icon": ":material/touch_app:"}
+        if "logits" in self.trace:
+            with st.expander(word("panel_without"), **look) as box:
+                if box.open:
+                    answer_without_ffn(self)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {

@@ -99,7 +99,7 @@ class QueriesKeysValues(Page):
         if len(self.tokens) > 1:
             pick("key", word("story_pick"), self.tokens, key, key=f"{self.name}.key")
         take = "random" if self.choice.paper else self.kind
-        return text("story_ask"), text(f"story_take_{take}", d_k=self.config.d_k)
+        return text("story_ask"), text(f"story_take_{take}")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"maps": self.maps, "weights": self.matrices, "plane": self.plane}

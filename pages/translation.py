@@ -17,7 +17,7 @@ from pages.ui.sections.search import search
 from pages.ui.sections.tampering import tampering
 from pages.ui.sections.writing import CLEAR, Writing, best_aligned, lines, one_step, sentences, step_slider, which
 from pages.ui.state.link import select
-from pages.ui.text import plain, t
+from pages.ui.text import joined, plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside, "changes": tampering}
 
@@ -52,7 +52,8 @@ class Translation(Writing):
     def tell(self) -> Sequence[str]:
         lines(self, *best_aligned(self.trace, self.choice.translator))
         begins = [] if self.pipeline.pair else [t("translation.story_begins", sign=self.trace.target_tokens[0])]
-        return [t("translation.story"), " ".join([t("translation.story_named", least=f"{CLEAR:.0%}"), *begins])]
+        st.caption(joined(" ".join([t("translation.story_named", least=f"{CLEAR:.0%}"), *begins])))
+        return [t("translation.story")]
 
     def below_story(self) -> None:
         if self.choice.big:  # a screen holds one picture

@@ -33,7 +33,7 @@ from pages.ui.lessons import visit
 from pages.ui.lessons.asking import Asking, called, why
 from pages.ui.lessons.case import Case, Guess
 from pages.ui.lessons.goals import TASKS
-from pages.ui.lessons.rows import STORY
+from pages.ui.lessons.rows import BESIDES, STORY
 from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
@@ -166,6 +166,8 @@ class Page(View):
                     self._way_on(self._question, passing=besides is not None and not besides.record["over"])
             if not self.still_asks and not (besides and besides.record["open"]):
                 self._once_more()
+                if besides is None and self._as_it_is and not self.choice.big:
+                    self._try_unasked()
                 self.below_story()
         else:
             parts = self.parts()
@@ -208,9 +210,12 @@ class Page(View):
 
     def asks(self) -> Asking | None:
         """What the story asks before its picture answers; nothing of a run that is changed, compared or random."""
-        if self.trace.edits or self._rival or self.choice.paper:
-            return None
-        return visit.asked_here(self, self.name, self.case)
+        return visit.asked_here(self, self.name, self.case) if self._as_it_is else None
+
+    @property
+    def _as_it_is(self) -> bool:
+        """Whether the run is one of a trained network, neither changed nor compared."""
+        return not (self.trace.edits or self._rival or self.choice.paper)
 
     @property
     def case(self) -> Case:
@@ -264,11 +269,23 @@ class Page(View):
     @cached_property
     def besides(self) -> Asking | None:
         """What the story asks besides."""
-        return visit.asked_besides(self.asking, self.name) if self.asking else None
+        if not self._as_it_is:
+            return None
+        return visit.asked_besides(self, self.name, self.case, self.asking and self.asking.question)
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
         """By the question that is asked besides, what draws something to be tried, once it is answered."""
         return {}
+
+    def _try_unasked(self) -> None:
+        """What could be tried once a question besides is answered, where none is asked of this run: in boxes."""
+        tried = self.to_try()
+        for question in BESIDES.get(self.name, ()):
+            if draw := tried.get(question.key):
+                look = {"key": f"{self.name}.try.{question.key}", "on_change": "rerun", "icon": ":material/touch_app:"}
+                with st.expander(called(question), **look) as box:
+                    if box.open:
+                        draw()
 
     def _lead_to(self, besides: Asking) -> None:
         """The way to what the story asks besides: it comes next, and louder than the way past it to the next page; and

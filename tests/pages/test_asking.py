@@ -425,7 +425,7 @@ def test_a_number_that_is_close_is_told_the_right_one() -> None:
         ("attention", "why"),
         ("heads", "mixing"),
         ("add_and_norm", "histogram"),
-        ("feed_forward", "without"),
+        ("feed_forward", "bend"),
         ("answer", "fillers"),
     ],
 )
@@ -498,3 +498,25 @@ def test_the_browsers_way_back_takes_an_answer_back_and_its_way_on_shows_it_with
     app.session_state["at"] = at | {"seen": ()}
     click(app.run(), f"{name}.show")
     assert not asks(app, name) and texts(app) == shown
+
+
+def test_where_the_first_question_is_not_clear_the_one_besides_is_asked_all_the_same() -> None:
+    app = open_page("translation", depth="story", lang="zh", seen=SEEN)
+    assert not asks(app, "translation", "zh")
+    assert "translation.ask_besides" in [button.key for button in app.button]
+
+
+def test_of_a_drawing_answer_asks_besides_where_the_class_is_read() -> None:
+    app = click(story("answer", seen="answer", **THREE), "answer.ask_besides")
+    assert WORDS["lesson.gathered.ask"].partition("{")[0] in texts(app)
+
+
+def test_what_is_not_asked_besides_can_be_tried_and_of_a_changed_run_nothing() -> None:
+    unclear = "the dog chased the cat ."
+    app = story("answer", s=unclear, seen=SEEN)
+    assert "answer.ask_besides" not in [button.key for button in app.button]
+    assert WORDS["lesson.causal.short"] in [box.label for box in app.main.expander]
+    app.session_state["answer.try.causal"] = True
+    assert "answer.fillers" in [chart["key"] for chart in charts(app.run())]
+    changed = story("answer", s=unclear, seen=SEEN, edits="layers.1.attention.heads~zero~head.3")
+    assert WORDS["lesson.causal.short"] not in [box.label for box in changed.main.expander]

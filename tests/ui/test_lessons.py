@@ -731,7 +731,7 @@ def test_lessons_have_four_to_ten_of_our_questions_and_their_words() -> None:
             assert {f"lesson.titles.{name}", f"lesson.abouts.{name}"} <= catalogue(language).keys()
     used = {key for lesson in LESSONS.values() for key in lesson.keys}
     used |= {question.key for row in STORY.values() for question in row}
-    assert used | {question.key for question in BESIDES.values()} == QUESTIONS.keys()
+    assert used | {question.key for questions in BESIDES.values() for question in questions} == QUESTIONS.keys()
 
 
 def test_what_was_missed_comes_back_after_two_others_and_once_only() -> None:

@@ -276,14 +276,19 @@ STORY: dict[str, tuple[Question, ...]] = {
     }.items()
 }
 
-#: What a page's story asks besides, once that is answered: of what its picture does not show.
-BESIDES: dict[str, Question] = {
-    page: QUESTIONS[key]
-    for page, key in {
-        "tokens": "seat", "attention": "root", "heads": "mixed", "add_and_norm": "norm", "feed_forward": "thinks",
-        "answer": "causal", "translation": "seen",
+#: What a page's story asks besides, of what its picture does not show: the first of these whose answer is clear.
+BESIDES: dict[str, tuple[Question, ...]] = {
+    page: tuple(QUESTIONS[key] for key in keys.split())
+    for page, keys in {
+        "tokens": "seat",
+        "attention": "root",
+        "heads": "mixed",
+        "add_and_norm": "norm",
+        "feed_forward": "thinks",
+        "answer": "causal gathered",
+        "translation": "seen",
     }.items()
-}  # fmt: skip
+}
 
 
 def following(

@@ -31,7 +31,7 @@ TURN = "guessed.turn"
 BETWEEN_RETURNS = 3  # questions between one that comes again and the next one that does
 MOST_INPUTS = 20  # of which guesses are kept
 #: All that is asked on pages, in their order.
-QUESTIONS = {question.key: question for questions in (*STORY.values(), BESIDES.values()) for question in questions}
+QUESTIONS = {question.key: question for questions in (*STORY.values(), *BESIDES.values()) for question in questions}
 
 
 def asked_here(view: View, page: str, case: Case) -> Asking | None:
@@ -71,15 +71,15 @@ def _another_word(question: Question, case: Case, but: Collection[int], known: H
     return clearest_word(question, case, but)
 
 
-def asked_besides(first: Asking, page: str) -> Asking | None:
+def asked_besides(view: View, page: str, case: Case, first: Question | None) -> Asking | None:
     """What the story of a page asks besides, where that is clear: of the layer and head on the screen, or of those in
     which it is clearest. first: what it has asked already.
     """
-    question = BESIDES.get(page)
-    if question is None or question is first.question:
-        return None
-    any_head = replace(first.case, layer=None, head=None)
-    return _of(first.view, question, first.case) or _of(first.view, question, any_head)
+    any_head = replace(case, layer=None, head=None)
+    for question in BESIDES.get(page, ()):
+        if question is not first and (asking := _of(view, question, case) or _of(view, question, any_head)):
+            return asking
+    return None
 
 
 def once_more(view: View, page: str, case: Case) -> Asking | None:
@@ -91,7 +91,7 @@ def once_more(view: View, page: str, case: Case) -> Asking | None:
     here = [key for key, (where, _) in came.items() if where == page]
     pages = len({key for key, _ in kept["done"]})
     if not here and not any(pages - at < BETWEEN_RETURNS for _, at in came.values()):
-        own = {question.key for question in (*STORY.get(page, ()), BESIDES.get(page)) if question}
+        own = {question.key for question in (*STORY.get(page, ()), *BESIDES.get(page, ()))}
         missed = [key for key in due(kept["done"]) if key not in came and key not in own]
         here = sorted(missed, key=lambda key: not kept["of"][key][1])
     for key in here:

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from model import deadline
-from model.fillers import FILLER, FILLERS, can_fill_up
+from model.fillers import FILLER, FILLERS
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import lasting
@@ -20,10 +20,11 @@ text, word = texts_of("fillers")
 
 
 def add_fillers(view: View, token: int) -> None:
-    """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there."""
+    """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there.
+
+    Only for a sentence that `can_fill_up`.
+    """
     ids = view.trace.ids
-    if not can_fill_up(view.pipeline, ids):
-        return
     tokens = len(ids) + FILLERS
     if waits(view.config, tokens, len(WAYS), ("fillers", view.choice.pipeline, tuple(ids), token)):
         return
