@@ -49,7 +49,7 @@ class Attention(Page):
         if self.config.buckets:
             st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
         if self.config.distance_terms:
-            told = "told_apart_story" if self.story else "told_apart"
+            told = "told_apart_story" if self.story or self.choice.big else "told_apart"
             st.caption(t(f"attention.{told}", parts=1 + len(self.config.distance_terms)))
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")

@@ -16,7 +16,7 @@ from pages.ui.lessons.truths import without_root
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_disentangled import TERMS, odd_settings
-from tests.pages.opening import charts, figure, open_page, result, steps
+from tests.pages.opening import assert_fine, charts, figure, open_page, result, steps
 from tests.pages.test_checkpoints import maps, offer, said_on
 
 SENTENCE = "the cat sat on a [MASK] and it slept by the door"
@@ -84,6 +84,16 @@ def test_distances_have_queries_and_keys(monkeypatch: pytest.MonkeyPatch) -> Non
     values = load(str(folder_of()))(SENTENCE)["layers.1.attention.K_distance"][2]
     assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
     assert result(app) == pytest.approx(float(values[5, 1]), abs=1e-4)
+
+
+def test_the_glossary_opens_where_nothing_is_added_to_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    app = open_page("attention", model=name, s=SENTENCE)
+    app.button(key="glossary").click().run()
+    assert_fine(app)
+    said = said_on(app)
+    assert catalogue("en")["glossary.scores_told_apart"] in said and catalogue("en")["glossary.for_weights"] in said
+    assert "√(3 · 8) = 4.899" in said and catalogue("en")["glossary.for_places"] not in said
 
 
 def test_keys_without_a_bias_are_said_to_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

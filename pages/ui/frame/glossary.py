@@ -129,6 +129,7 @@ OWN: tuple[Entry, ...] = (
 
 
 #: Parts of the first layer, as lecture note 000 sums them up: the key, and the text "glossary.for_{name}".
+#: Some networks lack one: what adds no positions has no sum.
 PURPOSES = {
     "embedding.tokens": "tokens", "embedding.sum": "places", "layers.0.attention.W_Q": "projections",
     "layers.0.attention.weights": "weights", "layers.0.attention.heads": "heads",
@@ -256,7 +257,8 @@ def open_glossary(trace: Trace) -> None:
 def _glossary(trace: Trace) -> None:
     st.markdown(t("glossary.purpose"))
     with st.expander(plain("glossary.what_for"), icon=":material/target:"):
-        parts = [(trace.graph[key].numbered(trace.graph[key].equation), name) for key, name in PURPOSES.items()]
+        there = {trace.graph[key]: name for key, name in PURPOSES.items() if key in trace.graph}
+        parts = [(quantity.numbered(quantity.equation), name) for quantity, name in there.items()]
         heads = [plain("glossary.equation"), plain("glossary.use")]
         rows = [(f"${coloured(in_words(equation))}$", t(f"glossary.for_{name}")) for equation, name in parts]
         st.markdown(markdown_table(heads, rows, ":--|:--"))
