@@ -77,6 +77,7 @@ def written(
             elif name.endswith("bias"):
                 weight.normal_(std=0.2)
         network.final_logits_bias.normal_(std=0.5)
+        network.final_logits_bias[0, [row[-1] for row in never or [[last]] if row != [0]]] += 4  # it would write them
     network.save_pretrained(folder)
     changed(folder, "generation_config.json", bad_words_ids=never or [[last]])
     return folder
