@@ -43,6 +43,15 @@ def test_a_high_temperature_evens_out_what_the_distance_adds_too() -> None:
         pipeline(NAME)(example(NAME), [Edit("layers.{l}.attention.scaled", "temperature", 2.0)])
 
 
+def test_where_no_places_are_added_distances_alone_tell_the_order() -> None:
+    of, ids = pipeline("distances alone"), example("distances alone")
+    (edit,) = edits = without_positions(of.graph)
+    assert edit.key.endswith("relative")
+    one, other = of(ids, edits), of(ids[::-1], edits)
+    np.testing.assert_allclose(one.Z, other.Z[::-1], atol=1e-5)
+    assert np.abs(of(ids).Z - of(ids[::-1]).Z[::-1]).max() > 1e-3
+
+
 def test_without_places_and_distances_nobody_knows_the_order() -> None:
     of, ids = pipeline(NAME), example(NAME)
     edits = without_positions(of.graph)
