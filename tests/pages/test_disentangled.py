@@ -93,6 +93,7 @@ def test_the_glossary_opens_where_nothing_is_added_to_the_words(monkeypatch: pyt
     assert_fine(app)
     said = said_on(app)
     assert catalogue("en")["glossary.scores_told_apart"] in said and catalogue("en")["glossary.for_weights"] in said
+    assert catalogue("en")["glossary.embedding_norm_alone"] in said
     assert "√(3 · 8) = 4.899" in said and catalogue("en")["glossary.for_places"] not in said
 
 

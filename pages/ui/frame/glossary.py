@@ -231,6 +231,8 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
         return "image_colour" if graph.config.channels > 1 else "image"
     if quantity.key in NARROW and graph.config.d_embedding:
         return NARROW[quantity.key]
+    if quantity.key == "embedding.norm" and "embedding.sum" not in graph:
+        return "embedding_norm_alone"
     if quantity.key in BEFORE_THE_LAYERS and graph.config.embedding_norm:
         return BEFORE_THE_LAYERS[quantity.key]
     if quantity.operation == "distances":
