@@ -111,7 +111,9 @@ def test_on_other_pages_it_is_an_encoder_that_says_what_reads_it(monkeypatch: py
     for page in ("home", "answer"):
         said = str([info.value for info in open_page(page, model=name, depth="numbers", s=SENTENCE).info])
         assert english["sentence_vector.of_translator"] in said
-    said = said_on(open_page("tokens", model=name, depth="numbers", s=SENTENCE))
+    app = open_page("tokens", model=name, depth="numbers", s=SENTENCE)
+    assert app.session_state["chips"] == 0  # the first piece is a word's
+    said = said_on(app)
     assert english["tokens.read_special_end"] in said and english["tokens.read_special"] not in said
     app = open_page("home", model=name, depth="numbers", s=SENTENCE, decoder="true")
     assert english["translation.trained_here"] not in said_on(app)
