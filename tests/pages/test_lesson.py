@@ -268,7 +268,7 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     app.text_area(key="lesson.new.ask").set_value("Which?").run()
     app.text_area(key="lesson.new.options").set_value("one").run()
     click(app, "new.add")
-    assert "wrong with question 3" in texts(app)
+    assert "Question 3 needs 2 to 12 options" in texts(app)
     assert app.text_area(key="lesson.new.ask").value == "Which?"  # it can be mended
     app.text_area(key="lesson.new.options").set_value("one\n two\n\none").run()
     app.selectbox(key="lesson.new.answer").set_value("two").run()

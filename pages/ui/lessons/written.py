@@ -38,7 +38,9 @@ VIEWS = tuple(row.name for row in PAGES if row.name not in ("lesson", "class"))
 
 class LessonError(ReasonedError):
     """A lesson that cannot be read, or made. `reason`: "file"; "long" or "questions" (`values`: `most` of them);
-    "question" or "place" (`number`, from 1); "empty", where a question was to be added, and none was written.
+    "question" or "place" (`number`, from 1); of her own question, "options" (`number`, `least`, `most`, `long`),
+    "span" or "answer" (`number`), by what is wrong there; "empty", where a question was to be added, and none was
+    written.
     """
 
 
@@ -153,40 +155,35 @@ def _read(row: object, number: int) -> Question:
         own = Own(words, why) if words else None
         question = replace(question, place=place, own=own)
     else:
-        question = _own(row, words, why, place, wrong)
+        question = _own(row, words, why, place, number)
     minutes = row.get("minutes", question.minutes)
     if not _is_number(minutes, 1, MOST_MINUTES) or minutes != int(minutes):
         raise wrong
     return replace(question, minutes=int(minutes))
 
 
-def _own(row: Mapping[str, Any], words: str, why: str, place: str, wrong: LessonError) -> Question:
-    """A question of the teacher's own. Raises `wrong`."""
+def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) -> Question:
+    """A question of the teacher's own. Raises LessonError."""
     gesture, answer = row.get("gesture"), row.get("answer")
-    if not words or gesture not in OWN_GESTURES:
-        raise wrong
+    others = {"from", "to", "near"} if gesture == "tap" else {"options"}
+    if not words or gesture not in OWN_GESTURES or row.keys() & others:
+        raise LessonError("question", number=number)
     if gesture == "tap":
-        options = row.get("options")
-        if (
-            not isinstance(options, list)
-            or not OPTIONS[0] <= len(options) <= OPTIONS[1]
-            or row.keys() & {"from", "to", "near"}
-        ):
-            raise wrong
-        if not all(_is_text(option, MOST_OPTION) for option in options) or len(set(options)) < len(options):
-            raise wrong
+        options: Any = row.get("options")
+        there = isinstance(options, list) and all(_is_text(option, MOST_OPTION) for option in options)
+        if not there or not OPTIONS[0] <= len(options) <= OPTIONS[1] or len(set(options)) < len(options):
+            raise LessonError("options", number=number, least=OPTIONS[0], most=OPTIONS[1], long=MOST_OPTION)
         if answer is not None and answer not in options:
-            raise wrong
+            raise LessonError("answer", number=number)
         own = Own(words, why, tuple(options), answer=answer)
     else:
         low, high, near = row.get("from", 0), row.get("to", 1), row.get("near", 0)
         bounds = all(_is_number(value, -MOST_NUMBER, MOST_NUMBER) for value in (low, high, near))
-        if "options" in row or not bounds or not low < high or near < 0:
-            raise wrong
-        if gesture == "number" and not (low == int(low) and high == int(high)):
-            raise wrong
+        whole = gesture != "number" or (bounds and low == int(low) and high == int(high))
+        if not bounds or not low < high or near < 0 or not whole:
+            raise LessonError("span", number=number)
         if answer is not None and not _is_number(answer, low, high):
-            raise wrong
+            raise LessonError("answer", number=number)
         own = Own(words, why, span=(low, high), answer=answer, near=near)
     return Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
 
