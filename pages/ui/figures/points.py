@@ -81,13 +81,16 @@ def attention_lines(
             dashes = {"color": GUESS, "width": 1 + 8 * float(share), "dash": "dash"}
             traces.append(stroke([(0, chosen), (1, j)], "", 0, line=dashes, showlegend=False))
     traces.append(_line_marks(weights, pairs, rows, columns))
+    most = max(n_rows, n_columns)
+    height = 70 + scaled(most * 28)
+    height = on_screen(height) if most <= 24 else int(min(900, height))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
-        font: dict = {"size": font_size() if n <= 24 else max(7, font_size() - 4)}
+        legible = min(7 / 6 * font_size(), 0.8 * (height - 40) / most)  # as large as its row lets it be
+        font: dict = {"size": legible if n <= 24 else max(7, font_size() - 4)}
         if marked and chosen is not None and x == 0:
             names[chosen] = f"<b>{names[chosen]}</b>"
         traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
-    most = max(n_rows, n_columns)
     layout = {
         "xaxis": {
             "range": [-0.6, 1.6],
@@ -100,8 +103,6 @@ def attention_lines(
         },
         "yaxis": {"range": [most - 0.5, -0.5], "visible": False},
     }
-    height = 70 + scaled(most * 28)
-    height = on_screen(height) if most <= 24 else int(min(900, height))
     return figure_of(traces, layout | look(height))
 
 

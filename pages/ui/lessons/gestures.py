@@ -68,14 +68,16 @@ def beans(truth: Truth, words: Sequence[str], _: Pipeline, key: str) -> Guess | 
     shared = shared_so_far(key, len(words))
     left = ALL_BEANS - sum(shared)
     st.caption(t("lesson.beans_left", left=left) if left else t("lesson.beans_all"))
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         for place, (name, count) in enumerate(zip(told_apart(words), shared, strict=True)):
             label = f"{name} :orange[**{count}**]" if count else name
             look = {"disabled": not left, "width": "content", "key": f"{key}.{place}"}
             st.button(label, on_click=_give, args=(key, len(words), place), **look)
-    if any(shared):
-        take_back = {"on_click": st.session_state.pop, "args": (f"{key}.shared", None)}
-        st.button(plain("lesson.beans_again"), key=f"{key}.back", type="tertiary", icon=":material/undo:", **take_back)
+        if any(shared):
+            take_back = {"on_click": st.session_state.pop, "args": (f"{key}.shared", None), "width": "content"}
+            st.button(
+                plain("lesson.beans_again"), key=f"{key}.back", type="tertiary", icon=":material/undo:", **take_back
+            )
     return None if left else shared
 
 
