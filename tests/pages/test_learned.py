@@ -77,3 +77,17 @@ def test_the_story_of_an_answer_leads_there() -> None:
     choice = app.session_state["choice"]
     assert (choice.panel, choice.depth) == ("learned", "numbers")
     assert "answer.within" not in [one.key for one in open_page("answer", s="i love you .", depth="story").button]
+
+
+def test_how_it_learned_asks_first_and_shows_at_one_tap() -> None:
+    link = {"input": "digit", "ink": sketch.to_code(sketch.example(3)), "depth": "numbers", "panel": "learned"}
+    app = open_page("answer", **link)
+    asked = WORDS["lesson.learns.ask"].partition("{")[0]
+    assert asked in texts(app) and not charts(app)
+    app.button(key="answer.show").click().run()
+    assert asked not in texts(app) and {"answer.curve", "answer.learned_says"} <= {one["key"] for one in charts(app)}
+    early = open_page("answer", **link, learned="3")
+    assert charts(early), "of an early network it is not asked"
+    assert charts(open_page("answer", **link, question="learns")), "nor where a lesson asks it"
+    unclear = link | {"ink": sketch.to_code(sketch.example(7))}
+    assert charts(open_page("answer", **unclear)), "nor where the answer is not clear"

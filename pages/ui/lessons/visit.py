@@ -82,6 +82,14 @@ def asked_besides(view: View, page: str, case: Case, first: Question | None) -> 
     return None
 
 
+def asked_alone(view: View, question: Question, case: Case) -> Asking | None:
+    """A question at the head of one part of a page, in this visit: where it is clear, and no lesson is asking it."""
+    asking = None if view.choice.question == question.key else _of(view, question, case)
+    if asking is not None:
+        asking.after = None  # nothing else goes by it
+    return asking
+
+
 def once_more(view: View, page: str, case: Case) -> Asking | None:
     """What was asked of this input on another page, and missed, once others have been asked since: each of them once,
     and not on the next pages after another; first of all what was skipped.

@@ -12,11 +12,14 @@ from cachetools.keys import hashkey
 from model import Edit, WeightsError, learning
 from pages.ui.figures import Axis, heatmap, lines
 from pages.ui.frame.learned import choose, steps
+from pages.ui.lessons.asking import why
+from pages.ui.lessons.rows import QUESTIONS
+from pages.ui.lessons.visit import asked_alone
+from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.numbers import decimal
-from pages.ui.view import View
 
 text, word = texts_of("learned")
 
@@ -47,8 +50,18 @@ def story_of(ink: bytes, edits: tuple[Edit, ...]) -> Story:
     )
 
 
-def how_it_learned(view: View) -> None:
-    """Accuracy and loss over the steps of training; what the network made of this drawing then, and where it looked."""
+def how_it_learned(view: Page) -> None:
+    """Accuracy and loss over the steps of training; what the network made of this drawing then, and where it looked.
+
+    Asked first: from when on it reads this drawing as it does in the end.
+    """
+    if asking := None if view.trace.edits else asked_alone(view, QUESTIONS["learns"], view.case):
+        with st.container(border=True):
+            if not asking.record["over"]:
+                asking.ask()
+                return
+            asking.verdict()
+            st.markdown(why(asking.question, asking.truth))
     try:
         snapshots = learning.snapshots()
         story = story_of(view.subject, view.trace.edits)
