@@ -269,17 +269,6 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
     return found
 
 
-def let_through(trace: Trace, prefix: str) -> tuple[str, np.ndarray]:
-    """The first matrix of a FFN that is no gate, and which share of what that finds each neuron lets through:
-    (token, neuron). A gate is held as it was.
-    """
-    hidden, passes = (value_of(trace, f"{prefix}{name}") for name in ("hidden", "activation"))
-    if (up := trace.graph.get(f"{prefix}up")) is not None:
-        return up.module or "", passes
-    shares = np.divide(passes, hidden, out=np.zeros_like(hidden), where=hidden != 0)
-    return trace.graph[f"{prefix}hidden"].module or "", shares
-
-
 def opened(trace: Trace, whole: Part, branch: Sequence[int]) -> list[Part]:
     """The parts that are opened one after the other, each by its place in what the one before is made of.
 
@@ -355,11 +344,6 @@ def nbytes(trace: Trace, heads: bool = False) -> int:
     return 16 * (4 + layers * (1 + inside)) * len(trace.tokens) * trace.config.d_model
 
 
-def of_logits(trace: Trace, heads: bool = False) -> Sum:
-    """The logits of a linear head, by source. Raises ValueError for a head that bends its vector on the way."""
-    return of_sum(trace, "logits", heads)
-
-
 def of_sum(
     trace: Trace,
     key: str,
@@ -408,6 +392,17 @@ def is_sum(graph: Graph, key: str) -> bool:
     """Whether there are only sums, matrix products and LayerNorm between a quantity and the sources."""
     quantity = graph[key]
     return key.endswith(SOURCES) or (quantity.operation in SUMS and all(is_sum(graph, read) for read in quantity.reads))
+
+
+def let_through(trace: Trace, prefix: str) -> tuple[str, np.ndarray]:
+    """The first matrix of a FFN that is no gate, and which share of what that finds each neuron lets through:
+    (token, neuron). A gate is held as it was.
+    """
+    hidden, passes = (value_of(trace, f"{prefix}{name}") for name in ("hidden", "activation"))
+    if (up := trace.graph.get(f"{prefix}up")) is not None:
+        return up.module or "", passes
+    shares = np.divide(passes, hidden, out=np.zeros_like(hidden), where=hidden != 0)
+    return trace.graph[f"{prefix}hidden"].module or "", shares
 
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:

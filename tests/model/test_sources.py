@@ -21,7 +21,6 @@ from model.sources import (
     nbytes,
     of_attention,
     of_lead,
-    of_logits,
     of_scores,
     of_stream,
     of_sum,
@@ -63,7 +62,10 @@ def streams_add_up(trace: Trace, side: str, layer: int) -> None:
 
 def scores_add_up(trace: Trace, attention: Sublayer) -> None:
     scaled = trace[trace.graph[f"{attention.prefix}masked"].reads[0]]  # what the distance adds is a source, too
-    close(np.array([of_attention(trace, attention, head).parts.sum((0, 1)) for head in range(len(scaled))]), scaled)
+    # What all heads read is followed once; that this changes nothing, the first head shows.
+    known = {read: of_sum(trace, read) for read in (attention.reads, attention.memory) if read}
+    parts = [of_attention(trace, attention, head, known=known if head else {}) for head in range(len(scaled))]
+    close(np.array([of.parts.sum((0, 1)) for of in parts]), scaled)
 
 
 def all_add_up(trace: Trace) -> None:
@@ -195,7 +197,7 @@ def test_a_part_is_what_is_missing_without_its_source_while_all_deviations_are_h
 @pytest.mark.parametrize("name", ["000", "003", "trained digits", "distilled patches", "two classifiers"])
 def test_logits_of_a_linear_head_are_the_sum_of_their_sources(name: str) -> None:
     for heads in (False, True):
-        close(sum(of_logits(trace_of(name), heads).values()), trace_of(name)["logits"])
+        close(sum(of_sum(trace_of(name), "logits", heads).values()), trace_of(name)["logits"])
 
 
 @pytest.mark.parametrize("name", ["trained digits", "two classifiers", "trained text", "two sentences", "narrow words"])
@@ -224,7 +226,7 @@ def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_
 @pytest.mark.parametrize("name", ["trained text", "two sentences"])
 def test_behind_an_activation_there_is_no_such_sum(name: str) -> None:
     with pytest.raises(ValueError, match="no sum"):
-        of_logits(trace_of(name))
+        of_sum(trace_of(name), "logits")
 
 
 # Edited runs.
