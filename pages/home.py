@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from model.analysis import whole_words
 from model.encoder import Encoder, EncoderLayer
 from model.telling import answering, near_and_far, place_to_show
 from pages.ui.frame.navigation import page_link
@@ -81,7 +82,8 @@ class Home(Page):
 
     def tell(self) -> Sequence[str]:
         colour = self.seen is not None and self.seen.ndim == 3
-        words = "home.story" if self.says_words else "home.story_sentence"
+        several = self.says_words and len(whole_words(self.typed.tokens)) > 1
+        words = "home.story" if several else "home.story_sentence"
         self.live_result(t("home.story_colour" if colour else words if self.seen is None else "home.story_picture"))
         return ()
 

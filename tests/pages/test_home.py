@@ -391,3 +391,9 @@ def test_a_box_opens_its_page_and_nothing_chosen_is_lost(monkeypatch: pytest.Mon
     assert_fine(app)
     assert app.subheader[0].value == catalogue("zh")["add_and_norm.title"]
     assert app.session_state["choice"] == before.with_(sublayer=2), "the second box opens the second sub-layer"
+
+
+@pytest.mark.parametrize(("sentence", "key"), [("a", "story_sentence"), ("i love you .", "story")])
+def test_it_is_only_said_to_hide_a_word_where_others_are_left(sentence: str, key: str) -> None:
+    said, words = shown(open_page("home", s=sentence, depth="story")), catalogue("en")
+    assert words[f"home.{key}"] in said and (key == "story" or words["home.story"] not in said)
