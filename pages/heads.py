@@ -194,7 +194,9 @@ class Heads(Page):
             kept = self.hide_special() if named else list(range(len(self.tokens)))
         which_sentences(self)
         looks, looked_at = of_sentences(self, kept, kept)
-        drawn = self.measure(every_weight, HEADS).less_nothing()[..., looks, :][..., looked_at]
+        drawn = self.measure(every_weight, HEADS).less_nothing()
+        if min(len(looks), len(looked_at)) < len(self.tokens):  # else a large copy would be made for nothing
+            drawn = drawn[..., looks, :][..., looked_at]
         shown = drawn.values
         names = [self.tokens[place] for place in looked_at]
         titles = [word(f"axis_{name}") for name in ("layer", "head")]
@@ -205,8 +207,8 @@ class Heads(Page):
 
         said = {"count": len(self.name_of), "where": self.where(), "role": self.patterns[self.layer, self.head]}
         block = block_of(shown.shape)
-        end = float(shown.max()) if block > 1 else 1.0  # of many weights, hardly one is large
         largest = shown.max(axis=(2, 3))
+        end = float(largest.max()) if block > 1 else 1.0  # of many weights, hardly one is large
         bleached = not drawn.differs and bool((largest < LITTLE * end).mean() > MANY)
         own = bleached and not self.choice.same_range
         if bleached and not self.story:

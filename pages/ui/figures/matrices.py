@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -173,11 +174,17 @@ def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
         return values
     n, m = values.shape[-2:]
     sides = [(0, 0)] * (values.ndim - 2) + [(0, -n % down), (0, -m % across)]
-    blocks = np.pad(values, sides).reshape(*values.shape[:-2], -(-n // down), down, -(-m // across), across)
-    high = blocks.max(axis=(-3, -1))
+    padded = np.pad(values, sides)
+
+    def of_each(most: np.ufunc) -> np.ndarray:
+        """Whole rows, and then columns, against each other: quicker than block by block."""
+        rows = reduce(most, (padded[..., row::down, :] for row in range(down)))
+        return reduce(most, (rows[..., column::across] for column in range(across)))
+
+    high = of_each(np.maximum)
     if values.min(initial=0.0) >= 0:
         return high
-    low = blocks.min(axis=(-3, -1))
+    low = of_each(np.minimum)
     return np.where(high >= -low, high, low)
 
 

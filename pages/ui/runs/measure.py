@@ -49,6 +49,8 @@ class Measure:
 
     def less_nothing(self) -> Self:
         """With 0 where no token of the other input stands in the place, for pictures that cannot leave a gap."""
+        if not self.differs:
+            return self
         return replace(self, values=np.nan_to_num(self.values, nan=0.0, posinf=np.inf, neginf=-np.inf))
 
     @property
