@@ -75,6 +75,11 @@ class AddAndNorm(Page):
         """What texts about RMSNorm end with, which takes no mean off; "" for LayerNorm."""
         return "_rms" * (self.config.norm == "rms")
 
+    @property
+    def unshifted(self) -> str:
+        """What texts about γ end with where no β follows."""
+        return "_unshifted" * ("norm" in self.config.unbiased)
+
     def spread(self, values: np.ndarray) -> np.ndarray:
         """By what each token's numbers are divided, but for ε: their deviation, or of RMSNorm their root mean square.
 
@@ -183,7 +188,7 @@ class AddAndNorm(Page):
         typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
         spreads_before = {"low": f"{spread.min():.3f}", "high": f"{spread.max():.3f}"}
         said = {
-            self.norm: text(f"read_norm{self.rms}", unit=self.unit(), **spreads_before),
+            self.norm: text(f"read_norm{self.rms or self.unshifted}", unit=self.unit(), **spreads_before),
             sub.before: text("read_input" if sub.norm else "read_input_normed", limit=f"{limit:.2f}"),
             sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}") + self.read_layer_scale(),
             sub.sum: text("read_add", token=self.tokens[self.token], component=cell[1] + 1, **added),
@@ -274,7 +279,7 @@ class AddAndNorm(Page):
         mean, deviation = entered.mean(axis=1), self.spread(entered)
         drawn = self.measure(lambda run: np.stack([run[self.normed], run[self.norm]]), ("", "token", "d_model"))
         drawn = drawn.less_nothing()
-        both, share = [word("before"), word(f"after{self.rms}")], [0.05, 0.25, 0.5, 0.75, 0.95]
+        both, share = [word("before"), word(f"after{self.unshifted}")], [0.05, 0.25, 0.5, 0.75, 0.95]
         columns = st.columns([1, 1])
         with columns[0]:
             self.picture(
@@ -314,7 +319,7 @@ class AddAndNorm(Page):
         entered, normed = self.trace[self.normed][token], self.trace[self.norm][token]
         learned = self.pipeline.network.get_submodule(self.norm)
         same = bool((learned.weight == 1).all() and (learned.bias is None or (learned.bias == 0).all()))
-        names = [word(name + self.rms * (name == "after")) for name in self.through]
+        names = [word(name + self.unshifted * (name == "after")) for name in self.through]
         through = self.both(
             lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
         )[:, token]
@@ -331,7 +336,7 @@ class AddAndNorm(Page):
                 before=other,
             ),
             text(
-                f"read_histogram{self.rms}",
+                f"read_histogram{self.rms or self.unshifted}",
                 token=self.tokens[token],
                 mean=f"{entered.mean():.3f}",
                 deviation=f"{self.spread(entered):.3f}",
@@ -340,7 +345,7 @@ class AddAndNorm(Page):
                 after_deviation=f"{self.spread(normed):.3f}",
             )
             + " "
-            + text(("shape_same" if same else "shape_may_change") + self.rms),
+            + text(("shape_same" if same else "shape_may_change") + self.unshifted),
             table=of_both(
                 pd.DataFrame(three, index=range(1, d_model + 1)),
                 pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
@@ -376,7 +381,7 @@ class AddAndNorm(Page):
             values = of(self.trace)
             moments = {"RMS": self.spread(values)} if self.rms else {"μ": values.mean(axis=1), "σ": self.spread(values)}
             for symbol, moment in moments.items():
-                columns[f"{symbol} {word(f'column_{name}' + self.rms * (name == 'after'))}"] = np.where(
+                columns[f"{symbol} {word(f'column_{name}' + self.unshifted * (name == 'after'))}"] = np.where(
                     np.abs(moment) < 5e-5, 0, moment
                 )  # never −0.0000
         four = {name: st.column_config.NumberColumn(format="%.4f") for name in list(columns)[1:]}

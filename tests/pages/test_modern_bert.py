@@ -25,6 +25,7 @@ def folder_of(head: str = "ForMaskedLM") -> Path:
     settings = odd_settings(head, 1) | {
         "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 4, "intermediate_size": 40,
         "layer_types": None, "rope_parameters": None, "local_attention": 4, "hidden_activation": "gelu",
+        "norm_bias": False,
     }  # fmt: skip
     folder = Path(mkdtemp(prefix="modern-"))
     network_in(folder, "ModernBert", head, settings)
@@ -72,6 +73,13 @@ def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pyt
     said = {"token": load(str(folder_of()))(SENTENCE).tokens[5], "neuron": order[0] + 1, "listed": 15}
     said["value"] = written(f"{fed[5, order[0]]:.2f}")
     assert english["feed_forward.read_best_gated"].format(**said) in said_on(app)
+
+
+@pytest.mark.parametrize("panel", ["maps", "values"])
+def test_no_beta_is_named_where_none_is_added(panel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of())
+    said = said_on(open_page("add_and_norm", model=name, depth="numbers", s=SENTENCE, layer="2", panel=panel))
+    assert "γ" in said and "β" not in said
 
 
 @pytest.mark.parametrize(("layer", "window"), [("1", False), ("2", True)])
