@@ -68,7 +68,8 @@ class Attention(Page):
         weights_picture(self, self.key(PREFIX + "weights"), way, guess)
         if self.kind != "single":
             self.places_below()
-        if self.kind != "single" and not self.touched(*(self.key(PREFIX + step) for step in STEPS[1:4])):
+        lawful = not self.touched(*(self.key(PREFIX + step) for step in STEPS[1:4]))
+        if lawful and self.kind != "single" and not self.choice.big:
             by_product = self.config.divided and not (self.config.buckets or self.config.distance_terms)
             st.caption(t(f"attention.story_softmax{'' if by_product else '_only'}", d_k=self.config.d_k))
         return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")

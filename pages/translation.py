@@ -52,7 +52,8 @@ class Translation(Writing):
     def tell(self) -> Sequence[str]:
         lines(self, *best_aligned(self.trace, self.choice.translator))
         begins = [] if self.pipeline.pair else [t("translation.story_begins", sign=self.trace.target_tokens[0])]
-        st.caption(joined(" ".join([t("translation.story_named", least=f"{CLEAR:.0%}"), *begins])))
+        if not self.choice.big:
+            st.caption(joined(" ".join([t("translation.story_named", least=f"{CLEAR:.0%}"), *begins])))
         return [t("translation.story")]
 
     def below_story(self) -> None:
