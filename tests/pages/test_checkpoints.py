@@ -265,8 +265,11 @@ def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.M
     assert {int(x) for x in numbers(drawn[1]["x"])} == columns
     assert all(catalogue("en")["common.place_d_model"].format(place=column) in said_on(app) for column in columns)
     assert f"{largest:.2f}" in said_on(app)
-    ours = open_page("tokens", s=sentence, **link)
-    assert "▼" not in said_on(ours) and "▼" not in said_on(open_page("home", s=sentence, panel="tensors"))
+    glance = {"s": sentence, "panel": "whole", "depth": "numbers"}
+    told = catalogue("en")["home.thumbnails_far"].format(names="X_sum, X'", times=5)
+    assert told in said_on(open_page("home", model=name, layer="3", **glance))
+    assert "▼" not in said_on(open_page("tokens", s=sentence, **link))
+    assert "stand far out" not in said_on(open_page("home", **glance))
 
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
