@@ -34,6 +34,7 @@ text, word = texts_of("add_and_norm")
 
 class AddAndNorm(Page):
     asks_of = ("token", "layer")
+    tells_below = True
 
     @property
     def sub(self) -> Sublayer:
@@ -124,9 +125,21 @@ class AddAndNorm(Page):
 
     def tell(self) -> Sequence[str]:
         self.lengths_picture()
-        return t("change.no_law") if self.touched(self.sub.sum) else text("story_add"), text(
-            "story_norm" if self.sub.norm else "story_norm_before"
-        )
+        added = t("change.no_law") if self.touched(self.sub.sum) else text("story_add")
+        return added, self.told_of_norm() if self.sub.norm else text("story_norm_before")
+
+    def told_of_norm(self) -> str:
+        """What LayerNorm does to the selected token's numbers, and to the one that is largest before."""
+        if self.touched(self.norm):
+            return t("change.no_law")
+        before, between, after = (of(self.trace)[self.token] for of in self.through.values())
+        place, learned = int(np.abs(before).argmax()), self.pipeline.network.get_submodule(self.norm)
+        said = {"mean": before.mean(), "spread": self.spread(before)}
+        said |= {"before": before[place], "between": between[place], "after": after[place]}
+        figures = {name: written(f"{value:.2f}") for name, value in said.items()}
+        both = word("learned_factor" if learned.bias is None else "learned_both")
+        about = {"token": self.tokens[self.token], "d_model": self.config.d_model, "place": place + 1, "learned": both}
+        return text(f"story_norm{self.rms}", **about, **figures)
 
     def below_story(self) -> None:
         if self.kind == "single":

@@ -79,6 +79,8 @@ class Page(View):
     #: beside it.
     draws_guess = False
     about_guess: Sequence[str] = ()
+    #: Whether what it tells stands below its picture, and not below the guess, which leaves no room there.
+    tells_below = False
     _title_place: DeltaGenerator  # where a story's question stands
     _so_far: Guess | None = None  # what is set in the gesture of its question
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
@@ -160,7 +162,8 @@ class Page(View):
             else:
                 self._told(self.asking)
             if not self.choice.big:
-                with st.container(horizontal=True, vertical_alignment="center"):
+                self._ways_row = st.container(horizontal=True, vertical_alignment="center")
+                with self._ways_row:
                     if besides:
                         self._lead_to(besides)
                     self._way_on(self._question, passing=besides is not None and not besides.record["over"])
@@ -249,7 +252,7 @@ class Page(View):
                 high = asking.numbers()
             with place:
                 told = [*self.tell()]
-            with self.more() if self.choice.big else place if high > HIGH else beside:
+            with self.more() if self.choice.big else place if high > HIGH or self.tells_below else beside:
                 st.markdown("\n\n".join(told))
 
     def _can_be_asked_first(self) -> bool:
@@ -391,8 +394,10 @@ class Page(View):
                         beside_notes(thing, self.trace, self.layer, self.token, ours=not self.choice.checkpoint)
         # Where a story still asks, there is nothing to take along, and on a projector nobody does.
         if not self.story or (self._pictures and not self.choice.big):
-            downloads = {"key": f"{self.name}.downloads", "on_change": "rerun"}
-            with st.expander(plain("common.downloads"), icon=":material/download:", **downloads) as box:
+            look = {"icon": ":material/download:", "key": f"{self.name}.downloads", "on_change": "rerun"}
+            row = vars(self).get("_ways_row")  # of a story: there it takes no line of its own
+            make_box = partial(row.popover, type="tertiary") if row else st.expander
+            with make_box(plain("common.downloads"), **look) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
         which_keys(self.name, self._keys)

@@ -137,7 +137,7 @@ def test_a_teacher_and_who_takes_something_along_are_served_in_the_story_as_well
     app, words = open_page("home", depth="story"), catalogue("en")
     app.session_state["home.start"] = True  # the box is opened
     assert words["home.teacher_start"] in texts(app.run())
-    assert words["common.downloads"] in [box.label for box in app.main.expander]
+    assert words["common.downloads"] in [box.proto.popover.label for box in app.main.get("popover")]
 
 
 def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:

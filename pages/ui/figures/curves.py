@@ -433,7 +433,7 @@ def undivided(
         layout[f"yaxis{number}"] = scale("", domain=upwards, anchor=f"x{number}", rangemode="tozero", **ZERO)
         head = {"text": f"<b>{label(title)}</b>", "xref": "paper", "yref": "paper", "showarrow": False}
         layout["annotations"].append(head | {"x": across[0], "y": upwards[1], "xanchor": "left", "yanchor": "bottom"})
-    return figure_of(traces, layout | look(on_screen(scaled(480))))
+    return figure_of(traces, layout | look(on_screen(scaled(430))))
 
 
 def waves(

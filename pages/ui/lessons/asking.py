@@ -27,7 +27,8 @@ from pages.ui.text.numbers import decimal, written
 from pages.ui.view import View
 
 WRONG_FOR_A_HINT = 2
-MOST_BARS, SEEN = 16, 0.005  # of more bars, those of smaller shares or scores are not drawn
+MOST_SCORES = 16  # of more, the highest are drawn
+MOST_SHARES, SEEN = 8, 0.005  # of more, those that can be seen
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: What a visitor has guessed of one question, as plain values that may stay in his session: "guesses", the last one
 #: last; "over", whether the answer is shown; "right", whether he found it before there was a hint; "open", of what a
@@ -216,8 +217,10 @@ class Asking:
             given: Sequence[int] = guess if isinstance(guess, list) else [0] * len(values)
             return [place for place, count in enumerate(values) if round(count) or given[place]]
         least = -np.inf
-        if len(values) > MOST_BARS:
-            least = SEEN if min(values) >= 0 else sorted(values)[-MOST_BARS]
+        if min(values) >= 0 and len(values) > MOST_SHARES:
+            least = SEEN
+        elif len(values) > MOST_SCORES:
+            least = sorted(values)[-MOST_SCORES]
         return [place for place, value in enumerate(values) if value >= least or names[place] == guess]
 
     def figure(self) -> Figure:

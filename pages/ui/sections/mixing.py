@@ -38,7 +38,7 @@ def mixing(view: View) -> None:
         values=values,
         still=True,
     )
-    if "logits" in view.trace:
+    if "logits" in view.trace and not view.story:  # there the question has shown it
         _answer_without(view)
 
 

@@ -62,7 +62,8 @@ def why_scaled(view: View, prefix: str) -> None:
         ),
         of_head=(view.layer, view.head),
     )
-    st.caption(text("about", draws=DRAWS, keys=KEYS))
+    if not view.story:  # how it was measured
+        st.caption(text("about", draws=DRAWS, keys=KEYS))
 
 
 def in_words(measured: np.ndarray) -> dict[str, str]:
