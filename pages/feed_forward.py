@@ -111,6 +111,10 @@ class FeedForward(Page):
         gates = [text("story_gates")] if self.gated else []
         return *answered_most(self, self.neuron), text("story_alone"), answers, *gates
 
+    def below_story(self) -> None:
+        if self.kind != "single" and not self.choice.big:
+            self.way_to(self.name, word("way_alone"), depth="numbers", panel="alone")
+
     def to_try(self) -> Mapping[str, Callable[[], None]]:
         return {"thinks": self.bent_and_without}
 

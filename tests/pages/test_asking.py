@@ -520,3 +520,29 @@ def test_what_is_not_asked_besides_can_be_tried_and_of_a_changed_run_nothing() -
     assert "answer.fillers" in [chart["key"] for chart in charts(app.run())]
     changed = story("answer", s=unclear, seen=SEEN, edits="layers.1.attention.heads~zero~head.3")
     assert WORDS["lesson.causal.short"] not in [box.label for box in changed.main.expander]
+
+
+@pytest.mark.parametrize(
+    ("page", "panel", "shown"), [("add_and_norm", "why", "gradients"), ("feed_forward", "alone", "alone")]
+)
+def test_a_story_leads_to_what_proves_it(page: str, panel: str, shown: str) -> None:
+    app = click(story(page, seen=SEEN), f"{page}.within")
+    choice = app.session_state["choice"]
+    assert (choice.depth, choice.panel) == ("numbers", panel)
+    assert f"{page}.{shown}" in [chart["key"] for chart in charts(app)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_numbers_with_which_a_story_tells_of_layer_norm_are_those_of_its_token(lang: str) -> None:
+    app = story("add_and_norm", seen=SEEN, layer="3", lang=lang)
+    trace = pipelines.run("text", SENTENCE)
+    token, layer_norm = trace.tokens.index("[MASK]"), pipelines.pipeline("text").network.layers[2].norm_1
+    x, y = (trace[f"layers.2.{name}"][token] for name in ("add_1", "norm_1"))
+    place = int(np.abs(x).argmax())
+    normed = (x - x.mean()) / np.sqrt(x.var() + layer_norm.eps)
+    told = catalogue(lang)["add_and_norm.story_norm"].partition("{place}")[2]
+    figures = [f"{value:.2f}".replace("-", "−") for value in (x[place], normed[place], y[place])]
+    for name, figure_ in zip(("before", "between", "after"), figures, strict=True):
+        told = told.replace(f"{{{name}}}", figure_)
+    said = texts(app).replace("\\", "")
+    assert f"{place + 1}{told}" in said and f"{x.std():.2f}" in said
