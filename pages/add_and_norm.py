@@ -148,8 +148,8 @@ class AddAndNorm(Page):
         with st.expander(word("way_without"), icon=":material/link_off:", **look) as box:
             if box.open:
                 alike_without(self)
-        if "why" in self.parts() and not self.choice.big:
-            self.way_to(self.name, word("way_why"), depth="numbers", panel="why")
+                if "why" in self.parts():
+                    self.way_to(self.name, word("way_why"), depth="numbers", panel="why")
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:
         return {"norm": self.histogram}

@@ -112,7 +112,7 @@ class FeedForward(Page):
         return *answered_most(self, self.neuron), text("story_alone"), answers, *gates
 
     def below_story(self) -> None:
-        if self.kind != "single" and not self.choice.big:
+        if self.kind != "single" and self.besides and not self.choice.big:
             self.way_to(self.name, word("way_alone"), depth="numbers", panel="alone")
 
     def to_try(self) -> Mapping[str, Callable[[], None]]:

@@ -67,7 +67,7 @@ def writing(
         if abs(share) >= least
     ]
     if most <= 24:
-        room = 450 if font_size() <= SMALL else 375  # in a presentation two rows of controls stand above it
+        room = 390 if font_size() <= SMALL else 375  # in a presentation two rows of controls stand above it
         height = min(60 + scaled(most * 27), room)
         size = min(font_size() + 1, int((height - 50) / most))
     else:
