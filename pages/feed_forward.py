@@ -134,7 +134,10 @@ class FeedForward(Page):
         said |= {"below": int((before < 0).sum()), "least": written(f"{line[1].min():.2f}")}
         kind = "read_bend_shut" if self.bend == "relu" else "read_bend"
         table = self.as_table(before, after)
-        self.picture("bend", figure, f"{text('about_bend', **said)} {text(kind, **said)}", still=True, table=table)
+        told = [text("about_bend", **said), text(kind, **said)]
+        if not self.gated:  # a gate multiplies, which no matrix does
+            told.append(text("read_unbent", d_ff=self.d_ff))
+        self.picture("bend", figure, " ".join(told), still=True, table=table)
         self.way_to(self.name, word("way_bend"), depth="numbers", panel="curve")
         look = {"key": "feed_forward.try.without", "on_change": "rerun", "icon": ":material/touch_app:"}
         if "logits" in self.trace:

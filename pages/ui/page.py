@@ -16,6 +16,7 @@ from model.pipeline import Reading
 from pages.ui.components.diagram import passed
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
+from pages.ui.components.player import stop
 from pages.ui.components.strip import Bracket, Passing, Stop, strip
 from pages.ui.figures.equations import in_one_line
 from pages.ui.figures.theme import mode
@@ -298,8 +299,12 @@ class Page(View):
         look = {"type": "tertiary" if back or over or self.choice.big else "primary", "key": f"{self.name}.ask_besides"}
         look["icon"] = f":material/{'undo' if back else 'quiz' if over or self.choice.big else 'arrow_forward'}:"
         label = "lesson.first_one" if back else "" if over or self.choice.big else "lesson.besides"
-        set_ = {"on_click": besides.record.update, "args": ({"open": not back},)}
-        st.button(plain(label, name=name) if label else name, **look, **set_)
+
+        def turn() -> None:
+            besides.record["open"] = not back
+            stop()  # what plays would go on to a step that nobody asked about
+
+        st.button(plain(label, name=name) if label else name, on_click=turn, **look)
 
     def _ask_besides(self, besides: Asking) -> None:
         """Ask it, in the place of what was told; once it is answered, beside something that can be tried."""

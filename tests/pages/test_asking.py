@@ -477,6 +477,12 @@ def test_of_a_drawing_the_answer_is_asked_before_it_is_shown(seen: str, asked: s
     assert not curtained(app) and WORDS[f"lesson.{asked}.otherwise"].partition("{")[0] in texts(app)
 
 
+def test_what_plays_stops_for_a_question() -> None:
+    app = click(story("translation", seen="translation", into="zh", step="3"), "translation.play")
+    assert app.session_state["player.page"] == "translation"
+    assert not click(app, "translation.ask_besides").session_state["player.page"]
+
+
 def test_a_tap_on_a_token_that_is_no_word_says_what_it_is_for() -> None:
     for token, name in (("1", "cls"), ("12", "sep"), (str(hidden_case().token + 1), "mask")):
         said = [caption.value for caption in story("attention", token=token).main.caption]

@@ -34,7 +34,12 @@ def player(page: str, shown: int, count: int, choose: Callable[[int], None], sec
 def stop_elsewhere(page: str) -> None:
     """Stop what plays on another page than this one: who comes back begins anew."""
     if st.session_state.get(PLAYING) != page:
-        st.session_state[PLAYING] = None
+        stop()
+
+
+def stop() -> None:
+    """Stop what plays."""
+    st.session_state[PLAYING] = None
 
 
 def _go_on(shown: int, count: int, choose: Callable[[int], None], seconds: float) -> None:
