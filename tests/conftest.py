@@ -1,6 +1,5 @@
 """One torch thread, as the app sets it: products this small only get slower with more. And one look for components."""
 
-import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -26,5 +25,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What tests and the servers that they start write lies in pytest's own folder, which pytest takes away."""
-    tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.getbasetemp())
+    """What tests write lies in pytest's own folder, which pytest takes away; not what servers do, whom it keeps out."""
+    tempfile.tempdir = str(tmp_path_factory.getbasetemp())

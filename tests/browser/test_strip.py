@@ -60,7 +60,7 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
     page.keyboard.press("Tab")
     expect(first).to_be_focused()
     page.keyboard.press("Enter")
-    title(page, "translation")
+    title(page, "what_if")
 
 
 def test_two_impatient_clicks_on_the_strip_lead_to_the_last(page: Page, app_url: str) -> None:
