@@ -4,9 +4,9 @@ from starlette.middleware import Middleware
 from streamlit import get_option
 from streamlit.starlette import App
 
-from pages.ui.classroom.hall import Hall
-from pages.ui.classroom.routes import routes
-from pages.ui.classroom.store import store
+from pages.school.classroom.hall import Hall
+from pages.school.classroom.routes import routes
+from pages.school.classroom.store import store
 from pages.ui.server import entrance, streamlit_private
 
 streamlit_private.ask_no_stranger()

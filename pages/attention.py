@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
+from pages.school.lessons import visit
+from pages.school.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.frame.pickers import either
-from pages.ui.lessons import visit
-from pages.ui.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.page import Page
 from pages.ui.sections.attention import STEPS, attention_steps, lines_behind_curtain, weights_picture
 from pages.ui.sections.overlay import over_heads, over_layers

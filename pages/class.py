@@ -6,20 +6,20 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from model.pipeline import SPECIAL_TOKENS
-from pages.ui.classroom.store import UnavailableError, store
+from pages.school.classroom.store import UnavailableError, store
+from pages.school.lessons.asking import seen_at
+from pages.school.lessons.case import Truth
+from pages.school.lessons.rows import Question
+from pages.school.teaching import desk, notes, projector, start
+from pages.school.teaching.asked import for_phones
+from pages.school.teaching.cases import lesson_of, truth_here
+from pages.school.teaching.desk import Desk
+from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept
 from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
-from pages.ui.lessons.asking import seen_at
-from pages.ui.lessons.case import Truth
-from pages.ui.lessons.rows import Question
 from pages.ui.page import Page
 from pages.ui.state.choice import OTHER, Choice
-from pages.ui.teaching import desk, notes, projector, start
-from pages.ui.teaching.asked import for_phones
-from pages.ui.teaching.cases import lesson_of, truth_here
-from pages.ui.teaching.desk import Desk
-from pages.ui.teaching.lecture import Lecture
 from pages.ui.text import t, texts_of
 
 text, word = texts_of("class")

@@ -7,19 +7,19 @@ import streamlit as st
 from cachetools.keys import hashkey
 
 from model.pipeline import SPECIAL_TOKENS
+from pages.school.lessons import truths, visit
+from pages.school.lessons.asking import Asking, called, new_record
+from pages.school.lessons.case import Case, Truth
+from pages.school.lessons.maker import make_a_lesson
+from pages.school.lessons.rows import ENCODER, END, LESSONS, following
+from pages.school.teaching.cases import lesson_of, truth_here
+from pages.school.teaching.homework import homework
+from pages.school.teaching.paper import on_paper, title_of
 from pages.ui.frame.pickers import bound
-from pages.ui.lessons import truths, visit
-from pages.ui.lessons.asking import Asking, called, new_record
-from pages.ui.lessons.case import Case, Truth
-from pages.ui.lessons.maker import make_a_lesson
-from pages.ui.lessons.rows import ENCODER, END, LESSONS, following
 from pages.ui.page import Page
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
-from pages.ui.teaching.cases import lesson_of, truth_here
-from pages.ui.teaching.homework import homework
-from pages.ui.teaching.paper import on_paper, title_of
 from pages.ui.text import joined, listed, literal, texts_of
 
 #: In the session: how far the visitor has come in the lesson, with this input.

@@ -10,10 +10,10 @@ import streamlit as st
 from model import Trace
 from model.analysis import head_slice, placed
 from model.sublayers import MultiHeadAttention
+from pages.school.lessons import visit
 from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
 from pages.ui.figures.theme import mode, scaled
 from pages.ui.frame.pickers import pick
-from pages.ui.lessons import visit
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps

@@ -9,7 +9,7 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import language_after
-from pages.ui.lessons.case import Case
+from pages.school.lessons.case import Case
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
 from pages.ui.sections.overview import drawn_of

@@ -13,6 +13,12 @@ from model import Trace, WeightsError
 from model.analysis import spelled, whole_words
 from model.deadline import OverdueError
 from model.pipeline import Reading
+from pages.school.lessons import visit
+from pages.school.lessons.asking import Asking, called, why
+from pages.school.lessons.case import Case, Guess
+from pages.school.lessons.goals import TASKS
+from pages.school.lessons.rows import BESIDES, STORY
+from pages.school.lessons.task import task_line
 from pages.ui.components.diagram import passed
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
@@ -30,12 +36,6 @@ from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener, which_keys
-from pages.ui.lessons import visit
-from pages.ui.lessons.asking import Asking, called, why
-from pages.ui.lessons.case import Case, Guess
-from pages.ui.lessons.goals import TASKS
-from pages.ui.lessons.rows import BESIDES, STORY
-from pages.ui.lessons.task import task_line
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
 from pages.ui.runs.masks import as_the_reader_hid, with_words_hidden

@@ -11,9 +11,9 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from pages.ui.classroom import join
+from pages.school.classroom import join
+from pages.school.teaching.desk import HURRY
 from pages.ui.server.assets import SCRIPTS
-from pages.ui.teaching.desk import HURRY
 from pages.ui.text import catalogue
 from tests.browser.conftest import PATIENCE, serve
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from pages.ui.classroom import join
-from pages.ui.classroom.phases import Phase
-from pages.ui.classroom.store import UNSAID
+from pages.school.classroom import join
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import UNSAID
 from tests.browser.test_accessibility import serious
 from tests.classroom.school import School, school
-from tests.ui.classroom.asked import EXAMPLES, SECRET
+from tests.school.classroom.asked import EXAMPLES, SECRET
 
 SIZE = {"width": 390, "height": 760}
 SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from pages.ui.classroom.store import Store, default_url
+from pages.school.classroom.store import Store, default_url
 from tests.classroom.answering import WITHIN, Answered, Answering
 from tests.classroom.hostile import hostile
 from tests.classroom.server import APP, BARE, Server, serve

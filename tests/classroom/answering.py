@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pages.ui.classroom.phases import Phase
-from pages.ui.classroom.store import Store
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
 from tests.classroom.server import Server
-from tests.ui.classroom.asked import EXAMPLES
+from tests.school.classroom.asked import EXAMPLES
 
 WITHIN = 10  # seconds in which all vote
 TURN = WITHIN + 2  # seconds of a question

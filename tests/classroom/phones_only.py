@@ -5,9 +5,9 @@ import sys
 import uvicorn
 from starlette.applications import Starlette
 
-from pages.ui.classroom.hall import Hall
-from pages.ui.classroom.routes import routes
-from pages.ui.classroom.store import store
+from pages.school.classroom.hall import Hall
+from pages.school.classroom.routes import routes
+from pages.school.classroom.store import store
 
 if __name__ == "__main__":
     hall = Hall(store)

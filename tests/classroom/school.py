@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from urllib.request import urlopen
 
-from pages.ui.classroom.phases import Phase
-from pages.ui.classroom.store import Store
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT
-from tests.ui.classroom.asked import EXAMPLES
+from tests.school.classroom.asked import EXAMPLES
 
 
 class School:

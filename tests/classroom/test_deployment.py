@@ -12,7 +12,7 @@ import streamlit.config
 import yaml
 from sqlalchemy import make_url
 
-from pages.ui.classroom.store import default_url
+from pages.school.classroom.store import default_url
 from tests.classroom.server import ROOT
 
 SERVE = ROOT / ".serve"

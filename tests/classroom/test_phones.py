@@ -14,16 +14,16 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from pages.ui.classroom import routes
-from pages.ui.classroom.hall import MOST_FAILURES
-from pages.ui.classroom.join import LANGUAGES, words
-from pages.ui.classroom.phases import Phase
+from pages.school.classroom import routes
+from pages.school.classroom.hall import MOST_FAILURES
+from pages.school.classroom.join import LANGUAGES, words
+from pages.school.classroom.phases import Phase
 from tests.classroom.phone import Phone
 from tests.classroom.school import School, end, school
 from tests.classroom.server import ROOT
 from tests.classroom.visitor import visit
 from tests.postgres import postgres
-from tests.ui.classroom.asked import EXAMPLES
+from tests.school.classroom.asked import EXAMPLES
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def test_the_page_is_small_speaks_both_languages_and_needs_no_other_host(one: Sc
         for one_language in LANGUAGES:
             assert json.dumps(words(one_language)["lobby"], ensure_ascii=False) in text
     assert "{" not in re.sub(r"<(style|script)\b.*?</\1>", "", text, flags=re.DOTALL), "all places are filled in"
-    script = re.sub(r"//.*", "", (ROOT / "pages/ui/classroom/join.js").read_text("utf-8"))
+    script = re.sub(r"//.*", "", (ROOT / "pages/school/classroom/join.js").read_text("utf-8"))
     assert not re.search(r"=>|\blet\b|\bconst\b|\bclass\b(?!')|`|\bimport\b|\basync\b|innerHTML|\?\?|\?\.\w", script)
     again = Request(address, headers={"If-None-Match": answer.headers["ETag"]})
     with pytest.raises(HTTPError, match="304"):

@@ -20,13 +20,13 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from pages.ui.classroom.phases import Phase
-from pages.ui.classroom.store import Store
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import Store
 from pages.ui.server import assets
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit
-from tests.ui.classroom.asked import EXAMPLES
+from tests.school.classroom.asked import EXAMPLES
 
 
 def lay_out(folder: Path) -> None:

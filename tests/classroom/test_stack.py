@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from pages.ui.classroom import store as kept
-from pages.ui.classroom.hall import MOST_FAILURES
-from pages.ui.classroom.phases import Phase
-from pages.ui.classroom.store import Store
+from pages.school.classroom import store as kept
+from pages.school.classroom.hall import MOST_FAILURES
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import visit
 from tests.postgres import postgres
-from tests.ui.classroom.asked import EXAMPLES
+from tests.school.classroom.asked import EXAMPLES
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 from torch import nn
 
 from model.fillers import FILLERS, fill_up
-from pages.ui.lessons import visit
-from pages.ui.lessons.case import Case
-from pages.ui.lessons.rows import BETWEEN, STORY
-from pages.ui.lessons.story import favourites, ffn_turns
+from pages.school.lessons import visit
+from pages.school.lessons.case import Case
+from pages.school.lessons.rows import BETWEEN, STORY
+from pages.school.lessons.story import favourites, ffn_turns
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.sections.hidden_words import HOLE

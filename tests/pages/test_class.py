@@ -14,15 +14,15 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
-from pages.ui.classroom import standing
-from pages.ui.classroom import store as kept
-from pages.ui.classroom.phases import Phase
-from pages.ui.classroom.store import SURE, Ballot, Store, UnavailableError
-from pages.ui.lessons.asking import figure_of
-from pages.ui.lessons.rows import ENCODER, Own, Question
-from pages.ui.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.classroom import standing
+from pages.school.classroom import store as kept
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError
+from pages.school.lessons.asking import figure_of
+from pages.school.lessons.rows import ENCODER, Own, Question
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.teaching import desk, report
 from pages.ui.runs import pipelines
-from pages.ui.teaching import desk, report
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
 from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
@@ -161,8 +161,8 @@ def test_before_she_asks_her_notes_say_what_the_network_answers_and_how_clear_it
         assert first in texts(notes.run()).replace("\\", "") and first not in texts(app)
         assert words["class.foretold_clear"] in texts(notes) and words["class.foretold_close"] not in texts(notes)
         click(app, "next")
-    monkeypatch.setattr("pages.ui.teaching.notes.CLEARLY", 1e9)
-    monkeypatch.setattr("pages.ui.teaching.notes.UNSURE", 1.1)
+    monkeypatch.setattr("pages.school.teaching.notes.CLEARLY", 1e9)
+    monkeypatch.setattr("pages.school.teaching.notes.UNSURE", 1.1)
     for name in ("foretold_close", "foretold_unsure"):
         assert words[f"class.{name}"] in texts(notes.run())
 

@@ -9,10 +9,10 @@ import pytest
 
 from model import load
 from model.analysis import cosine_similarity
+from pages.school.lessons.case import Case
+from pages.school.lessons.story import best_fit
+from pages.school.lessons.truths import without_root
 from pages.ui.frame.contents import PAGES
-from pages.ui.lessons.case import Case
-from pages.ui.lessons.story import best_fit
-from pages.ui.lessons.truths import without_root
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_disentangled import TERMS, odd_settings

@@ -8,11 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.deadline import OverdueError
+from pages.school.lessons import task
+from pages.school.lessons.goals import TASKS, Standing, mark_of
+from pages.school.lessons.task import judged
+from pages.school.teaching import homework
+from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
-from pages.ui.lessons import task
-from pages.ui.lessons.goals import TASKS, Standing, mark_of
-from pages.ui.lessons.task import judged
 from pages.ui.runs import pipelines
 from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
@@ -20,8 +22,6 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
 from pages.ui.state.goal import Goal, goal_code, goal_from_code
 from pages.ui.state.link_values import EDITS
-from pages.ui.teaching import homework
-from pages.ui.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
 from pages.ui.text import LANGUAGES, catalogue, speaking
 from tests.pages.opening import assert_fine, open_page, texts
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.lessons.asking import figure_of
-from pages.ui.lessons.case import Case, Truth
-from pages.ui.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
-from pages.ui.lessons.truths import truth_of
-from pages.ui.lessons.written import OWN, lesson_from_code, lesson_to_code, own_lesson
+from pages.school.lessons.asking import figure_of
+from pages.school.lessons.case import Case, Truth
+from pages.school.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
+from pages.school.lessons.truths import truth_of
+from pages.school.lessons.written import OWN, lesson_from_code, lesson_to_code, own_lesson
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue

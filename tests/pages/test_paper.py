@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.ui import view
 from pages.ui.figures import theme
-from pages.ui.lessons.rows import LESSONS, QUESTIONS, Own, Question
-from pages.ui.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue

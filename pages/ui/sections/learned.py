@@ -10,11 +10,11 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, WeightsError, learning
+from pages.school.lessons.asking import why
+from pages.school.lessons.rows import QUESTIONS
+from pages.school.lessons.visit import asked_alone
 from pages.ui.figures import Axis, heatmap, lines
 from pages.ui.frame.learned import choose, steps
-from pages.ui.lessons.asking import why
-from pages.ui.lessons.rows import QUESTIONS
-from pages.ui.lessons.visit import asked_alone
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest, of_networks

@@ -1,0 +1,167 @@
+"""What phones fetch, from any worker: GET /join, a page; GET /live/CODE, what their class is asked, as server-sent
+events; GET /live/CODE/now, the same once; POST /live/CODE/vote.
+
+A phone says its own number in `d`, and in `t` the ticket that it was given when it came in first.
+"""
+
+import json
+import random
+import re
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from ipaddress import ip_address, ip_network
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pages.school.classroom import join
+from pages.school.classroom.hall import Gathering, Hall
+from pages.school.classroom.standing import standing
+from pages.school.classroom.store import Ballot, UnavailableError, Verdict, is_code
+
+DEVICE = re.compile(r"[0-9a-f]{16,32}")
+MOST_BODY = 4096  # bytes of a vote
+PING = 15  # seconds; a phone that hears nothing for three times as long begins anew
+AGAIN = 1000, 3000  # milliseconds after which phones come back that were cut off: not all at once
+STATUS = {
+    Verdict.KEPT: 200,
+    Verdict.CLOSED: 409,
+    Verdict.UNKNOWN: 404,
+    Verdict.IMPOSSIBLE: 422,
+    Verdict.FULL: 507,
+}
+FRESH = {"Cache-Control": "no-store"}
+
+
+def routes(hall: Hall, base: str = "") -> list[Route]:
+    """base: the path below which the app is served."""
+    base = f"/{base.strip('/')}".rstrip("/")
+
+    def route(path: str, answer: Callable[[Hall, Request], Awaitable[Response]], method: str = "GET") -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await answer(hall, request)
+
+        return Route(base + path, endpoint, methods=[method])
+
+    return [
+        Route(f"{base}/join", join.page),
+        route("/live/{code}", live),
+        route("/live/{code}/now", now),
+        route("/live/{code}/vote", vote, "POST"),
+        Route(f"{base}/live/{{code}}/standing", standing),
+    ]
+
+
+async def live(hall: Hall, request: Request) -> Response:
+    """What the class is asked, now and at each change; the event “gone” when there is no class any more."""
+    device = _device(request)
+    if hall.is_full:
+        return _said("busy", 503)
+    found = await _entered(hall, request, device)
+    if isinstance(found, Response):
+        return found
+
+    async def events() -> AsyncIterator[ServerSentEvent]:
+        again = random.randint(*AGAIN)
+        async for said in hall.listen(found, device):
+            yield ServerSentEvent(event="gone", data="") if said is None else ServerSentEvent(said, retry=again)
+
+    return EventSourceResponse(events(), ping=PING, ping_message_factory=lambda: ServerSentEvent("", event="ping"))
+
+
+async def now(hall: Hall, request: Request) -> Response:
+    """What the class is asked now, for phones that cannot listen."""
+    found = await _entered(hall, request, _device(request))
+    if isinstance(found, Response):
+        return found
+    return Response(found.said, headers=FRESH, media_type="application/json")
+
+
+async def vote(hall: Hall, request: Request) -> Response:
+    """Keep a vote: {"n": question, "r": round, "guess": …, "sure": 1 to 3, 0 where that is not said}. It is kept once
+    this says so.
+    """
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        return _said("impossible", 415)  # what another site could send in a visitor's name
+    try:
+        body = await _body(request)
+    except ClientDisconnect:
+        return _said("busy", 503)
+    if body is None:
+        return _said("impossible", 413)
+    try:
+        says = json.loads(body)
+        ballot = Ballot(_code(request), int(says["n"]), int(says["r"]), _device(request), says["guess"], says["sure"])
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return _said("impossible", 400)
+    if ballot.device != request.query_params.get("d") or not (0 < ballot.number < 10_000 and 0 < ballot.round < 10):
+        return _said("impossible", 400)
+    found = await _entered(hall, request, ballot.device)
+    if isinstance(found, Response):
+        return found
+    try:
+        verdict = await hall.vote(ballot)
+    except UnavailableError:
+        return _said("busy", 503)
+    return _said(verdict, STATUS[verdict])
+
+
+async def _entered(hall: Hall, request: Request, device: str) -> Gathering | Response:
+    """The class that a phone asks for, or why it does not come in.
+
+    Who tries many codes is no longer answered, whether they are right or not; but a class behind the same address is:
+    its phones show their ticket.
+    """
+    code, address = _code(request), _address(request)
+    refused, ticket = hall.tries_too_much(address), request.query_params.get("t", "")
+    if refused and not ticket:
+        return _said("slow", 429)
+    try:
+        found = await hall.enter(code, device)
+    except UnavailableError:
+        return _said("busy", 503)
+    if refused and not (found and secrets.compare_digest(ticket.encode(), found.ticket.encode())):
+        return _said("slow", 429)
+    if found is None:
+        hall.note_failure(address)
+        return _said("unknown", 404)
+    return found
+
+
+async def _body(request: Request) -> bytes | None:
+    """What was sent; None if it is more than a vote can be."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY:
+            return None
+    return body
+
+
+def _said(verdict: str, status: int) -> Response:
+    return JSONResponse({"verdict": verdict}, status, headers=FRESH)
+
+
+def _code(request: Request) -> str:
+    code = request.path_params["code"].upper()
+    return code if is_code(code) else ""
+
+
+def _device(request: Request) -> str:
+    """The phone's own number; of one that says none, a number that no other has."""
+    said = request.query_params.get("d", "")
+    return said if DEVICE.fullmatch(said) else secrets.token_hex(8)
+
+
+def _address(request: Request) -> str:
+    """Whence it comes: through our nginx, which is on this machine, as that has it. Of IPv6, the network's half."""
+    host = request.client.host if request.client else ""
+    try:
+        if ip_address(host).is_loopback:
+            host = request.headers.get("x-forwarded-for", host).rpartition(",")[2].strip()
+        address = ip_address(host)
+    except ValueError:
+        return host[:50]
+    return str(ip_network(f"{address}/64", strict=False)) if address.version == 6 else str(address)

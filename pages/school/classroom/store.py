@@ -1,0 +1,599 @@
+"""Where classes are kept: SQLite in a folder of ours, or the PostgreSQL that DATABASE_URL names, for several machines.
+
+No name and no address is kept, nothing for longer than a day. Who teaches has a secret key, of which only the hash is
+here; who answers has a number that his phone made up. Every function may raise UnavailableError.
+"""
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from cachetools import LRUCache
+from sqlalchemy import (
+    URL,
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    Text,
+    case,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import SQLAlchemyError
+
+from pages.school.classroom.phases import ROUNDS, TOLD, Phase, following, round_of
+from pages.school.classroom.questions import Guess, Shown, Told, checked, stem
+
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # without O and I, which look like numbers
+CODE = 6  # letters
+UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
+DAY = 24 * 3600
+SEEN = 15  # seconds for which a phone counts as present after its worker last said so
+WAIT = 5  # seconds that a database may take
+MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
+MOST_BYTES = 30_000  # of a question, of a link
+MOST_PICTURES, MOST_PICTURE = 20, 300_000  # of a class; characters of one
+ROOT = Path(__file__).parents[3]
+
+
+class UnavailableError(Exception):
+    """The database is locked, full or gone: nothing was kept, and it can be tried again."""
+
+
+class UnknownClassError(Exception):
+    """There is no such class, or the key is another one's."""
+
+
+class TooManyError(Exception):
+    """There are more classes than a server is made for."""
+
+
+class Verdict(StrEnum):
+    """What became of a vote."""
+
+    KEPT = "kept"
+    CLOSED = "closed"  # this question takes no votes (any more)
+    UNKNOWN = "unknown"  # no such class
+    IMPOSSIBLE = "impossible"  # no guess that this question takes
+    FULL = "full"
+
+
+@dataclass(frozen=True)
+class Room:
+    """How a class stands.
+
+    number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
+    its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
+    with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
+    ticket: what those show who have been let in.
+    """
+
+    code: str
+    phase: Phase
+    number: int
+    place: int
+    round: int
+    paused: bool
+    version: int
+    lead: str
+    led: int
+    plan: str
+    created: float
+    ticket: str
+
+
+class Vote(NamedTuple):
+    """One answer, of nobody in particular. confidence: UNSAID, or from 1 (guessed) to SURE."""
+
+    guess: Guess
+    confidence: int
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """A vote on its way. device: the phone's own number."""
+
+    code: str
+    number: int
+    round: int
+    device: str
+    guess: object
+    confidence: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that was asked, and the votes on it by round. Votes that are still open are left out."""
+
+    number: int
+    place: int
+    shown: Shown
+    truth: Told
+    votes: Mapping[int, Sequence[Vote]]
+
+
+_tables = MetaData()
+_code, _number = String(CODE), Integer
+classes = Table(
+    "classes",
+    _tables,
+    Column("code", _code, primary_key=True),
+    Column("key_hash", String(64), nullable=False),
+    Column("phase", String(16), nullable=False),
+    Column("number", _number, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("paused", Boolean, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("lead", Text, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("led", Integer, nullable=False),
+    Column("created", Float, nullable=False),
+)
+questions = Table(
+    "questions",
+    _tables,
+    Column("code", _code, primary_key=True),
+    Column("number", _number, primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("shown", Text, nullable=False),
+    Column("truth", Text, nullable=False),
+)
+votes = Table(
+    "votes",
+    _tables,
+    Column("code", _code, primary_key=True),
+    Column("number", _number, primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("device", String(32), primary_key=True),
+    Column("guess", Text, nullable=False),
+    Column("confidence", Integer, nullable=False),
+)
+#: What the teacher keeps for her report, in the order in which she did.
+pictures = Table(
+    "pictures",
+    _tables,
+    Column("code", _code, primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("number", _number, nullable=False),
+    Column("picture", Text, nullable=False),
+)
+#: How many phones of a class each worker holds, and when it last said so.
+present = Table(
+    "present",
+    _tables,
+    Column("code", _code, primary_key=True),
+    Column("worker", String(32), primary_key=True),
+    Column("phones", Integer, nullable=False),
+    Column("seen", Float, nullable=False),
+)
+
+
+def default_url() -> URL:
+    """Where this server keeps its classes: DATABASE_URL, or a file in GLASS_DATA, or one in .data beside the app."""
+    if given := os.environ.get("DATABASE_URL"):
+        url = make_url(given)
+        plain = url.drivername in ("postgres", "postgresql")
+        return url.set(drivername="postgresql+psycopg") if plain else url
+    folder = Path(os.environ.get("GLASS_DATA") or ROOT / ".data")
+    return URL.create("sqlite", database=str(folder / "classes.sqlite"))
+
+
+def is_code(code: str) -> bool:
+    """Whether a class could have this code."""
+    return len(code) == CODE and set(code) <= set(LETTERS)
+
+
+@cache
+def store() -> "Store":
+    """The one of this process."""
+    return Store(default_url())
+
+
+class Store:
+    """All classes of one database, for any number of threads, workers and machines."""
+
+    def __init__(self, url: URL | str) -> None:
+        """Nothing is opened before it is needed. url: as SQLAlchemy writes it."""
+        url = make_url(url)
+        self._file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+        # To PostgreSQL a timeout is an option of the connection; psycopg alone would wait for minutes.
+        waits = {
+            "connect_timeout": WAIT,
+            "options": f"-c statement_timeout={WAIT * 1000} -c lock_timeout={WAIT * 1000}",
+        }
+        self._engine = create_engine(
+            url, pool_pre_ping=self._file is None, connect_args={"timeout": WAIT} if self._file else waits
+        )
+        self._reading = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._insert = sqlite.insert if self._file else postgresql.insert
+        self._ready: int | None = None  # of a file, its number on the disk
+        self._preparing = Lock()
+        self._shown: LRUCache[tuple[str, int], Shown] = LRUCache(200)
+        if self._file:
+            event.listen(self._engine, "connect", _as_we_use_sqlite)
+            event.listen(self._engine, "begin", _begin)
+
+    # -- the teacher's ---------------------------------------------------------------------------------------------
+
+    def create(self, plan: str = "") -> tuple[str, str]:
+        """A new class, in the lobby: its code for phones, and the teacher's secret key. May raise TooManyError."""
+        self.forget_old()
+        key, code = secrets.token_urlsafe(16), "".join(secrets.choice(LETTERS) for _ in range(CODE))
+        with self._transaction() as now:
+            if now.execute(select(func.count()).select_from(classes)).scalar_one() >= MOST_CLASSES:
+                raise TooManyError
+            begun = {"phase": Phase.LOBBY, "number": 0, "place": 0, "round": 1, "paused": False, "version": 1}
+            begun |= {"lead": "", "led": 0, "plan": plan, "created": time.time()}
+            now.execute(classes.insert().values(code=code, key_hash=_hash(key), **begun))
+        return code, key
+
+    def of_teacher(self, code: str, key: str) -> Room:
+        """How her class stands; UnknownClassError if it is not hers, or no longer there."""
+        with self._look() as now:
+            return self._hers(now, code, key)
+
+    def ask(self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told) -> Room:
+        """Ask a question, at any time: phones get its stem. place: where it stands in the lesson.
+
+        Like every act, it is done only if the class is as it was when the teacher saw it (`version`): of a double click
+        the second does nothing. Returns how the class stands now.
+        """
+        written = {"shown": _written(shown), "truth": _written(truth)}
+        with self._transaction() as now:
+            room = self._hers(now, code, key, alone=True)
+            if room.version != version or room.phase is Phase.ENDED:
+                return room
+            now.execute(questions.insert().values(code=code, number=room.number + 1, place=place, **written))
+            values = {"phase": Phase.QUESTION, "number": room.number + 1, "place": place, "round": 1, "paused": False}
+            return self._change(now, room, **values)
+
+    def advance(self, code: str, key: str, version: int, to: Phase) -> Room:
+        """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there."""
+        with self._transaction() as now:
+            room = self._hers(now, code, key, alone=True)
+            possible = to is not Phase.QUESTION and to in following(room.phase, room.round)
+            if room.version != version or not possible:
+                return room
+            return self._change(now, room, phase=to, round=round_of(room.phase, to, room.round), paused=False)
+
+    def pause(self, code: str, key: str, version: int, paused: bool) -> Room:
+        """Let phones say “look up front”, or show the question again. Votes are taken meanwhile. See `ask`."""
+        with self._transaction() as now:
+            room = self._hers(now, code, key, alone=True)
+            if room.version != version or room.paused == paused:
+                return room
+            return self._change(now, room, paused=paused)
+
+    def plan(self, code: str, key: str, plan: str) -> None:
+        """Keep what she has in mind from now on; phones hear nothing of it."""
+        with self._transaction() as now:
+            self._put(now, self._hers(now, code, key, alone=True), plan=plan)
+
+    def lead(self, code: str, key: str, where: str) -> Room:
+        """Lead those who follow to a view: a page and its query, “attention?layer=3”. "": they are let go."""
+        if len(where) > MOST_BYTES:
+            raise ValueError("a link too long to be followed")
+        with self._transaction() as now:
+            room = self._hers(now, code, key, alone=True)
+            if room.lead == where:
+                return room
+            return self._put(now, room, lead=where, led=room.led + 1)
+
+    def keep_pictures(self, code: str, key: str, number: int, taken: Sequence[str]) -> None:
+        """Keep pictures of a question for the report, as addresses that hold them; of all, the last MOST_PICTURES."""
+        taken = [one for one in taken if len(one) <= MOST_PICTURE]
+        with self._transaction() as now:
+            self._hers(now, code, key, alone=True)
+            hers = pictures.c.code == code
+            last = now.scalars(select(func.coalesce(func.max(pictures.c.place), 0)).where(hers)).one()
+            rows = [
+                {"code": code, "place": last + place, "number": number, "picture": one}
+                for place, one in enumerate(taken, 1)
+            ]
+            if rows:
+                now.execute(pictures.insert(), rows)
+                now.execute(pictures.delete().where(hers, pictures.c.place <= last + len(rows) - MOST_PICTURES))
+
+    def pictures(self, code: str, key: str) -> dict[int, list[str]]:
+        """The pictures that she has kept, by the number of their question."""
+        with self._look() as now:
+            self._hers(now, code, key)
+            rows = now.execute(select(pictures).where(pictures.c.code == code).order_by(pictures.c.place)).all()
+        found: dict[int, list[str]] = {}
+        for row in rows:
+            found.setdefault(row.number, []).append(row.picture)
+        return found
+
+    def end(self, code: str, key: str) -> None:
+        """Delete the class and all that was answered in it. (What can still be reported is in the phase “ended”.)"""
+        with self._transaction() as now:
+            self._hers(now, code, key, alone=True)
+            _forget(now, [code])
+
+    def asked(self, code: str, key: str) -> list[Asked]:
+        """All questions in the order in which they were asked, for results and the report.
+
+        The votes of a round that is open are not there: nobody sees them before it is closed.
+        """
+        with self._look() as now:
+            room = self._hers(now, code, key)
+            known = questions.c.code == code, questions.c.number <= room.number
+            rows = now.execute(select(questions).where(*known).order_by(questions.c.number)).all()
+            given = now.execute(select(votes).where(votes.c.code == code).order_by(votes.c.device)).all()
+        # What was opened since we looked how the class stands is as open as what was open then.
+        closed = room.round if room.phase not in (Phase.QUESTION, Phase.OPEN) else room.round - 1
+        found: dict[int, dict[int, list[Vote]]] = {row.number: {} for row in rows}
+        for vote in given:
+            if (vote.number, vote.round) <= (room.number, closed):
+                found[vote.number].setdefault(vote.round, []).append(Vote(json.loads(vote.guess), vote.confidence))
+        return [
+            Asked(row.number, row.place, json.loads(row.shown), json.loads(row.truth), found[row.number])
+            for row in rows
+        ]
+
+    def count(self, code: str) -> tuple[int, int]:
+        """How many have answered in the present round, and how many phones are there."""
+        with self._look() as now:
+            this = votes.c.code == classes.c.code, votes.c.number == classes.c.number, votes.c.round == classes.c.round
+            answered = select(func.count()).select_from(votes.join(classes, this[0] & this[1] & this[2]))
+            lately = present.c.seen > time.time() - SEEN
+            there = select(func.coalesce(func.sum(present.c.phones), 0)).where(present.c.code == code, lately)
+            return now.execute(answered.where(classes.c.code == code)).scalar_one(), now.execute(there).scalar_one()
+
+    # -- the members' ----------------------------------------------------------------------------------------------
+
+    def room(self, code: str) -> Room | None:
+        """How a class stands; None if there is none."""
+        if not is_code(code):
+            return None
+        with self._look() as now:
+            row = now.execute(select(classes).where(classes.c.code == code)).one_or_none()
+            return None if row is None else _room(row)
+
+    def snapshot(self, code: str) -> dict[str, Any] | None:
+        """All that a phone may know now; None if there is no such class.
+
+        What is true is not even read before it is revealed. While a question is only read, its stem is all there is.
+        ticket: the same for all phones of a class; who shows it has been let in before.
+        """
+        if not is_code(code):
+            return None
+        told = case((classes.c.phase.in_(TOLD), questions.c.truth)).label("truth")
+        this = (questions.c.code == classes.c.code) & (questions.c.number == classes.c.number)
+        asked = select(*classes.c, questions.c.shown, told).select_from(classes.outerjoin(questions, this))
+        with self._look() as now:
+            row = now.execute(asked.where(classes.c.code == code)).one_or_none()
+        if row is None:
+            return None
+        says = {name: getattr(row, name) for name in ("version", "phase", "number", "round", "paused")}
+        says["ticket"] = _ticket(row)
+        if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
+            shown = json.loads(row.shown)
+            says["question"] = stem(shown) if row.phase == Phase.QUESTION else shown
+        if row.truth:
+            says["truth"] = json.loads(row.truth)
+        return says
+
+    def standing(self, codes: Iterable[str]) -> dict[str, tuple[int, int, str]]:
+        """Of those classes that are there: version, led and ticket. A worker asks so for all its phones at once."""
+        with self._look() as now:
+            which = select(classes).where(classes.c.code.in_(list(codes)))
+            return {row.code: (row.version, row.led, _ticket(row)) for row in now.execute(which)}
+
+    def vote(self, ballot: Ballot) -> Verdict:
+        """Keep one vote. See `vote_all`."""
+        return self.vote_all([ballot])[0]
+
+    def vote_all(self, ballots: Sequence[Ballot]) -> list[Verdict]:
+        """Keep votes, all in one transaction, and say of each what became of it.
+
+        A vote is one for its phone, question and round: sent again, it takes the place of the one before. When this
+        returns, those that are kept outlive this process. One that comes again after closing, since its phone never
+        heard that it was kept, is told so then.
+        """
+        verdicts = [Verdict.CLOSED] * len(ballots)
+        kept: dict[tuple, dict[str, object]] = {}
+        with self._transaction() as now:
+            codes = sorted({ballot.code for ballot in ballots})
+            # FOR SHARE: no teacher closes the question between this look and the end.
+            rows = now.execute(select(classes).where(classes.c.code.in_(codes)).with_for_update(read=True))
+            rooms = {row.code: _room(row) for row in rows}
+            left = {code: self._left(now, room) for code, room in rooms.items()}
+            for place, ballot in enumerate(ballots):
+                room = rooms.get(ballot.code)
+                if room is None:
+                    verdicts[place] = Verdict.UNKNOWN
+                elif (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round):
+                    vote = _possible(self._question(now, room.code, room.number), ballot)
+                    verdicts[place] = Verdict.IMPOSSIBLE if vote is None else Verdict.FULL
+                    if vote is not None and left[room.code] > 0:
+                        mine = {"code": room.code, "number": room.number, "round": room.round, "device": ballot.device}
+                        written = {"guess": json.dumps(vote.guess), "confidence": vote.confidence}
+                        kept[tuple(mine.values())] = mine | written
+                        verdicts[place] = Verdict.KEPT
+                elif self._is_kept(now, room, ballot):
+                    verdicts[place] = Verdict.KEPT
+            # In one order everywhere: two workers that keep the same phones' votes wait for each other in no circle.
+            self._upsert(now, votes, [kept[which] for which in sorted(kept)], ("guess", "confidence"))
+        return verdicts
+
+    # -- the workers' ----------------------------------------------------------------------------------------------
+
+    def note_present(self, worker: str, phones: Mapping[str, int]) -> None:
+        """Note how many phones of each class a worker holds."""
+        seen = time.time()
+        rows = [{"code": code, "worker": worker, "phones": n, "seen": seen} for code, n in phones.items()]
+        with self._transaction() as now:
+            self._upsert(now, present, rows, ("phones", "seen"))
+
+    def forget_old(self) -> None:
+        """Delete classes that were begun a day ago or earlier."""
+        with self._transaction() as now:
+            old = now.scalars(select(classes.c.code).where(classes.c.created < time.time() - DAY)).all()
+            if old:
+                _forget(now, old)
+
+    # -- how it is done --------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """What is done here is done wholly or not at all."""
+        try:
+            self._prepare()
+            with self._engine.begin() as now:
+                yield now
+        except (SQLAlchemyError, OSError) as problem:
+            raise UnavailableError(str(problem)) from problem
+
+    @contextmanager
+    def _look(self) -> Iterator[Connection]:
+        """Nothing is written here, and nobody who writes waits for it."""
+        try:
+            self._prepare()
+            with self._reading.connect() as now:
+                yield now
+        except (SQLAlchemyError, OSError) as problem:
+            raise UnavailableError(str(problem)) from problem
+
+    def _prepare(self) -> None:
+        """Make the tables at the first use; and once more if somebody took the file away."""
+        if self._ready is not None and self._ready == self._there():
+            return
+        with self._preparing:
+            if self._ready is not None and self._ready == self._there():
+                return
+            self._engine.dispose()
+            self._shown.clear()
+            if self._file:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._engine.begin() as now:
+                if not self._file:  # several workers begin at once, and IF NOT EXISTS is no help against that
+                    now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
+                _tables.create_all(now)
+            self._ready = self._there()
+
+    def _there(self) -> int | None:
+        """Which file is in its place now: its number on the disk. Of PostgreSQL, always the same."""
+        if self._file is None:
+            return 0
+        return self._file.stat().st_ino if self._file.exists() else None
+
+    def _hers(self, now: Connection, code: str, key: str, *, alone: bool = False) -> Room:
+        """A teacher's class. alone: nobody else changes it until this transaction ends."""
+        if not is_code(code):
+            raise UnknownClassError
+        which = select(classes).where(classes.c.code == code)
+        row = now.execute(which.with_for_update() if alone else which).one_or_none()
+        if row is None or not secrets.compare_digest(row.key_hash, _hash(key)):
+            raise UnknownClassError
+        return _room(row)
+
+    def _change(self, now: Connection, room: Room, **values: object) -> Room:
+        """What phones and windows hear of."""
+        return self._put(now, room, version=room.version + 1, **values)
+
+    def _put(self, now: Connection, room: Room, **values: Any) -> Room:
+        now.execute(classes.update().where(classes.c.code == room.code).values(**values))
+        return replace(room, **values)
+
+    def _question(self, now: Connection, code: str, number: int) -> Shown:
+        """A question that a class is or was asked; it never changes under its number."""
+        this = code, number
+        if this not in self._shown:
+            which = select(questions.c.shown).where(questions.c.code == code, questions.c.number == number)
+            self._shown[this] = json.loads(now.scalars(which).one())
+        return self._shown[this]
+
+    def _is_kept(self, now: Connection, room: Room, ballot: Ballot) -> bool:
+        """Whether this very vote is there already, from before its question was closed."""
+        if not 0 < ballot.number <= room.number or not 0 < ballot.round <= ROUNDS:
+            return False
+        this = votes.c.code == room.code, votes.c.number == ballot.number, votes.c.round == ballot.round
+        there = now.execute(select(votes).where(*this, votes.c.device == ballot.device)).one_or_none()
+        return there is not None and _possible(self._question(now, room.code, ballot.number), ballot) == Vote(
+            json.loads(there.guess), there.confidence
+        )
+
+    def _left(self, now: Connection, room: Room) -> int:
+        """How many more votes are taken."""
+        this = votes.c.code == room.code, votes.c.number == room.number, votes.c.round == room.round
+        return MOST_PHONES - now.execute(select(func.count()).select_from(votes).where(*this)).scalar_one()
+
+    def _upsert(self, now: Connection, table: Table, rows: list[dict], changes: Sequence[str]) -> None:
+        if not rows:
+            return
+        new = self._insert(table)
+        keys = [column.name for column in table.primary_key]
+        now.execute(
+            new.on_conflict_do_update(index_elements=keys, set_={name: new.excluded[name] for name in changes}), rows
+        )
+
+
+def _room(row: Row) -> Room:
+    values = {column.name: getattr(row, column.name) for column in classes.c if column.name != "key_hash"}
+    return Room(**values | {"phase": Phase(row.phase), "ticket": _ticket(row)})
+
+
+def _ticket(row: Row) -> str:
+    """What is given to all who come in; nothing leads from it to the key."""
+    return _hash(f"ticket {row.key_hash}")[:20]
+
+
+def _possible(shown: Shown, ballot: Ballot) -> Vote | None:
+    """The vote, if it is one that this question takes."""
+    if type(ballot.confidence) is not int or not UNSAID <= ballot.confidence <= SURE:
+        return None
+    try:
+        return Vote(checked(shown, ballot.guess), ballot.confidence)
+    except ValueError:
+        return None
+
+
+def _hash(key: str) -> str:
+    return sha256(key.encode()).hexdigest()
+
+
+def _written(value: Shown | Told) -> str:
+    written = json.dumps(value)
+    if len(written) > MOST_BYTES:
+        raise ValueError("a question too long to be sent to phones")
+    return written
+
+
+def _forget(now: Connection, codes: Sequence[str]) -> None:
+    for table in (classes, questions, votes, pictures, present):
+        now.execute(table.delete().where(table.c.code.in_(codes)))
+
+
+def _as_we_use_sqlite(connection: Any, _: object) -> None:
+    """Readers do not wait for who writes; what was committed outlives the process, and a machine without power."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin(connection: Connection) -> None:
+    """Who writes takes the lock at once: else two who have looked could both wait for each other to write."""
+    if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,83 @@
+"""A task for homework that a link holds: computed anew from the link's own input, and told on every page."""
+
+from collections.abc import Hashable, Sequence
+
+import streamlit as st
+
+from model import Edit, EditError, InputError
+from pages.school.lessons.goals import TASKS, Standing, standing
+from pages.ui.runs import pipelines
+from pages.ui.runs.masks import with_words_hidden
+from pages.ui.state.choice import Choice
+from pages.ui.state.goal import Goal
+from pages.ui.state.link import select
+from pages.ui.text import joined, plain, t
+
+#: What `pipelines.run` is asked for.
+Run = tuple[str, Hashable, tuple[Edit, ...]]
+
+
+def task_line() -> None:
+    """Say, where the link holds a task, what it is, and ✓ or how far this link is from it."""
+    choice: Choice = st.session_state["choice"]
+    if (goal := choice.goal) is None:
+        return
+    found = judged(choice, goal)
+    far = t(f"goal.far_{found.far}", **found.said)
+    with st.container(horizontal=True, vertical_alignment="center", key="task"):
+        said = f":gray[{t('goal.line', task=in_words(goal))}]"
+        done = f"{said} **✓** {far} {t('goal.send')}"
+        st.markdown(joined(done if found.reached else f"{said} {far}"), width="stretch")
+        look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "task.leave"}
+        st.button("", on_click=select, kwargs={"goal": None}, **look)
+
+
+def in_words(goal: Goal) -> str:
+    """What is to be done."""
+    return plain(f"goal.{goal.name}", **asked(goal))
+
+
+def asked(goal: Goal) -> dict[str, object]:
+    """What is filled into the words of a task."""
+    match goal.name, goal.values:
+        case "first", (most, _, word):
+            return {"most": most, "word": word}
+        case "oneway", (int(least), int(most)):
+            return {"least": f"{least / 100:.2f}", "most": f"{most / 100:.2f}"}
+        case "away", (int(layer), int(head), times):
+            return {"where": plain("common.where", layer=layer + 1, head=head + 1), "times": times}
+    return {"least": goal.values[0]}
+
+
+def judged(choice: Choice, goal: Goal) -> Standing:
+    """How far a link is from a goal, whatever it claims. Raises WeightsError, CheckpointError and OverdueError."""
+    run = run_of(choice, goal)
+    return run if isinstance(run, Standing) else measured([(choice, goal)], run)[0]
+
+
+def run_of(choice: Choice, goal: Goal) -> Run | Standing:
+    """The run that a task is about; or, where there is none, why. Raises WeightsError and CheckpointError.
+
+    It is of what the reader typed, and hid himself; of a task about a hidden word also of one that the pages hide.
+    """
+    if choice.input != "sentence":
+        return Standing(False, "drawing")
+    hides = TASKS[goal.name].hides
+    if choice.edits and not hides:
+        return Standing(False, "changed")
+    try:
+        read = pipelines.pipeline(choice.pipeline).reader.read(choice.sentence)
+    except InputError:
+        return Standing(False, "unread")
+    masked = with_words_hidden(choice, read) if hides or choice.hidden else None
+    return choice.pipeline, choice.sentence if masked is None else masked, choice.edits
+
+
+def measured(links: Sequence[tuple[Choice, Goal]], run: Run) -> list[Standing]:
+    """How far each of some links is, that are all about this run, which is done once. Raises OverdueError."""
+    try:
+        trace = pipelines.run(*run)
+    except EditError:
+        return [Standing(False, "misfit")] * len(links)
+    vocabulary = pipelines.pipeline(run[0]).reader.vocabulary
+    return [standing(goal, choice, trace, vocabulary) for choice, goal in links]

@@ -1,0 +1,199 @@
+"""A lesson written down: a file that a teacher keeps and edits by hand, and a code for a link; each read with care.
+
+The file is JSON: {"title": "…", "questions": […]}. A question is one of ours, {"ask": "fit"}, or the teacher's own,
+{"text": "…", "gesture": "tap", "options": ["…", "…"], "answer": "…", "why": "…"}; "number" and "slide" have "from",
+"to" and "near" instead of options. Either may have "minutes" and a "place", a page and what is chosen there, as in a
+link: "attention?layer=3&head=7". One of ours with a "text" is asked in these words. Nothing here knows Streamlit.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from model.errors import ReasonedError
+from pages.school.lessons.rows import QUESTIONS, Lesson, Own, Question
+from pages.ui.frame.contents import PAGES
+from pages.ui.state import sketch
+from pages.ui.state.choice import FIELDS, Choice
+from pages.ui.state.link_values import MOST_CODE
+
+OWN = "own"  # what a teacher's lesson is called in texts
+MOST_TEXT = 40_000  # characters of a file
+MOST_QUESTIONS, MOST_MINUTES = 30, 90
+MOST_TITLE, MOST_WORDS, MOST_OPTION = 80, 600, 60  # characters of a title, of a text, of an option
+OPTIONS = 2, 12  # how few and how many
+MOST_NUMBER = 1e9
+#: How a question of a teacher's can be answered.
+OWN_GESTURES = ("tap", "number", "slide")
+NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
+#: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
+NO_PLACE = {"lang", "depth", "big", "symbols", "seen", "lesson", "question", "goal", "class", "role"}
+NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
+PLACES = {field.name for field in FIELDS} - NO_PLACE
+#: The pages that can be shown.
+VIEWS = tuple(row.name for row in PAGES if row.name not in ("lesson", "class"))
+
+
+class LessonError(ReasonedError):
+    """A lesson that cannot be read, or made. `reason`: "file"; "long" or "questions" (`values`: `most` of them);
+    "question" or "place" (`number`, from 1); of her own question, "options" (`number`, `least`, `most`, `long`),
+    "span" or "answer" (`number`), by what is wrong there; "empty", where a question was to be added, and none was
+    written.
+    """
+
+
+def lesson_to_text(lesson: Lesson) -> str:
+    """A lesson as the text of a file."""
+    questions = [_written(question) for question in lesson.questions]
+    return json.dumps({"title": lesson.title, "questions": questions}, ensure_ascii=False, indent=1)
+
+
+def lesson_from_text(text: str) -> Lesson:
+    """The lesson of a file. Raises LessonError."""
+    if len(text) > MOST_TEXT:
+        raise LessonError("long", most=MOST_TEXT)
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LessonError("file") from error
+    if not isinstance(held, dict) or not held.keys() <= {"title", "questions"}:
+        raise LessonError("file")
+    title, rows = held.get("title", ""), held.get("questions")
+    if not _is_text(title, MOST_TITLE, least=0):
+        raise LessonError("file")
+    if not isinstance(rows, list) or not 0 < len(rows) <= MOST_QUESTIONS:
+        raise LessonError("questions", most=MOST_QUESTIONS)
+    return own_lesson([_read(row, number) for number, row in enumerate(rows, 1)], title)
+
+
+def own_lesson(questions: list[Question], title: str = "") -> Lesson:
+    """A teacher's lesson, in which each question has a key of its own."""
+    rows = [question.row for question in questions]
+    times = [rows[: place + 1].count(row) for place, row in enumerate(rows)]
+    keys = [f"{row}.{time}" if time > 1 else row for row, time in zip(rows, times, strict=True)]
+    return Lesson(OWN, tuple(replace(one, key=key) for one, key in zip(questions, keys, strict=True)), title=title)
+
+
+def lesson_to_code(lesson: Lesson) -> str:
+    """A lesson for a link. Raises LessonError for one that is too long for that."""
+    short = json.dumps(json.loads(lesson_to_text(lesson)), ensure_ascii=False, separators=(",", ":"))
+    code = sketch.to_code(short.encode())
+    if len(code) > MOST_CODE:
+        raise LessonError("long", most=MOST_CODE)
+    return code
+
+
+def lesson_from_code(code: str) -> Lesson:
+    """The lesson of a link. Raises LessonError."""
+    try:
+        text = sketch.bytes_of(code, 4 * MOST_TEXT).decode()
+    except ValueError as error:
+        raise LessonError("file") from error
+    return lesson_from_text(text)
+
+
+# -- places --------------------------------------------------------------------------------------------------------
+
+
+def place_of(page: str, choice: Choice) -> str:
+    """A page with what is chosen now, but for the input: a view that a teacher shows."""
+    return f"{page}?{urlencode({name: value for name, value in choice.to_link().items() if name in PLACES})}"
+
+
+def opened_at(place: str) -> tuple[str, dict[str, Any]]:
+    """The page of a place, and the values of a Choice that it names. Raises LessonError."""
+    page, _, query = place.partition("?")
+    try:
+        held = dict(parse_qsl(query, strict_parsing=bool(query), max_num_fields=len(FIELDS)))
+    except ValueError as error:
+        raise LessonError("place") from error
+    if page not in VIEWS or not held.keys() <= PLACES:
+        raise LessonError("place")
+    choice, problems = Choice.from_link(held)
+    if any(problem.name not in ("layer", "head") or not problem.value.isdigit() for problem in problems):
+        raise LessonError("place")  # a layer or a head that is not here, another network may have
+    paths = {field.name: field.path.partition(".")[0] for field in FIELDS}
+    return page, {paths[name]: getattr(choice, paths[name]) for name in held}
+
+
+# -- questions -----------------------------------------------------------------------------------------------------
+
+
+def _written(question: Question) -> dict[str, Any]:
+    row: dict[str, Any] = {"ask": question.row} if question.measure else {}
+    if own := question.own:
+        row["text"] = own.ask
+        if not question.measure:
+            row["gesture"] = question.gesture
+            row |= {"options": list(own.options)} if own.options else {"from": own.span[0], "to": own.span[1]}
+            row |= {} if own.answer is None else {"answer": own.answer}
+            row |= {"near": own.near} if own.near else {}
+        row |= {"why": own.why} if own.why else {}
+    row |= {"place": question.place} if question.place else {}
+    return row | {"minutes": question.minutes}
+
+
+def _read(row: object, number: int) -> Question:
+    """One question of a file. Raises LessonError, which says which."""
+    wrong = LessonError("question", number=number)
+    if not isinstance(row, dict) or not row.keys() <= NAMES:
+        raise wrong
+    words, why, place = (row.get(name, "") for name in ("text", "why", "place"))
+    if not (_is_text(words, MOST_WORDS, least=0) and _is_text(why, MOST_WORDS, least=0) and isinstance(place, str)):
+        raise wrong
+    if place:
+        try:
+            opened_at(place)
+        except LessonError as error:
+            raise LessonError("place", number=number) from error
+    if "ask" in row:
+        question = QUESTIONS.get(row["ask"]) if isinstance(row["ask"], str) else None
+        if question is None or row.keys() & {"gesture", "options", "from", "to", "answer", "near"}:
+            raise wrong
+        own = Own(words, why) if words else None
+        question = replace(question, place=place, own=own)
+    else:
+        question = _own(row, words, why, place, number)
+    minutes = row.get("minutes", question.minutes)
+    if not _is_number(minutes, 1, MOST_MINUTES) or minutes != int(minutes):
+        raise wrong
+    return replace(question, minutes=int(minutes))
+
+
+def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) -> Question:
+    """A question of the teacher's own. Raises LessonError."""
+    gesture, answer = row.get("gesture"), row.get("answer")
+    others = {"from", "to", "near"} if gesture == "tap" else {"options"}
+    if not words or gesture not in OWN_GESTURES or row.keys() & others:
+        raise LessonError("question", number=number)
+    if gesture == "tap":
+        options: Any = row.get("options")
+        there = isinstance(options, list) and all(_is_text(option, MOST_OPTION) for option in options)
+        if not there or not OPTIONS[0] <= len(options) <= OPTIONS[1] or len(set(options)) < len(options):
+            raise LessonError("options", number=number, least=OPTIONS[0], most=OPTIONS[1], long=MOST_OPTION)
+        if answer is not None and answer not in options:
+            raise LessonError("answer", number=number)
+        own = Own(words, why, tuple(options), answer=answer)
+    else:
+        low, high, near = row.get("from", 0), row.get("to", 1), row.get("near", 0)
+        bounds = all(_is_number(value, -MOST_NUMBER, MOST_NUMBER) for value in (low, high, near))
+        whole = gesture != "number" or (bounds and low == int(low) and high == int(high))
+        if not bounds or not low < high or near < 0 or not whole:
+            raise LessonError("span", number=number)
+        if answer is not None and not _is_number(answer, low, high):
+            raise LessonError("answer", number=number)
+        own = Own(words, why, span=(low, high), answer=answer, near=near)
+    return Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
+
+
+def _is_text(value: object, most: int, least: int = 1) -> bool:
+    """Whether it is a text of such a length that can be shown: half of a pair of surrogates cannot."""
+    if not isinstance(value, str) or value.encode(errors="replace").decode() != value:
+        return False
+    return least <= len(value.strip()) <= len(value) <= most
+
+
+def _is_number(value: object, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most  # NaN is not

@@ -1,0 +1,44 @@
+"""A question of a lesson as a class gets it: what phones show, in both languages, and apart from it what is true."""
+
+from collections.abc import Callable
+from typing import cast
+
+from pages.school.classroom.questions import Shown, Told
+from pages.school.lessons import asking
+from pages.school.lessons.asking import asked, options
+from pages.school.lessons.case import Truth
+from pages.school.lessons.rows import Question
+from pages.ui.text import LANGUAGES, speaking, unmarked
+
+
+def for_phones(
+    question: Question, truth: Truth, in_language: Callable[[], Truth], reads: str, see: str
+) -> tuple[Shown, Told]:
+    """What phones are shown of a question, and what is true.
+
+    in_language: the same truth in the language that is spoken, where classes have other names. reads: the input as the
+    network reads it, "" for a drawing. see: where it can be tried, an address below the app's.
+    """
+    ask, reason, names = {}, {}, {}
+    for language in LANGUAGES:
+        with speaking(language):
+            there = in_language()
+            ask[language] = unmarked(asked(question, there))
+            reason[language], names[language] = why(question, there), list(options(there))
+    shown: dict[str, object] = {"key": question.key, "gesture": question.gesture, "ask": ask}
+    if reads:
+        shown["reads"] = reads
+    if truth.options:
+        shown |= {"options": list(truth.options), "names": names}
+    if question.gesture in ("slide", "number"):
+        shown["span"] = [float(end) for end in truth.span]
+    answer = [round(beans, 1) for beans in truth.answer] if question.gesture == "beans" else truth.answer
+    true = Told(answer=answer, near=float(truth.near), factor=float(truth.factor), why=reason, see=see)
+    if question.measure is None:
+        true["own"] = True
+    return cast(Shown, shown), true
+
+
+def why(question: Question, truth: Truth) -> str:
+    """What is said after the answer, without marks."""
+    return unmarked(asking.why(question, truth))

@@ -1,0 +1,331 @@
+"""Homework, from the teacher's side: she makes a task's link, and pastes what came back into a table.
+
+No link is believed: each is read like any other, and what it claims is computed anew. It is done in pieces, one for
+each run of the page, so that a class's links keep nobody waiting, and that what is left ends with her visit.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+import pandas as pd
+import streamlit as st
+
+from model import CheckpointError, WeightsError
+from model.deadline import OverdueError
+from model.pipeline import Reader, TextReader
+from pages.school.lessons.goals import TASKS, Standing, mark_of
+from pages.school.lessons.task import Run, in_words, judged, measured, run_of
+from pages.ui.components.tables import column_widths, draw_table
+from pages.ui.frame import exports
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.pickers import bound
+from pages.ui.frame.share import address
+from pages.ui.page import Page
+from pages.ui.runs.masks import hidden_places
+from pages.ui.server.in_flight import CrowdedError
+from pages.ui.state.choice import Choice
+from pages.ui.state.goal import MOST_LEAST, MOST_OFF, MOST_WORD, Goal
+from pages.ui.state.link import select
+from pages.ui.text import plain, t, texts_of
+
+#: In the session: what was pasted and how far its links are judged; and a word that is no word of the network.
+CHECKED, NO_WORD = "homework.checked", "homework.no_word"
+MOST_LINKS, MOST_ROWS = 100, 1000  # links that are computed; rows in all
+MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 1_000_000, 20_000, 60, 80  # characters
+MOST_VALUES = 200  # of one link
+AT_ONCE = 1.0  # seconds of computing before the page is drawn anew, and others have had their turn
+LINK = re.compile(r"https?://[^\s<>\"]+")
+NAMED = re.compile(r"([^:：\t]*[^\W\d_])[ ]*[:：\t]")  # a letter before the colon: no time of day
+ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
+#: What decides a task: of a link in which one of these cannot be had, nothing is computed.
+DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "token", "key", "neuron"}
+text, word = texts_of("homework")
+
+
+def homework(page: Page) -> None:
+    """Draw, closed at first, what a task is made with, and the table of what was handed in."""
+    look: dict[str, Any] = {"icon": ":material/home_work:", "key": "lesson.homework", "on_change": "rerun"}
+    with st.expander(word("title"), **look) as box:
+        if box.open:
+            st.markdown(text("how"))
+            _make(page)
+            st.divider()
+            _check(page.choice.goal)
+
+
+# -- a task and its link -------------------------------------------------------------------------------------------
+
+
+def _make(page: Page) -> None:
+    """Which task, its values, and its link. What is chosen stands in the teacher's own link, too."""
+    goal = page.choice.goal
+    if page.kind != "words":
+        st.info(t("goal.far_drawing"))
+        return
+    usual = _usual(page)
+    names = {"": word("no_kind"), **{name: word(f"kind_{name}") for name in usual}}
+    look = bound("homework.kind", goal.name if goal else "", lambda name: select(goal=usual.get(name)), anew=True)
+    st.selectbox(word("kind"), list(names), format_func=names.__getitem__, width=420, **look)
+    if goal is None or goal.name not in usual:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _values(page, goal)
+    if st.session_state.pop(NO_WORD, False):
+        st.warning(t("lesson.not_a_word", size=f"{len(page.pipeline.reader.vocabulary):,}"))
+    st.markdown(f"**{in_words(goal)}**".replace("$", r"\$"))
+    there = _opened_at(page, goal)
+    found = judged(there, goal)
+    if found.far == "elsewhere":
+        st.warning(text("about_another"))
+        (most, _, wanted), (_, mark, _) = goal.values, usual["first"].values
+        look = {"on_click": select, "kwargs": {"goal": Goal("first", (most, mark, wanted))}, "key": "homework.this"}
+        st.button(word("about_this"), **look)
+        return
+    if found.reached:
+        st.warning(text("already"))
+    (path,) = (row.path for row in PAGES if row.name == TASKS[goal.name].page)
+    st.markdown(text("link"))
+    st.code(address(urljoin(st.context.url or "", path), there), language=None, wrap_lines=True)
+
+
+def _usual(page: Page) -> dict[str, Goal]:
+    """Each kind of task as it is offered first. That about a word is where one is guessed, and wants the second."""
+    usual = {"oneway": (90, 5), "silent": (3,), "away": (1, 2, 1)}
+    goals = {name: Goal(name, values) for name, values in usual.items()}
+    case = page.case
+    if not case.answers or not page.says_words:
+        return goals
+    second = int(page.trace["logits"][case.token].argsort()[-2])
+    values = 3, mark_of(page.choice.pipeline, page.trace.ids), case.names[second][:MOST_WORD]
+    return {"first": Goal("first", values), **goals}
+
+
+def _values(page: Page, goal: Goal) -> None:
+    """The boxes of a task's values."""
+
+    def box(place: int, label: str, most: int, least: int = 1) -> None:
+        """A number of the task. least: what the smallest is called, where places are counted from 0."""
+        by = 1 if goal.name == "away" and place < 2 else 0
+
+        def put(number: int) -> None:
+            values = list(goal.values)
+            values[place] = number - by
+            select(goal=replace(goal, values=tuple(values)))
+
+        now = min(int(goal.values[place]) + by, most)
+        st.number_input(word(label), least, most, width=190, **bound(f"homework.{goal.name}.{place}", now, put))
+
+    reader = page.pipeline.reader  # the page itself is gone when a box is typed in
+    match goal.name:
+        case "first":
+            box(0, "most_off", MOST_OFF)
+            wanted = bound("homework.word", goal.values[2], lambda typed: _want(reader, goal, typed))
+            st.text_input(word("word"), max_chars=MOST_WORD, width=190, **wanted)
+        case "oneway":
+            box(0, "more_than", 99)
+            box(1, "less_than", 99)
+        case "silent":
+            box(0, "least", MOST_LEAST)
+        case "away":
+            box(0, "layer", page.config.layers)
+            box(1, "head", page.config.heads)
+            box(2, "times", MOST_LEAST)
+
+
+def _want(reader: Reader, goal: Goal, typed: str) -> None:
+    """Take another word, as the vocabulary has it."""
+    pieces = reader.pieces(typed) if isinstance(reader, TextReader) and typed.strip() else []
+    if len(pieces) == 1 and pieces[0] != "[UNK]":
+        select(goal=replace(goal, values=(*goal.values[:2], pieces[0])))
+    else:
+        st.session_state[NO_WORD] = True
+
+
+def _opened_at(page: Page, goal: Goal) -> Choice:
+    """What a task's link opens: the sentence as it is now, where the task can be worked on, and nothing done yet."""
+    there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "seen": (), "edits": ()}
+    there |= {"depth": "numbers", **TASKS[goal.name].values}
+    if goal.name == "away":
+        there |= {"layer": goal.values[0], "head": goal.values[1]}
+    if TASKS[goal.name].hides:
+        hidden, typed = hidden_places(page.choice, page.typed)
+        there |= {"hidden": tuple(sorted(hidden - typed)) or page.choice.hidden}
+    return page.choice.with_(**there)
+
+
+# -- what was handed in --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Checked:
+    """The links of a class, and how far they are judged.
+
+    goal: what all are to reach; None: each what it says itself. handed: names and links. choices: what the links hold,
+    with the task. runs: which links wait for a run. found: by the place of the link.
+    """
+
+    goal: Goal | None
+    handed: list[tuple[str, str]]
+    choices: dict[int, tuple[Choice, Goal]] = field(default_factory=dict)
+    runs: dict[Run, list[int]] = field(default_factory=dict)
+    found: dict[int, Standing] = field(default_factory=dict)
+    read: int = 0
+
+    @property
+    def done(self) -> bool:
+        return len(self.found) == len(self.handed)
+
+    def step(self) -> None:
+        """Read a link; or, once all are read, judge all those that are about one run. May raise OverdueError."""
+        if self.read < len(self.handed):
+            place = self.read
+            about = self._read(place)
+            self.read += 1
+            self.handed[place] = self.handed[place][0], ""  # what stays in the session shall be small
+            if isinstance(about, Standing):
+                self.found[place] = about
+            else:
+                self.runs.setdefault(about, []).append(place)
+            return
+        run, places = next(iter(self.runs.items()))
+        found = measured([self.choices[place] for place in places], run)
+        self.found |= dict(zip(places, found, strict=True))
+        del self.runs[run]
+
+    def give_up(self) -> None:
+        """Leave out what this step was about: it takes too long."""
+        late = Standing(False, "overdue")
+        if self.read < len(self.handed):
+            self.found[self.read] = late
+            self.read += 1
+        else:
+            self.found |= dict.fromkeys(self.runs.pop(next(iter(self.runs))), late)
+
+    def _read(self, place: int) -> Run | Standing:
+        if place >= MOST_LINKS:
+            return Standing(False, "over", {"most": MOST_LINKS})
+        if not self.handed[place][1]:
+            return Standing(False, "no_link")
+        choice = read_link(self.handed[place][1])
+        if isinstance(choice, Standing):
+            return choice
+        if (own := choice.goal) is None:
+            return Standing(False, "no_task")
+        self.choices[place] = choice, own
+        if self.goal not in (None, own):
+            return Standing(False, "other_task")
+        try:
+            return run_of(choice, own)
+        except (WeightsError, CheckpointError):
+            return Standing(False, "no_network")
+
+
+def handed_in(pasted: str) -> list[tuple[str, str]]:
+    """The links in what was pasted, each with the name before it in its line, if there is one; where a line has a name
+    and a colon, but no link, the name and "".
+    """
+    found = []
+    for line in pasted[:MOST_PASTED].splitlines():
+        end = 0
+        for hit in LINK.finditer(line):
+            found.append((_name(line[end : hit.start()]), hit[0].rstrip(BEHIND_LINK)))
+            end = hit.end()
+        if not end and (named := NAMED.match(line)):
+            found.append((_name(named[1]), ""))
+    return found[:MOST_ROWS]
+
+
+def _name(written: str) -> str:
+    """Without what stands around it, and not too long for the table."""
+    name = written.strip(ROUND_NAME)
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
+
+
+def read_link(link: str) -> Choice | Standing:
+    """What a link holds; or why nothing can be said of it."""
+    if len(link) > MOST_LINK:
+        return Standing(False, "link_long")
+    try:
+        held = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True, max_num_fields=MOST_VALUES))
+    except ValueError:
+        return Standing(False, "no_task")
+    choice, problems = Choice.from_link(held)
+    wrong = {problem.name: problem for problem in problems}
+    if "goal" in wrong:
+        return Standing(False, "no_task")
+    if "model" in wrong:
+        return Standing(False, "no_network")
+    if decisive := DECIDES & wrong.keys():
+        problem = wrong[min(decisive)]
+        return Standing(False, "broken", {"name": problem.name, "value": problem.value})
+    return choice
+
+
+def _check(goal: Goal | None) -> None:
+    """A box for the links, and the table as far as it is worked out."""
+    st.markdown(text("hand_in" if goal is None else "hand_in_this"))
+    st.text_area(word("links"), key="homework.pasted", height=160, placeholder=word("links_like"))
+    st.button(word("check"), type="primary", key="homework.check", on_click=_begin, args=(goal,))
+    checked: Checked | None = st.session_state.get(CHECKED)
+    if checked is None:
+        return
+    if not checked.handed:
+        st.warning(text("no_links"))
+    elif checked.done:
+        _table(checked)
+    else:
+        _go_on(checked)
+
+
+def _begin(goal: Goal | None) -> None:
+    st.session_state[CHECKED] = Checked(goal, handed_in(st.session_state["homework.pasted"]))
+
+
+def _go_on(checked: Checked) -> None:
+    """Judge more of the links, and draw the page anew."""
+    done, every = len(checked.found), len(checked.handed)
+    st.progress(done / every, word("progress", done=done, all=every))
+    end, first = monotonic() + AT_ONCE, True
+    while first or (monotonic() < end and not checked.done):
+        try:
+            checked.step()
+        except CrowdedError:  # the others are served first; the frame says so
+            raise
+        except OverdueError:
+            if first:
+                checked.give_up()
+            break
+        first = False
+    st.rerun()
+
+
+def as_table(checked: Checked) -> pd.DataFrame:
+    """A row for each link. Where the shortest sentence is looked for, those that reach it come first, by length."""
+    columns = [word(f"column_{name}") for name in ("number", "name", "reached", "far", "tokens", "sentence", "task")]
+    order = list(range(len(checked.handed)))
+    goals = [goal for _, goal in checked.choices.values()]
+    if goals and all(TASKS[goal.name].shortest for goal in goals):
+        order.sort(key=lambda i: (not checked.found[i].reached, checked.found[i].tokens or 0))
+    rows = []
+    for place in order:
+        found, (choice, goal) = checked.found[place], checked.choices.get(place, (None, None))
+        far = plain(f"goal.far_{found.far}", **found.said)
+        sentence = choice.sentence[:MOST_SENTENCE] if choice and choice.input == "sentence" else ""
+        tokens = "" if found.tokens is None else str(found.tokens)
+        mark, task = "✓" if found.reached else "✗", in_words(goal) if goal else ""
+        rows.append((place + 1, checked.handed[place][0], mark, far, tokens, sentence, task))
+    return pd.DataFrame(rows, columns=columns).set_index(columns[0])
+
+
+def _table(checked: Checked) -> None:
+    table = as_table(checked)
+    reached = sum(found.reached for found in checked.found.values())
+    st.markdown(text("reached", reached=reached, all=len(table)))
+    draw_table(table, "homework.table", column_config=column_widths(table))
+    about = in_words(checked.goal) if checked.goal else word("title")
+    look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:", "key": "homework.csv"}
+    name = f"{exports.file_name(word('title'))}.csv"
+    st.download_button("CSV", exports.csv(table, about), name, "text/csv", **look)

@@ -1,0 +1,103 @@
+"""What a class is about in this moment: its lesson on its own input, what was asked, and what was answered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pages.school.classroom.phases import Phase, Proposal, following, proposal
+from pages.school.classroom.store import Asked
+from pages.school.classroom.tally import Bar, Tally, bars, sure_and_wrong, tallies
+from pages.school.lessons.case import Truth
+from pages.school.lessons.rows import Lesson, Question
+from pages.school.teaching.asked import why
+from pages.school.teaching.desk import Desk
+from pages.ui.page import Page
+from pages.ui.state.choice import Choice
+from pages.ui.text import language
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """A lesson in a class.
+
+    page: whose run it is about. own_choice: what the reader has chosen since. clear: the questions whose answer is
+    clear for this input, by their place in the lesson. left_out: the others. asked: all that were asked,
+    the present one last.
+    """
+
+    page: Page
+    own_choice: Choice
+    desk: Desk
+    lesson: Lesson
+    clear: Mapping[int, tuple[Question, Truth]]
+    left_out: Sequence[Question]
+    asked: Sequence[Asked]
+
+    @property
+    def phase(self) -> Phase:
+        return self.desk.room.phase
+
+    @property
+    def now(self) -> Asked | None:
+        """The present question, None in the lobby."""
+        there = [one for one in self.asked if one.number == self.desk.room.number]
+        return there[0] if there and self.phase is not Phase.LOBBY else None
+
+    @property
+    def question(self) -> Question | None:
+        """The present question as the lesson has it."""
+        return self.lesson[self.now.shown["key"]] if self.now and self.now.shown["key"] in self.lesson.keys else None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the answer to the present question is what a teacher set down, not what the network does."""
+        return self.now is not None and self.now.truth.get("own", False)
+
+    @property
+    def truth(self) -> Truth | None:
+        """What is true of it in the run on the screen; None where the class has since gone to another input."""
+        if self.now is None or (there := self.clear.get(self.now.place)) is None:
+            return None
+        reason = self.now.truth.get("why", {}).get(language())
+        return there[1] if reason == why(*there) else None
+
+    @property
+    def about(self) -> str:
+        """Whose class the report is: its code, and the input."""
+        return f"{self.desk.code} · {self.page.about()}"
+
+    @property
+    def coming(self) -> list[int]:
+        """The places of the questions not asked yet: those behind the present one, then those passed over."""
+        asked = {one.place for one in self.asked}
+        return sorted(self.clear.keys() - asked, key=lambda place: (place < self.desk.room.place, place))
+
+    @property
+    def next_phases(self) -> tuple[Phase, ...]:
+        """What can follow, the first by PageDown (but for the end, which only a button brings)."""
+        return following(self.phase, self.desk.room.round, last=not self.coming)
+
+    @cached_property
+    def tallies(self) -> dict[int, Tally]:
+        """What each vote on the present question adds up to."""
+        return tallies(self.now) if self.now else {}
+
+    @cached_property
+    def bars(self) -> list[Bar]:
+        return bars(self.now.shown, self.now.truth, self.now.votes) if self.now else []
+
+    @property
+    def last(self) -> Tally | None:
+        """The latest vote that is closed."""
+        return self.tallies[max(self.tallies)] if self.tallies else None
+
+    @property
+    def sure_and_wrong(self) -> Bar | None:
+        return sure_and_wrong(self.bars)
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """What is worth doing now that the vote is closed."""
+        if self.phase is not Phase.CLOSED or self.last is None:
+            return None
+        return proposal(self.last.right, self.last.answers, self.desk.room.round)

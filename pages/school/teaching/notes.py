@@ -1,0 +1,142 @@
+"""The teacher's second window: what to say, the confusion behind the question, what comes next, minutes left."""
+
+import time
+
+import streamlit as st
+
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.tally import bars
+from pages.school.lessons.asking import asked, called, figure_of, options, told
+from pages.school.lessons.case import Truth
+from pages.school.lessons.rows import Question
+from pages.school.teaching import report
+from pages.school.teaching.asked import why
+from pages.school.teaching.lecture import Lecture
+from pages.school.teaching.pictures import answer_is, answer_of
+from pages.school.teaching.projector import WANTED, controls, count, other_input
+from pages.school.teaching.results import of_right, said_of_sure
+from pages.school.teaching.start import not_asked
+from pages.ui.text import joined, language, literal, plain, t, texts_of
+
+ANSWERS = ("hidden_word", "read_class")  # measures of what the network answers at the end, with its probabilities
+UNSURE = 1 / 3  # below it, the first of them is not sure
+CLEARLY = 2  # times as clear as a question must be to be asked
+text, word = texts_of("class")
+
+
+def draw(lecture: Lecture) -> None:
+    """The whole window."""
+    controls(lecture)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _present(lecture)
+    with right:
+        _time(lecture)
+        count(lecture, "answered" if lecture.phase is Phase.OPEN else "there")
+        _coming(lecture)
+        report.offer(lecture)
+        with st.expander(word("your_key"), icon=":material/key:"):
+            st.markdown(text("key_help"))
+            st.code(lecture.desk.pass_, language=None, wrap_lines=True)
+        if lecture.phase is not Phase.ENDED:
+            to_end = {"on_click": lecture.desk.go, "args": (Phase.ENDED,), "key": "class.to_end"}
+            st.button(word("to_ended"), icon=":material/stop:", type="tertiary", **to_end)
+
+
+def _present(lecture: Lecture) -> None:
+    """What is asked now, what is true, what was answered, and what to say."""
+    if lecture.now is None or lecture.phase is Phase.ENDED:
+        st.markdown(text("notes_lobby" if lecture.now is None else "ended_help"))
+        return
+    shown, truth = lecture.now.shown, lecture.now.truth
+    st.markdown(f"##### {literal(shown['ask'][language()])}")
+    st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
+    if lecture.truth and lecture.question:
+        st.markdown(how_clear(lecture.question, lecture.truth))
+    for number, one in lecture.tallies.items():
+        said = word("report_vote", vote=word(f"vote_{number}"), **of_right(one))
+        st.markdown(literal(said))
+    for said in said_of_sure(lecture):
+        st.markdown(said)
+    if lecture.proposal:
+        st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")
+    if shown["gesture"] == "word" and lecture.last:
+        found = bars(shown, truth, lecture.now.votes)
+        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in found]
+        st.caption(text("words_were", words=plain("common.comma").join(counted)))
+    if lecture.truth and lecture.question:
+        question, said_of = lecture.question, told(lecture.truth)
+        st.markdown(f"**{text('say')}** {literal(why(question, lecture.truth))}")
+        if question.measure is None:
+            return
+        key = question.row
+        st.markdown(f"**{text('confusion')}** {t(f'lesson.{key}.otherwise', **said_of)}")
+        with st.expander(word("hints"), icon=":material/lightbulb:"):
+            for name in question.class_hints:
+                st.markdown(f"- {t(f'lesson.{key}.{name}', **said_of)}")
+
+
+def _foretold(question: Question, truth: Truth, before: str = "") -> None:
+    """A question that can come, what will be true of it, and how clear that is: for the teacher alone, beforehand."""
+    st.markdown(f"**{before}** {asked(question, truth)}" if before else asked(question, truth))
+    if question.measure:
+        st.markdown(f":gray[{text('foretold', answer=_in_words(question, truth))}] {how_clear(question, truth)}")
+
+
+def _in_words(question: Question, truth: Truth) -> str:
+    """What is true, as people say it; of beans, who gets most."""
+    if question.gesture == "beans":
+        most = max(range(len(truth.answer)), key=truth.answer.__getitem__)
+        return f"{options(truth)[most]} ({truth.answer[most]:.0f})"
+    if isinstance(truth.answer, str):
+        return dict(zip(truth.options, options(truth), strict=True)).get(truth.answer, truth.answer)
+    return figure_of(truth.answer)
+
+
+def how_clear(question: Question, truth: Truth) -> str:
+    """How likely the network finds what it answers, if it answers, and whether that is clear. Nothing is said of what a
+    teacher set down.
+    """
+    if question.measure is None:
+        return ""
+    said = []
+    if question.measure in ANSWERS:
+        best = sorted(truth.bars, key=lambda bar: -bar[1])[:3]
+        named = plain("common.comma").join(f"{name} {figure_of(share)}" for name, share in best)
+        said.append(text("foretold_shares", words=named))
+        if best[0][1] < UNSURE:
+            said.append(text("foretold_unsure"))
+    said.append(text("foretold_clear" if truth.margin >= CLEARLY * question.least else "foretold_close"))
+    if question.gesture == "word":
+        said.append(text("foretold_odd"))
+    return joined(" ".join(said))
+
+
+def _time(lecture: Lecture) -> None:
+    """How long it has been, and what the rest takes; nothing once the class has ended."""
+    if lecture.phase is Phase.ENDED:
+        return
+    gone = (time.time() - lecture.desk.room.created) / 60
+    left = round(lecture.desk.plan.minutes - gone)
+    needed = sum(lecture.clear[place][0].minutes for place in lecture.coming)
+    st.markdown(text("minutes_left" if left >= 0 else "minutes_over", left=abs(left), needed=needed))
+
+
+def _coming(lecture: Lecture) -> None:
+    """Which question comes next, and a way to another one."""
+    if lecture.phase is Phase.ENDED:
+        return
+    coming, version = lecture.coming, lecture.desk.room.version
+    if coming:
+        _foretold(*lecture.clear[coming[0]], text("next"))
+    places = list(lecture.clear)
+    names = {place: called(question) for place, (question, _) in lecture.clear.items()}
+    if places and lecture.phase in (Phase.LOBBY, Phase.REVEALED, Phase.EXPLAINED):
+        first = places.index(coming[0]) if coming else 0
+        wanted = st.selectbox(word("another"), places, first, format_func=names.__getitem__, key="class.another")
+        if coming and wanted != coming[0]:
+            _foretold(*lecture.clear[wanted])
+        note = {WANTED: (wanted, version)}
+        st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
+    other_input(lecture)
+    not_asked(lecture.left_out)

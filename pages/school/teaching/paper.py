@@ -1,0 +1,105 @@
+"""A lesson on paper: its questions on a sheet for the class, and the answers of this very run behind folds."""
+
+import io
+from base64 import b64encode
+from urllib.parse import urljoin
+
+import numpy as np
+import streamlit as st
+from PIL import Image
+
+from pages.school.lessons.asking import Asking, asked, called, figure_of, new_record, options
+from pages.school.lessons.case import Case, Truth
+from pages.school.lessons.rows import EQUATIONS, Lesson, Question
+from pages.school.teaching.asked import why
+from pages.school.teaching.cases import truth_here
+from pages.ui.components.handout import handout
+from pages.ui.figures import Figure, theme
+from pages.ui.frame import exports
+from pages.ui.frame.share import address
+from pages.ui.page import Page
+from pages.ui.text import plain, t, texts_of, unmarked
+
+BLANK = " ______"
+text, word = texts_of("paper")
+
+
+def on_paper(page: Page, lesson: Lesson) -> None:
+    """Draw, closed at first, the button that saves the sheet."""
+    look = {"icon": ":material/print:", "key": "lesson.paper", "on_change": "rerun"}
+    with st.expander(word("title"), **look) as box:
+        if not box.open:
+            return
+        st.markdown(text("how"))
+        is_open = st.toggle(word("open"), key="lesson.paper.open")
+        with theme.on_paper():
+            html, pictures = sheet(page, lesson, answers_open=is_open)
+        if not html:
+            st.info(text("nothing"))
+            return
+        handout(word("save"), html, f"{page.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
+
+
+def title_of(lesson: Lesson) -> str:
+    return lesson.title or plain(f"lesson.titles.{lesson.name}")
+
+
+def sheet(page: Page, lesson: Lesson, *, answers_open: bool = False) -> tuple[str, dict[str, Figure]]:
+    """The HTML of a lesson about the input on the page, without what is not clear there, and its pictures by key.
+    Nothing where nothing is clear.
+    """
+    questions: list[exports.Question] = []
+    pictures: dict[str, Figure] = {}
+    for question in lesson.questions:
+        if here := truth_here(page, question):
+            one, picture = _question(page, question, *here)
+            questions.append(one)
+            if picture:
+                pictures[one.picture] = picture
+    if not questions:
+        return "", {}
+    words = {name: word(name) for name in ("answers", "print")} | {"again": plain("common.handout_again")}
+    words["language"] = page.choice.lang
+    there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None, seen=()))
+    seen = _drawing(page.seen) if page.seen is not None else ""
+    html = exports.lesson_handout(
+        title_of(lesson), page.about(), there, questions, words, seen=seen, answers_open=answers_open
+    )
+    return html, pictures
+
+
+def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, Figure | None]:
+    """A question as it stands on paper, and the picture of its answer; a teacher's own has none."""
+    figure, key, says = None, f"paper.{question.key}", [why(question, truth)]
+    row = EQUATIONS.get(question.row, "").replace("{l}", "0")  # the same in each layer
+    if question.measure:
+        asking = Asking(page, question, case, truth, new_record(0))
+        figure = asking.figure()
+        says.append(unmarked(asking.otherwise()))
+    elif truth.answer is not None:
+        answer = truth.answer if isinstance(truth.answer, str) else figure_of(truth.answer)
+        says.insert(0, unmarked(t("lesson.own_answer", answer=answer)))
+    if question.gesture in ("slide", "number"):
+        low, high = (f"{end:g}" for end in truth.span)
+        ticks = [word("between", low=low, high=high) + BLANK]
+    else:
+        ticks = [name + BLANK if question.gesture == "beans" else f"☐ {name}" for name in options(truth)]
+    words = " ".join(case.tokens) if case.trace.ids else ""
+    one = exports.Question(
+        title=called(question),
+        reads=f"{plain('lesson.reads')} {words}" if words else "",  # a drawing stands above
+        equation=case.trace.graph[row].equation if row in case.trace.graph else "",
+        ask=unmarked(asked(question, truth)),
+        options=ticks,
+        picture=key if figure else "",
+        says=[sentence for sentence in says if sentence],
+    )
+    return one, figure
+
+
+def _drawing(seen: np.ndarray) -> str:
+    """A picture, (height, width) or (height, width, 3) in [0, 1], as an address that holds it: ink dark on paper."""
+    file = io.BytesIO()
+    pixels = 1 - seen if seen.ndim == 2 else seen
+    Image.fromarray((255 * np.clip(pixels, 0, 1)).round().astype(np.uint8)).save(file, "PNG")
+    return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"

@@ -1,0 +1,237 @@
+"""What stands on the projector, phase by phase, and the buttons and keys with which the teacher goes on."""
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import store
+from pages.school.lessons.asking import figure_of
+from pages.school.teaching import report, results
+from pages.school.teaching.desk import Plan
+from pages.school.teaching.lecture import Lecture
+from pages.school.teaching.results import ask, hints_so_far, more_hints
+from pages.school.teaching.start import not_asked, shorts_of
+from pages.ui.components.live import live
+from pages.ui.components.snap import snap
+from pages.ui.frame.share import leads_nowhere
+from pages.ui.state.link import select
+from pages.ui.text import language, literal, plain, t, texts_of
+
+#: In the session: the place of the question to ask next.
+WANTED = "class.wanted"
+SHOWING = (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED)  # where there are pictures
+KEYED = ("next", "pause")  # buttons that have a key as well
+text, word = texts_of("class")
+
+
+def draw(lecture: Lecture) -> None:
+    """The whole screen."""
+    controls(lecture)
+    if lecture.desk.room.paused:
+        with st.container(key="class_paused"):
+            st.markdown(text("look_up"))
+        count(lecture, "")
+        return
+    DRAWN[lecture.phase](lecture)
+    other_input(lecture)
+    if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
+        count(lecture, "")
+
+
+# -- what stands above, and goes on -----------------------------------------------------------------------------------
+
+
+def controls(lecture: Lecture) -> None:
+    """Where the class is, where late-comers come in, and what can be done now."""
+    desk = lecture.desk
+    with st.container(horizontal=True, vertical_alignment="center", key="class_bar"):
+        st.markdown(_where(lecture), width="stretch")
+        for name, icon, act, kind in _acts(lecture):
+            helps = "last" if name == "next" and _is_the_last(lecture) else f"{name}_key" if name in KEYED else ""
+            look = {"type": kind, "key": f"class.{name}", "help": word(helps) if helps else None}
+            st.button(word(_label(lecture, name)), icon=f":material/{icon}:", on_click=act, **look)
+        if lecture.page.choice.role is None:
+            if lecture.phase in SHOWING and not desk.room.paused:
+                snap(word("keep_picture"), desk.room.number, partial(report.keep, desk))
+            notes = lecture.page.choice.with_(role="notes", big=False).to_link()
+            st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
+    if not _is_the_last(lecture):  # a remote is pressed once too often easily, and the end is the end
+        lecture.page.on_key("PageDown", _next(lecture))
+    for key in ("b", "B", "Shift+B"):
+        lecture.page.on_key(key, lambda: desk.pause(not desk.room.paused))
+
+
+def _where(lecture: Lecture) -> str:
+    """ "Question 2 · the vote is open", and the code."""
+    code = f"**{lecture.desk.code}**"
+    if lecture.now is None:
+        return code
+    now = text("number", number=lecture.desk.room.number, phase=word(_of(lecture, f"phase_{lecture.phase}")))
+    return f"{now}  \n:gray[{literal(join_address(False))} · {code}]"
+
+
+def _acts(lecture: Lecture) -> list[tuple[str, str, Callable[[], None], str]]:
+    """The buttons: (name, icon, what it does, how it looks)."""
+    desk, phase = lecture.desk, lecture.phase
+    acts: list[tuple[str, str, Callable[[], None], str]] = []
+    if phase is Phase.ENDED:
+        return acts
+    acts.append(("next", "arrow_forward", _next(lecture), "primary"))
+    if Phase.DISCUSS in lecture.next_phases:
+        acts.append(("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS), "secondary"))
+    if (
+        phase in (Phase.CLOSED, Phase.DISCUSS)
+        and lecture.truth
+        and lecture.question
+        and hints_so_far(lecture) < len(lecture.question.class_hints)
+    ):
+        acts.append(("give_hint", "lightbulb", lambda: more_hints(lecture), "secondary"))
+    icon = "play_arrow" if desk.room.paused else "pause"
+    acts.append(("pause", icon, lambda: desk.pause(not desk.room.paused), "tertiary"))
+    return acts
+
+
+def _label(lecture: Lecture, name: str) -> str:
+    """The text on a button."""
+    if name == "pause" and lecture.desk.room.paused:
+        return "go_on"
+    if name != "next":
+        return name
+    if lecture.phase is Phase.LOBBY:
+        return "to_first"
+    to = lecture.next_phases[0]
+    return "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{to}")
+
+
+def _of(lecture: Lecture, name: str) -> str:
+    """A text about the answer, where there are two: of the network's, or a teacher's own."""
+    return f"{name}_own" if lecture.is_own and name.endswith(Phase.REVEALED) else name
+
+
+def _next(lecture: Lecture) -> Callable[[], None]:
+    """What the first button does, and PageDown but for the end."""
+    desk = lecture.desk
+    if lecture.phase is Phase.ENDED:
+        return lambda: None
+    to = lecture.next_phases[0]
+    if to is Phase.QUESTION:
+        place, version = next(iter(lecture.coming), None), desk.room.version
+        return lambda: None if place is None else st.session_state.update({WANTED: (place, version)})
+    return lambda: desk.go(to)
+
+
+def _is_the_last(lecture: Lecture) -> bool:
+    """Whether only the end can follow."""
+    return lecture.next_phases[:1] in ((), (Phase.ENDED,))
+
+
+def other_input(lecture: Lecture) -> None:
+    """Between two questions: a button that goes on about what now stands in the sidebar, if that is another input."""
+    plan, own = lecture.desk.plan, lecture.own_choice
+    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not plan.differs(own):
+        return
+    about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
+    other = Plan.of(plan.minutes, own.with_(lesson=lecture.page.choice.lesson))
+    look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
+    st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
+
+
+def join_address(whole: bool = True) -> str:
+    """Where phones come in; not the whole of it is what people type."""
+    here = urlsplit(st.context.url or "http://localhost/class")
+    address = f"{here.netloc}{here.path.rpartition('/')[0]}/join"
+    return f"{here.scheme}://{address}" if whole else address
+
+
+# -- phase by phase ---------------------------------------------------------------------------------------------------
+
+
+def _lobby(lecture: Lecture) -> None:
+    address = f"{join_address()}?c={lecture.desk.code}"
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left, st.container(key="class_lobby"):
+        st.markdown(text("open_on_your_phone"))
+        st.markdown(f"**{literal(join_address(False))}**")
+        with st.container(key="class_code"):
+            st.markdown(" ".join(lecture.desk.code))
+        count(lecture, "there")
+        if leads_nowhere(address):
+            st.warning(t("share.own_name"), icon=":material/router:")
+    with right, st.container(key="class_qr"):
+        st.image(segno.make(address, error="m", micro=False).svg_inline(light="white"), width="stretch")
+    if not lecture.page.choice.big:
+        _plan(lecture)
+
+
+def _plan(lecture: Lecture) -> None:
+    """What will be asked, and what will not."""
+    st.caption(text("will_ask", names=shorts_of(question for question, _ in lecture.clear.values())))
+    not_asked(lecture.left_out)
+
+
+def _question(lecture: Lecture) -> None:
+    ask(lecture)
+    st.markdown(f":gray[{text('read_first')}]")
+
+
+def _open(lecture: Lecture) -> None:
+    ask(lecture)
+    left, right = st.columns([2, 3], vertical_alignment="center")
+    with left, st.container(key="class_how"):
+        _options(lecture)
+    with right, st.container(key="class_curtain"):
+        count(lecture, "answered")
+
+
+def _options(lecture: Lecture) -> None:
+    """What the question can be answered with."""
+    assert lecture.now is not None
+    shown = lecture.now.shown
+    gesture = shown["gesture"]
+    if names := shown.get("names", {}).get(language()):
+        if gesture == "beans":
+            st.markdown(text("by_beans"))
+        with st.container(horizontal=True, gap="small", key="class_options"):
+            for name in names:
+                st.markdown(literal(name), width="content")
+    elif span := shown.get("span"):
+        st.markdown(text(f"by_{gesture}", low=figure_of(span[0]), high=figure_of(span[1])))
+    else:
+        st.markdown(text(f"by_{gesture}"))
+
+
+def count(lecture: Lecture, what: str) -> None:
+    """How many are there, or have answered, as it grows; and whether another window of hers has gone on."""
+    room = lecture.desk.room
+    answered, there = store().count(room.code) if what else (0, 0)
+    words = word(f"{what}_count") if what else ""
+    live(room.code, room.ticket, room.version, room.led, words=words, answered=answered, there=there)
+
+
+def _ended(lecture: Lecture) -> None:
+    st.subheader(word("ended"), anchor=False)
+    st.markdown(text("ended_help"))
+    report.offer(lecture)
+    with st.container(horizontal=True):
+        st.button(word("delete"), icon=":material/delete:", on_click=_end, args=(lecture,), key="class.delete")
+
+
+def _end(lecture: Lecture) -> None:
+    lecture.desk.end()
+    select(of_class=None, role=None, big=False)
+
+
+DRAWN: dict[Phase, Callable[[Lecture], None]] = {
+    Phase.LOBBY: _lobby,
+    Phase.QUESTION: _question,
+    Phase.OPEN: _open,
+    Phase.CLOSED: results.closed,
+    Phase.DISCUSS: results.discuss,
+    Phase.REVEALED: results.revealed,
+    Phase.EXPLAINED: results.explained,
+    Phase.ENDED: _ended,
+}

@@ -1,0 +1,83 @@
+"""Before there is a class: which lesson, about which input, how long; and the way back into one."""
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from pages.school.lessons.asking import called
+from pages.school.lessons.rows import ENCODER, LESSONS, Lesson, Question
+from pages.school.teaching import desk
+from pages.school.teaching.desk import MINUTES, Plan
+from pages.school.teaching.paper import on_paper, title_of
+from pages.ui.frame.pickers import bound
+from pages.ui.page import Page
+from pages.ui.state.link import select
+from pages.ui.text import listed, t, texts_of
+
+text, word = texts_of("class")
+
+
+def _which_lesson(page: Page, now: Lesson) -> None:
+    """A list of the lessons about such an input, with a teacher's own where her link holds it."""
+    lessons = {one.name: one for one in LESSONS.values() if one.input in (None, page.choice.input)} | {now.name: now}
+    titles = {name: title_of(one) for name, one in lessons.items()}
+
+    def choose(name: str) -> None:
+        if name in LESSONS:
+            select(lesson=None if name == ENCODER.name else name)
+
+    look = bound("class.lesson", now.name, choose, anew=True, among=titles)
+    st.selectbox(word("lesson"), list(titles), format_func=titles.__getitem__, width=420, **look)
+    st.caption(t(f"lesson.abouts.{now.name}"))
+
+
+def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
+    """What a teacher is told, and decides, before the class comes in."""
+    _which_lesson(page, lesson)
+    if page.kind == "words":
+        st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(page.tokens[1:-1])}**")
+    minutes = st.number_input(word("minutes"), 5, 180, MINUTES, 5, key="class.minutes", width=220)
+    if clear:
+        st.markdown(text("will_ask", names=shorts_of(clear)))
+    elif any(question.measure for question in left_out):  # another input may do
+        st.markdown(t("lesson.end_none"))
+    not_asked(left_out)
+    if clear:
+        plan = Plan.of(int(minutes), page.choice)
+        look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
+        st.button(word("start"), on_click=desk.begin, args=(plan,), **look)
+    on_paper(page, lesson)
+    _way_back()
+
+
+def not_asked(left_out: Sequence[Question]) -> None:
+    """Which questions the class is not asked, and why."""
+    measured, unmarked = ([one for one in left_out if bool(one.measure) is ours] for ours in (True, False))
+    if measured:
+        st.caption(t("lesson.left_out", names=shorts_of(measured)))
+    if unmarked:  # a teacher's own without an answer: nobody can be told right
+        st.caption(text("no_answer_marked", names=shorts_of(unmarked)))
+
+
+def shorts_of(questions: Iterable[Question]) -> str:
+    """Questions by their names."""
+    return listed(map(called, questions))
+
+
+def _way_back() -> None:
+    """Back to a class that was begun here, or, with its key, elsewhere."""
+    for code in desk.own():
+        look = {"icon": ":material/login:", "key": f"class.back.{code}"}
+        st.button(word("back", code=code), on_click=select, kwargs={"of_class": code}, **look)
+    with st.expander(word("elsewhere"), icon=":material/key:"):
+        typed = st.text_input(word("key"), key="class.pass", type="password", max_chars=80)
+        st.button(word("come_back"), key="class.come_back", disabled=not typed, on_click=desk.come_back, args=(typed,))
+
+
+def member(code: str) -> None:
+    """For whoever has the class's code and not its key."""
+    st.markdown(text("member", code=code))
+    st.link_button(word("to_join"), f"join?c={code}", icon=":material/how_to_vote:")
+    leave = {"on_click": select, "kwargs": {"of_class": None, "role": None}, "key": "class.leave"}
+    st.button(word("leave"), type="tertiary", **leave)
+    _way_back()

@@ -1,0 +1,516 @@
+"""Where classes are kept, on SQLite and on PostgreSQL: whose they are, which acts and votes count, what phones see."""
+
+import json
+import os
+import resource
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from sqlalchemy import make_url, select, update
+
+from pages.school.classroom import store as kept
+from pages.school.classroom.phases import TOLD, Phase
+from pages.school.classroom.store import (
+    DAY,
+    LETTERS,
+    MOST_PICTURE,
+    MOST_PICTURES,
+    UNSAID,
+    Ballot,
+    Room,
+    Store,
+    TooManyError,
+    UnavailableError,
+    UnknownClassError,
+    Verdict,
+    default_url,
+    is_code,
+)
+from tests.postgres import postgres
+from tests.school.classroom.asked import EXAMPLES, SECRET
+
+TAP = EXAMPLES["tap"]
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    with postgres() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty place for classes, as the environment would name it."""
+    if request.param == "sqlite":
+        monkeypatch.delenv("DATABASE_URL", raising=False)
+        monkeypatch.setenv("GLASS_DATA", str(tmp_path / "data"))
+    else:
+        monkeypatch.setenv("DATABASE_URL", request.getfixturevalue("postgres_url"))
+    return default_url().render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """One worker's."""
+    one = Store(url)
+    yield one
+    with one._transaction() as now:
+        kept._forget(now, now.scalars(select(kept.classes.c.code)).all())
+    one._engine.dispose()
+
+
+class Class(NamedTuple):
+    """A class with its teacher."""
+
+    store: Store
+    code: str
+    key: str
+
+    @property
+    def room(self) -> Room:
+        return self.store.of_teacher(self.code, self.key)
+
+    def go(self, *phases: Phase) -> Room:
+        for phase in phases:
+            now = self.room
+            if phase is Phase.QUESTION:
+                self.store.ask(self.code, self.key, now.version, 0, TAP.shown, TAP.truth)
+            else:
+                self.store.advance(self.code, self.key, now.version, phase)
+            assert self.room.phase is phase
+        return self.room
+
+    def vote(self, guess: object = "1", device: str = "d1", confidence: int = 2, **where: int) -> Verdict:
+        at = {"number": self.room.number, "round": self.room.round} | where
+        return self.store.vote(Ballot(self.code, **at, device=device, guess=guess, confidence=confidence))
+
+
+@pytest.fixture
+def lesson(store: Store) -> Class:
+    return Class(store, *store.create())
+
+
+TO_OPEN = (Phase.QUESTION, Phase.OPEN)
+
+
+def test_a_code_can_be_read_aloud_and_the_key_is_nowhere_in_the_database(store: Store) -> None:
+    code, key = store.create()
+    assert is_code(code) and not set("O0I1") & set(LETTERS) and len(LETTERS) == 24
+    assert store.of_teacher(code, key).phase is Phase.LOBBY
+    with store._look() as now:
+        written = [str(tuple(row)) for row in now.execute(select(kept.classes))]
+    assert written and not any(key in row for row in written)
+
+
+@pytest.mark.parametrize("code", ["AAAAAA", "", "aaaaaa", "AAAAA\u0000", "\ud800" * 6, "' OR 1=1", "A" * 5000])
+def test_what_is_no_class_is_none_whatever_is_said(store: Store, code: str) -> None:
+    assert store.room(code) is None and store.snapshot(code) is None
+    for act in (
+        lambda: store.of_teacher(code, "key"),
+        lambda: store.advance(code, "key", 1, Phase.OPEN),
+        lambda: store.end(code, "key"),
+    ):
+        with pytest.raises(UnknownClassError):
+            act()
+
+
+def test_nobody_acts_for_a_teacher_without_her_key(lesson: Class, store: Store) -> None:
+    code, version = lesson.code, lesson.room.version
+    other = store.create()[1]
+    for key in ("", other, lesson.key + "x"):
+        for act in (
+            lambda key=key: store.of_teacher(code, key),
+            lambda key=key: store.ask(code, key, version, 0, TAP.shown, TAP.truth),
+            lambda key=key: store.advance(code, key, version, Phase.ENDED),
+            lambda key=key: store.pause(code, key, version, True),
+            lambda key=key: store.lead(code, key, "attention"),
+            lambda key=key: store.asked(code, key),
+            lambda key=key: store.end(code, key),
+        ):
+            with pytest.raises(UnknownClassError):
+                act()
+    assert lesson.room.version == version
+
+
+def test_the_teacher_comes_back_from_another_machine(lesson: Class, url: str) -> None:
+    lesson.go(*TO_OPEN)
+    assert Store(url).of_teacher(lesson.code, lesson.key) == lesson.room
+
+
+def test_a_double_click_goes_one_step(lesson: Class) -> None:
+    seen = lesson.go(*TO_OPEN).version
+    closed = lesson.store.advance(lesson.code, lesson.key, seen, Phase.CLOSED)
+    assert closed.phase is Phase.CLOSED and closed.version > seen
+    assert lesson.store.advance(lesson.code, lesson.key, seen, Phase.CLOSED) == closed
+    asked = lesson.store.ask(lesson.code, lesson.key, closed.version, 3, TAP.shown, TAP.truth)
+    assert (asked.number, asked.place) == (2, 3)
+    assert lesson.store.ask(lesson.code, lesson.key, closed.version, 4, TAP.shown, TAP.truth) == asked
+    paused = lesson.store.pause(lesson.code, lesson.key, asked.version, True)
+    assert lesson.store.pause(lesson.code, lesson.key, asked.version, False) == paused
+
+
+def test_of_two_teachers_at_once_one_acts_and_both_learn_how_it_stands(lesson: Class, url: str) -> None:
+    seen, start = lesson.go(Phase.QUESTION).version, threading.Barrier(8)
+
+    def act(which: int) -> Room:
+        one = Store(url)
+        one.of_teacher(lesson.code, lesson.key)  # is connected
+        start.wait()
+        return one.advance(lesson.code, lesson.key, seen, (Phase.OPEN, Phase.ENDED)[which % 2])
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(act, range(8)))
+    assert set(found) == {lesson.room} and lesson.room.version == seen + 1
+    assert lesson.store.advance(lesson.code, lesson.key, seen, Phase.ENDED) == lesson.room, (
+        "she saw what is no longer so"
+    )
+
+
+def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
+    room = lesson.go(*TO_OPEN)
+    for phase in (Phase.REVEALED, Phase.LOBBY, Phase.OPEN, Phase.QUESTION):
+        assert lesson.store.advance(lesson.code, lesson.key, room.version, phase) == room
+    ended = lesson.go(Phase.ENDED)
+    assert lesson.store.ask(lesson.code, lesson.key, ended.version, 0, TAP.shown, TAP.truth) == ended
+
+
+def test_the_view_to_follow_changes_without_standing_in_the_way_of_an_act(lesson: Class) -> None:
+    before = lesson.room
+    led = lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
+    assert (led.lead, led.version) == ("attention?layer=3", before.version) and led.led == before.led + 1
+    assert lesson.store.room(lesson.code) == led
+    assert lesson.store.lead(lesson.code, lesson.key, "attention?layer=3") == led, "nobody is moved to where he is"
+    with pytest.raises(ValueError):
+        lesson.store.lead(lesson.code, lesson.key, "x" * 100_000)
+
+
+# -- votes -------------------------------------------------------------------------------------------------------------
+
+
+def votes_of(lesson: Class, number: int = 1) -> dict[int, list]:
+    return dict(lesson.store.asked(lesson.code, lesson.key)[number - 1].votes)
+
+
+def test_one_phone_has_one_vote_and_the_last_one_counts(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    for guess in ("0", "0", "1"):
+        assert lesson.vote(guess) is Verdict.KEPT
+    assert lesson.vote("0", "d2", 3) is Verdict.KEPT
+    assert lesson.store.count(lesson.code)[0] == 2
+    lesson.go(Phase.CLOSED)
+    assert votes_of(lesson) == {1: [("1", 2), ("0", 3)]}
+
+
+def test_votes_count_only_where_and_while_the_question_is_open(lesson: Class) -> None:
+    assert lesson.vote() is Verdict.CLOSED
+    lesson.go(Phase.QUESTION)
+    assert lesson.vote() is Verdict.CLOSED
+    lesson.go(Phase.OPEN)
+    for where in ({"number": 0}, {"number": 2}, {"round": 2}, {"round": 0}):
+        assert lesson.vote(**where) is Verdict.CLOSED
+    assert lesson.vote() is Verdict.KEPT
+    for phase in (Phase.CLOSED, Phase.DISCUSS):
+        lesson.go(phase)
+        assert lesson.vote("0") is Verdict.CLOSED
+    lesson.go(Phase.OPEN)
+    assert lesson.vote("0", round=1) is Verdict.CLOSED, "the first round is over"
+    assert lesson.vote("0") is Verdict.KEPT
+    for phase in (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED, Phase.QUESTION, Phase.ENDED):
+        lesson.go(phase)
+        assert lesson.vote(device="late", number=1) is Verdict.CLOSED
+    assert votes_of(lesson) == {1: [("1", 2)], 2: [("0", 2)]}
+    assert lesson.vote(number=2) is Verdict.CLOSED and votes_of(lesson, 2) == {}
+
+
+def test_a_vote_whose_phone_never_heard_that_it_was_kept_is_told_so_after_closing(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    lesson.vote("1")
+    lesson.go(Phase.CLOSED)
+    assert lesson.vote("1") is Verdict.KEPT
+    assert {lesson.vote("0"), lesson.vote("1", "d2"), lesson.vote("1", confidence=3)} == {Verdict.CLOSED}
+    lesson.go(Phase.QUESTION)
+    assert lesson.vote("1", number=1) is Verdict.KEPT and lesson.vote("1", number=2) is Verdict.CLOSED
+    assert votes_of(lesson) == {1: [("1", 2)]}
+
+
+def test_of_kept_pictures_the_last_ones_stay_until_the_class_goes(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    for place in range(MOST_PICTURES + 1):
+        lesson.store.keep_pictures(lesson.code, lesson.key, place % 2, [f"picture {place}", "x" * (MOST_PICTURE + 1)])
+    kept_ones = lesson.store.pictures(lesson.code, lesson.key)
+    assert kept_ones == {
+        number: [f"picture {place}" for place in range(1, MOST_PICTURES + 1) if place % 2 == number]
+        for number in (0, 1)
+    }
+    with pytest.raises(UnknownClassError):
+        lesson.store.pictures(lesson.code, "no key")
+    lesson.store.end(lesson.code, lesson.key)
+    with lesson.store._look() as now:
+        assert not now.execute(select(kept.pictures)).all()
+
+
+def test_a_vote_counts_without_a_word_on_how_sure_it_is(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    assert lesson.vote(confidence=UNSAID) is Verdict.KEPT
+    lesson.go(Phase.CLOSED)
+    assert votes_of(lesson) == {1: [("1", UNSAID)]}
+
+
+@pytest.mark.parametrize("confidence", [-1, 4, None, True, 2.0, "2"])
+def test_confidence_is_one_of_three_or_not_said(lesson: Class, confidence: object) -> None:
+    lesson.go(*TO_OPEN)
+    assert lesson.vote(confidence=confidence) is Verdict.IMPOSSIBLE
+    assert lesson.vote("no option") is Verdict.IMPOSSIBLE
+    assert lesson.store.count(lesson.code)[0] == 0
+
+
+def test_a_vote_for_a_class_that_is_not_there_is_said_to_be_so(store: Store) -> None:
+    assert store.vote(Ballot("AAAAAA", 1, 1, "d", "1", 2)) is Verdict.UNKNOWN
+
+
+def test_while_it_is_open_nobody_sees_what_was_answered(lesson: Class) -> None:
+    lesson.go(*TO_OPEN)
+    lesson.vote()
+    assert votes_of(lesson) == {}
+    lesson.go(Phase.CLOSED, Phase.DISCUSS, Phase.OPEN)
+    lesson.vote("0")
+    assert votes_of(lesson) == {1: [("1", 2)]}
+
+
+def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: str) -> None:
+    """Each phone votes through two workers: one of the two votes stays, and no worker waits for another for ever."""
+    lesson.go(*TO_OPEN)
+    batches = [
+        [Ballot(lesson.code, 1, 1, f"{place:03}", "01"[worker % 2], 1 + worker % 3) for place in range(300)]
+        for worker in range(4)
+    ]
+    orders = [batches[0], batches[1][::-1], batches[2], batches[3][::-1]]
+    start = threading.Barrier(4)
+
+    def keep(batch: list[Ballot]) -> list[Verdict]:
+        one = Store(url)
+        one.room(lesson.code)  # is connected
+        start.wait()
+        return one.vote_all(batch)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(keep, orders))
+    assert {verdict for verdicts in found for verdict in verdicts} == {Verdict.KEPT}
+    assert lesson.store.count(lesson.code)[0] == 300
+
+
+def test_when_a_question_is_closed_each_vote_is_kept_or_told_no(lesson: Class, url: str) -> None:
+    """However closing falls between votes: what was acknowledged is there, and nothing else."""
+    lesson.go(*TO_OPEN)
+    acknowledged, start = [], threading.Barrier(5)
+
+    def keep_voting(worker: int) -> None:
+        one = Store(url)
+        start.wait()
+        for place in range(60):
+            device = f"{worker}-{place}"
+            if one.vote(Ballot(lesson.code, 1, 1, device, "1", 2)) is Verdict.KEPT:
+                acknowledged.append(device)
+
+    with ThreadPoolExecutor(4) as pool:
+        voting = [pool.submit(keep_voting, worker) for worker in range(4)]
+        start.wait()
+        time.sleep(0.05)
+        lesson.store.advance(lesson.code, lesson.key, lesson.room.version, Phase.CLOSED)
+        count = lesson.store.count(lesson.code)[0]
+        for one in voting:
+            one.result()
+    assert lesson.store.count(lesson.code)[0] == count == len(acknowledged)
+
+
+def test_a_class_takes_so_many_phones_and_no_more(lesson: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_PHONES", 3)
+    lesson.go(*TO_OPEN)
+    found = [lesson.vote(device=str(place)) for place in range(4)]
+    assert found == [Verdict.KEPT] * 3 + [Verdict.FULL]
+
+
+# -- what phones see ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gesture", list(EXAMPLES))
+def test_a_phone_is_told_the_truth_only_once_it_is_revealed_and_the_stem_before_it_is_open(
+    store: Store, gesture: str
+) -> None:
+    code, key = store.create()
+    shown, truth, *_ = EXAMPLES[gesture]
+    store.ask(code, key, 1, 0, shown, truth)
+    ways = [Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED]
+    for phase in [Phase.QUESTION, *ways, Phase.ENDED]:
+        if phase is not Phase.QUESTION:
+            store.advance(code, key, store.of_teacher(code, key).version, phase)
+        said = store.snapshot(code)
+        assert said is not None and said["phase"] == phase
+        assert ("truth" in said) is (phase in TOLD) and said.get("truth", truth) == truth
+        assert set(said.get("question", ())) <= (
+            set(shown) if phase is not Phase.QUESTION else {"key", "gesture", "ask", "reads"}
+        )
+        assert any(text in json.dumps(said, ensure_ascii=False) for text in SECRET.values()) is (phase in TOLD)
+    assert "question" not in said
+
+
+def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
+    lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
+    lesson.go(*TO_OPEN)
+    said = lesson.store.snapshot(lesson.code)
+    assert said is not None
+    assert said.keys() == {"version", "phase", "number", "round", "paused", "question", "ticket"}
+    assert lesson.key not in json.dumps(said)
+
+
+def test_phones_are_counted_while_their_workers_hold_them(
+    lesson: Class, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson.store.note_present("one", {lesson.code: 7})
+    Store(url).note_present("two", {lesson.code: 5})
+    lesson.store.note_present("one", {lesson.code: 6})
+    assert lesson.store.count(lesson.code) == (0, 11)
+    later = time.time() + kept.SEEN + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert lesson.store.count(lesson.code) == (0, 0)
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def rows_of(store: Store, code: str) -> int:
+    with store._look() as now:
+        tables = (kept.classes, kept.questions, kept.votes, kept.present)
+        return sum(len(now.execute(select(one).where(one.c.code == code)).all()) for one in tables)
+
+
+def begun(store: Store) -> Class:
+    one = Class(store, *store.create())
+    one.go(*TO_OPEN)
+    one.vote()
+    store.note_present("worker", {one.code: 1})
+    return one
+
+
+def test_of_a_class_that_is_ended_nothing_stays_and_of_others_all(store: Store) -> None:
+    one, other = begun(store), begun(store)
+    one.store.end(one.code, one.key)
+    assert store.snapshot(one.code) is None and rows_of(store, one.code) == 0 and rows_of(store, other.code) == 4
+
+
+def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
+    old, new = begun(store), begun(store)
+    with store._transaction() as now:
+        yesterday = update(kept.classes).where(kept.classes.c.code == old.code)
+        now.execute(yesterday.values(created=time.time() - DAY - 1))
+    store.create()
+    assert rows_of(store, old.code) == 0 and rows_of(store, new.code) == 4
+
+
+def test_a_server_keeps_so_many_classes_and_no_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_CLASSES", 2)
+    store.create(), store.create()
+    with pytest.raises(TooManyError):
+        store.create()
+
+
+def test_several_workers_begin_at_once(url: str, store: Store) -> None:
+    with store._transaction() as now:
+        kept._tables.drop_all(now)
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(lambda _: Store(url).create()[0], range(8)))) == 8
+
+
+# -- databases that are locked, full or gone ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(kept, "WAIT", 0.2)
+    return tmp_path / "classes.sqlite"
+
+
+def of_file(file: Path) -> Class:
+    store = Store(f"sqlite:///{file}")
+    one = Class(store, *store.create())
+    one.go(*TO_OPEN)
+    return one
+
+
+def fails_and_recovers(one: Class, hurt: Callable[[], Callable[[], None]]) -> None:
+    assert one.vote(device="before") is Verdict.KEPT
+    ballot = Ballot(one.code, 1, 1, "during", "1", 2)
+    heal = hurt()
+    try:
+        with pytest.raises(UnavailableError):
+            one.store.vote(ballot)
+    finally:
+        heal()
+    assert one.store.count(one.code)[0] == 1, "what was not acknowledged is not there, what was is"
+    assert one.store.vote(ballot) is Verdict.KEPT and one.store.count(one.code)[0] == 2
+
+
+def test_a_locked_database_is_said_and_waited_for(file: Path) -> None:
+    def hurt() -> Callable[[], None]:
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        return other.close
+
+    fails_and_recovers(of_file(file), hurt)
+
+
+def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
+    def hurt() -> Callable[[], None]:
+        """No file of this process may be written beyond its first byte."""
+        usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+    fails_and_recovers(of_file(file), hurt)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    store = Store(f"sqlite:///{tmp_path / 'taken' / 'classes.sqlite'}")
+    with pytest.raises(UnavailableError):
+        store.create()
+    assert not isinstance(UnavailableError(), OSError)
+
+
+def test_a_database_that_was_taken_away_is_begun_anew_and_nothing_is_kept_in_the_old_one(file: Path) -> None:
+    one = of_file(file)
+    for left in file.parent.glob("classes.sqlite*"):
+        left.unlink()
+    assert one.store.snapshot(one.code) is None
+    assert one.store.vote(Ballot(one.code, 1, 1, "d", "1", 2)) is Verdict.UNKNOWN
+    again = Class(one.store, *one.store.create())
+    again.go(*TO_OPEN)
+    assert again.vote() is Verdict.KEPT and Store(f"sqlite:///{file}").count(again.code)[0] == 1
+    shutil.rmtree(file.parent)
+    assert one.store.room(again.code) is None
+
+
+def test_a_postgres_that_is_away_is_said_and_a_short_name_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://nobody:secret@127.0.0.1:1/none")
+    url = default_url()
+    assert url == make_url("postgresql+psycopg://nobody:secret@127.0.0.1:1/none")
+    with pytest.raises(UnavailableError) as said:
+        Store(url).create()
+    assert "secret" not in str(said.value)
+
+
+def test_without_a_word_classes_are_kept_beside_the_app_where_git_does_not_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("DATABASE_URL", "GLASS_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    folder = Path(str(default_url().database)).parent
+    assert folder == kept.ROOT / ".data" and f"{folder.name}/" in (kept.ROOT / ".gitignore").read_text().split()
+    assert os.environ.get("GLASS_DATA") is None

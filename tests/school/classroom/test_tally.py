@@ -1,0 +1,81 @@
+"""What votes add up to, for every gesture."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pages.school.classroom.questions import checked, stem
+from pages.school.classroom.store import Vote
+from pages.school.classroom.tally import bars, right, sure_and_wrong, tally
+from tests.school.classroom.asked import EXAMPLES
+
+GESTURES = list(EXAMPLES)
+
+
+def votes_on(gesture: str) -> list[Vote]:
+    """All right and wrong guesses as a phone sends them; who is wrong is sure."""
+    example = EXAMPLES[gesture]
+    told = [Vote(checked(example.shown, guess), 1) for guess in example.right]
+    return told + [Vote(checked(example.shown, guess), 3) for guess in example.wrong]
+
+
+@pytest.mark.parametrize("gesture", GESTURES)
+def test_possible_guesses_are_taken_as_they_are_and_all_others_refused(gesture: str) -> None:
+    example = EXAMPLES[gesture]
+    for guess in (*example.right, *example.wrong):
+        taken = checked(example.shown, json.loads(json.dumps(guess)))
+        assert checked(example.shown, taken) == taken
+        assert right(example.shown, example.truth, taken) is (guess in example.right)
+    for guess in example.impossible:
+        with pytest.raises(ValueError):
+            checked(example.shown, guess)
+
+
+@pytest.mark.parametrize("gesture", GESTURES)
+def test_a_round_adds_up_to_its_votes(gesture: str) -> None:
+    example, given = EXAMPLES[gesture], votes_on(gesture)
+    found = tally(example.shown, example.truth, given)
+    assert found.answers == len(given) and found.sure_and_wrong == len(example.wrong)
+    assert found.right == len(example.right) / len(given)
+    assert tally(example.shown, example.truth, given[::-1]).mean.tolist() == found.mean.tolist()
+    nobody = tally(example.shown, example.truth, [])
+    assert (nobody.answers, nobody.right, len(nobody.rows)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("gesture", [gesture for gesture in GESTURES if gesture != "beans"])
+def test_every_vote_stands_in_one_bar_and_both_rounds_beside_each_other(gesture: str) -> None:
+    example, given = EXAMPLES[gesture], votes_on(gesture)
+    second = given[: len(example.right)]
+    found = bars(example.shown, example.truth, {1: given, 2: second})
+    assert [sum(bar.counts[number] for bar in found) for number in (1, 2)] == [len(given), len(second)]
+    assert any(bar.right and bar.counts[2] for bar in found)
+    assert sure_and_wrong(found) is None, "of the last round, in which nobody was wrong"
+    first = sure_and_wrong(bars(example.shown, example.truth, {1: given}))
+    assert first is not None and not first.right and first.sure_and_wrong >= 1
+    assert not any(bar.counts for bar in bars(example.shown, example.truth, {}))
+
+
+def test_words_are_counted_however_they_are_written_the_most_frequent_first() -> None:
+    example = EXAMPLES["word"]
+    found = bars(example.shown, example.truth, {1: votes_on("word")})
+    assert (found[0].guess, found[0].counts[1], found[0].right) == ("went", len(example.right), True)
+
+
+def test_the_mean_of_beans_is_a_row_of_attention() -> None:
+    found = tally(EXAMPLES["beans"].shown, EXAMPLES["beans"].truth, votes_on("beans"))
+    assert found.rows.shape == (4, 3) and np.allclose(found.rows.sum(axis=1), 100)
+    np.testing.assert_allclose(found.mean, found.rows.mean(axis=0))
+    assert bars(EXAMPLES["beans"].shown, EXAMPLES["beans"].truth, {1: votes_on("beans")}) == []
+
+
+def test_the_talk_begins_with_what_most_were_sure_of_and_wrong() -> None:
+    example = EXAMPLES["tap"]
+    given = [Vote("1", 3)] * 9 + [Vote("0", 3)] * 2 + [Vote("0", 1)] * 5
+    found = sure_and_wrong(bars(example.shown, example.truth, {1: given}))
+    assert found is not None and (found.guess, found.sure_and_wrong) == ("0", 2)
+
+
+@pytest.mark.parametrize("gesture", GESTURES)
+def test_a_stem_holds_nothing_to_answer_with(gesture: str) -> None:
+    assert stem(EXAMPLES[gesture].shown).keys() == {"key", "gesture", "ask", "reads"}

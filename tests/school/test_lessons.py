@@ -1,0 +1,769 @@
+"""Lessons: every true answer against a computation of another kind, and no question where its claim would be false."""
+
+import json
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from itertools import chain, islice, product
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from model import Edit, Pipeline, examples, learning
+from model.analysis import softmax
+from model.origins import of_reads
+from model.sources import of_attention, of_scores, of_stream
+from model.telling import telling_word
+from model.translator import Task, Translator
+from pages.school.lessons.case import Case, Truth, is_right
+from pages.school.lessons.rows import BESIDES, BETWEEN, END, LESSONS, MOST_TIMES, QUESTIONS, STORY, following
+from pages.school.lessons.truths import DRAWN, TRUTHS, clear_truth, truth_of
+from pages.ui.runs import pipelines
+from pages.ui.state import sketch
+from pages.ui.text import LANGUAGES, catalogue
+from tests import networks
+from tests.model.test_origins import sentences
+
+SENTENCE = "she [MASK] to the shop to buy some bread ."
+#: The network whose run a question is asked of here, where it is not that of the hidden word.
+NETWORK = {
+    "digit": "digits",
+    "cut": "digits",
+    "empty": "digits",
+    "gathered": "digits",
+    "single": "flat",
+    "learns": "digits",
+}
+NETWORK |= dict.fromkeys(("source", "seen", "once", "first"), "translation")
+
+
+def case(pipeline: Pipeline) -> Case:
+    if isinstance(pipeline, Translator):
+        return Case(pipeline, pipeline("she went to the shop to buy some bread ."), 0, pipeline.reader.vocabulary)
+    if pipeline.config.input == "words":
+        trace = pipeline(SENTENCE)
+        return Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
+    return Case(pipeline, pipeline(sketch.ink(sketch.example(3))), 0, pipeline.reader.labels)
+
+
+@cache
+def told(key: str, kind: str = "") -> tuple[Case, Truth]:
+    """A question that is asked of the trained network."""
+    here = case(pipelines.pipeline(kind or NETWORK.get(key, "text")))
+    truth = clear_truth(QUESTIONS[key], here)
+    assert truth is not None
+    return here, truth
+
+
+def row(here: Case, truth: Truth, *, back: bool = False, scaled: bool = True) -> np.ndarray:
+    """A row of weights, from Q and K."""
+    layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+    Q, K = (here.trace[f"layers.{layer}.attention.{name}"][head] for name in "QK")
+    scores = Q[key if back else query] @ K.T
+    return softmax(scores / (Q.shape[-1] ** 0.5 if scaled else 1))
+
+
+@pytest.mark.parametrize("name", [name for name, config in networks.CONFIGS.items() if config.input == "words"])
+def test_token_and_place_are_asked_about_only_where_these_two_are_all(name: str) -> None:
+    pipeline = networks.untrained(name)
+    trace = pipeline((5, 6, 7, 8, 9))
+    here = Case(pipeline, trace, 1)
+    both = sum(trace[key] for key in ("embedding.tokens", "embedding.positions") if key in trace)
+    if truth_of("word_and_place", here):
+        np.testing.assert_allclose(trace["embedding.sum"], both, rtol=1e-5)
+    if truth_of("same_word_elsewhere", here):
+        np.testing.assert_allclose(trace[trace.graph.stream(0)[0]], both, rtol=1e-5)
+
+
+def test_the_hidden_word_is_the_one_that_the_run_answers() -> None:
+    here, truth = told("word")
+    (guess,) = here.trace.answer
+    assert truth.answer == guess.best and guess.best != "[MASK]"
+    assert truth.margin == pytest.approx(guess.probabilities[0] - guess.probabilities[1], abs=1e-5)
+
+
+def test_without_positions_two_words_change_places_unseen() -> None:
+    here, truth = told("places")
+    swap = Edit("embedding.tokens", "swap", token=truth.place["token"], from_token=truth.place["key"])
+    none = Edit("embedding.positions", "zero")
+    output, bare = (list(here.names).index(str(truth.said[name])) for name in ("answer", "bare"))
+    for name, edits in {"before": [], "after": [swap], "bare_before": [none], "bare_after": [none, swap]}.items():
+        shares = here.shares(here.pipeline(SENTENCE, edits)["logits"])
+        assert truth.said[name] == pytest.approx(float(shares[bare if "bare" in name else output]), abs=1e-4)
+    assert truth.said["bare_before"] >= DRAWN, "what is compared can be seen"
+    assert truth.said["bare_before"] == pytest.approx(truth.said["bare_after"], abs=1e-4)
+
+
+def test_shares_and_both_directions_come_of_q_and_k_and_the_root_of_d_k() -> None:
+    here, beans = told("beans")
+    np.testing.assert_allclose(np.array(beans.answer) / 100, row(here, beans), atol=1e-5)
+    assert np.argmax(beans.answer) == beans.place["key"]
+    here, back = told("back")
+    assert back.answer == pytest.approx(row(here, back, back=True)[back.place["token"]], abs=1e-5)
+    here, root = told("root")
+    layer, head, query, key = (root.place[name] for name in ("layer", "head", "token", "key"))
+    name = f"layers.{layer}.attention."
+    run = here.pipeline(SENTENCE, [Edit(name + "scaled", "unscaled", head=head)])
+    assert root.answer == pytest.approx(float(run[name + "weights"][head, query, key]), abs=1e-5)
+    assert root.answer == pytest.approx(row(here, root, scaled=False)[key], abs=1e-5)
+
+
+def test_heads_are_counted_one_run_each() -> None:
+    here, truth = told("heads", "digits")
+    ink = sketch.ink(sketch.example(3))
+    runs = [
+        here.pipeline(ink, [Edit(f"layers.{layer}.attention.heads", "zero", head=head)]).answer[0].best
+        for layer in here.layers
+        for head in range(here.trace.config.heads)
+    ]
+    assert truth.answer == sum(best != truth.said["best"] for best in runs) and truth.said["heads"] == len(runs)
+
+
+def test_the_length_of_a_sum_is_that_of_the_law_of_cosines() -> None:
+    _, truth = told("sum")
+    x, o, angle = (float(str(truth.said[name])) for name in ("x", "o", "angle"))
+    assert truth.answer == pytest.approx((x**2 + o**2 + 2 * x * o * np.cos(np.radians(angle))) ** 0.5, rel=5e-3)
+    assert truth.answer < x + o - truth.near  # who adds the lengths is wrong
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_the_deviation_after_layernorm_is_that_of_gamma_and_beta(kind: str) -> None:
+    here, truth = told("norm", kind)
+    layer = here.pipeline.network.layers[truth.place["layer"]]
+    states = here.trace[f"layers.{truth.place['layer']}.add_1"][here.token], layer.norm_1
+    if truth.said["before"] != pytest.approx(float(states[0].std())):
+        states = here.trace[f"layers.{truth.place['layer']}.add_2"][here.token], layer.norm_2
+    x, norm = states
+    after = (x - x.mean()) / x.std() * norm.weight.numpy() + norm.bias.numpy()
+    assert truth.said["after"] == pytest.approx(float(after.std()), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_from_its_layer_on_the_answer_stays_the_first_and_was_not_before(kind: str) -> None:
+    here, truth = told("layer", kind)
+    states = torch.from_numpy(here.trace.states())
+    with torch.inference_mode():
+        logits = here.pipeline.network.read_out(here.pipeline.network.norm(states)).numpy()
+    best = [here.names[int(row.argmax())] for row in (logits[:, here.token] if logits.ndim == 3 else logits)]
+    known = int(truth.answer)
+    assert set(best[known:]) == {truth.said["answer"]} and best[known - 1] == truth.said["before"] != best[known]
+
+
+@pytest.mark.parametrize("kind", ["text", "digits", "flat"])
+def test_who_looks_at_itself_only_takes_all(kind: str) -> None:
+    here, truth = told("alone", kind)
+    layer, head, i = (truth.place[name] for name in ("layer", "head", "token"))
+    run = here.pipeline(here.trace.subject, [Edit("layers.{l}.attention.masked", "window", 0)])
+    assert truth.answer == run[f"layers.{layer}.attention.weights"][head, i, i] == 1
+    scaled = run.over_layers("attention.scaled")[:, :, i, i]
+    assert truth.said["score"] == pytest.approx(float(scaled.min()), abs=1e-5) and scaled.min() < 0
+
+
+def test_where_a_picture_is_read_all_hangs_and_on_patches_nothing() -> None:
+    _, truth = told("gathered")
+    moved = dict(truth.bars)
+    assert truth.answer == "at_cls" and moved["at_patch"] == moved["at_patches"] == 0 < moved["at_cls"]
+
+
+def test_without_W_O_a_head_writes_in_its_own_places_only_and_with_it_in_all() -> None:
+    here, truth = told("mixed")
+    run = here.pipeline(SENTENCE, [Edit("layers.{l}.attention.output", "unmixed")])
+    np.testing.assert_array_equal(run["layers.0.attention.output"], run["layers.0.attention.concat"])
+    assert truth.said["after"] == pytest.approx(float(here.shares(run["logits"]).max()), abs=1e-4) or (
+        truth.answer == "different"
+    )
+    assert truth.said["d_k"] < truth.said["reached"] <= truth.said["d_model"]
+
+
+def test_the_class_is_the_one_that_the_run_answers() -> None:
+    here, truth = told("digit")
+    (guess,) = here.trace.answer
+    assert truth.answer == guess.best and dict(truth.bars) == pytest.approx(
+        dict(zip(guess.labels, guess.probabilities, strict=True)), abs=1e-5
+    )
+
+
+def test_the_best_key_has_the_largest_product_with_the_query() -> None:
+    here, truth = told("fit")
+    layer, head, i, j = (truth.place[name] for name in ("layer", "head", "token", "key"))
+    Q, K = (here.trace[f"layers.{layer}.attention.{name}"][head].astype(np.float64) for name in "QK")
+    fits = [float(Q[i] @ key) for key in K]
+    assert max(fits) == fits[j] and truth.options[j] == truth.answer
+    assert [value for _, value in truth.bars] == pytest.approx(fits, abs=1e-3)
+    assert truth.said["own"] == pytest.approx(fits[i], abs=1e-3)
+    assert truth.said["back"] == pytest.approx(float(Q[j] @ K[i]), abs=1e-3)
+    assert truth.said["selves"] == sum(int((K @ q).argmax()) == place for place, q in enumerate(Q))
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_favourites_are_counted_head_by_head(kind: str) -> None:
+    here, truth = told("favourites", kind)
+    layer, i, loudest = (truth.place[name] for name in ("layer", "token", "head"))
+    places = ({"layer": layer, "head": head, "token": i, "key": 0} for head in range(here.trace.config.heads))
+    assert truth.answer == len({int(row(here, replace(truth, place=place)).argmax()) for place in places})
+    rows = np.sort(here.trace[f"layers.{layer}.attention.weights"][:, i])
+    assert truth.margin == pytest.approx(float((rows[:, -1] - rows[:, -2]).min()))
+    width, W_O = here.trace.config.d_k, here.pipeline.network.layers[layer].attention.W_O.weight.numpy()
+    found = here.trace[f"layers.{layer}.attention.heads"][loudest, i]
+    push = float(np.linalg.norm(W_O[:, loudest * width : (loudest + 1) * width] @ found))
+    assert truth.said["push"] == pytest.approx(push, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_before_and_after_the_ffn_are_read_as_the_network_answers(kind: str) -> None:
+    """After it: what the lens says of its layer. Before it: the same, of the state behind attention."""
+    asked = [(here, truth) for here in cases_of(kind) if (truth := clear_truth(QUESTIONS["ffn"], here))]
+    assert asked
+    for here, truth in asked:
+        layer, output = truth.place["layer"], list(here.names).index(str(truth.said["answer"]))
+        after = here.pipeline.read_layers(here.trace, here.token)[layer + 1]
+        assert truth.said["after"] == pytest.approx(float(after[output]), abs=1e-5)
+        network, state = here.pipeline.network, torch.tensor(here.trace[here.trace.graph.stream(layer)[1]])
+        with torch.inference_mode():
+            before = here.shares(network.read_out(network.norm(state[None]))[0].numpy())
+        assert truth.said["before"] == pytest.approx(float(before[output]), abs=1e-5)
+        assert truth.answer == ("same" if before.argmax() == after.argmax() else "different")
+
+
+def test_who_is_in_the_race_is_counted_and_a_factor_of_two_is_near() -> None:
+    here, truth = told("race")
+    p = torch.tensor(here.trace["logits"])[here.token].double().softmax(-1)
+    assert truth.answer == sum(float(share) >= 0.01 for share in p)
+    assert is_right("number", 2 * truth.answer, truth) and not is_right("number", 2 * truth.answer + 1, truth)
+    assert is_right("number", -(-truth.answer // 2), truth) and not is_right("number", (truth.answer - 1) // 2, truth)
+
+
+def test_of_two_heads_that_look_as_hard_one_moves_the_answer_three_times_as_much() -> None:
+    here, truth = told("hard")
+    moved, weights = {}, {}
+    p = here.shares(here.trace["logits"])
+    for name in truth.options:
+        layer, head = (int(part) - 1 for part in name.split("·"))
+        without = here.pipeline(SENTENCE, [Edit(f"layers.{layer}.attention.heads", "zero", head=head)])
+        moved[name] = float(np.abs(here.shares(without["logits"]) - p).sum() / 2)
+        weights[name] = float(here.trace[f"layers.{layer}.attention.weights"][head, here.token].max())
+    (other,) = set(truth.options) - {truth.answer}
+    assert dict(truth.bars) == pytest.approx(moved, abs=1e-4) and moved[truth.answer] > 3 * moved[other]
+    assert abs(weights[truth.answer] - weights[other]) < 0.15 and min(weights.values()) > 0.5
+
+
+def test_what_a_step_reads_comes_of_its_query_and_the_keys_of_the_source() -> None:
+    here, truth = told("source")
+    layer, head, step, source = (truth.place[name] for name in ("layer", "head", "step", "token"))
+    Q, K = (here.trace[f"decoder.layers.{layer}.cross.{name}"][head] for name in "QK")
+    weights = softmax(Q[step] @ K.T / Q.shape[-1] ** 0.5)
+    assert weights.argmax() == source and truth.said["share"] == pytest.approx(float(weights[source]), abs=1e-5)
+    assert here.trace.written[step] == truth.said["piece"] and here.trace.tokens[source] == truth.said["key"]
+
+
+def test_one_token_takes_all_of_itself() -> None:
+    here, truth = told("single")
+    scaled = here.trace.over_layers("attention.scaled")
+    assert truth.answer == 1 and scaled.size == truth.said["heads"]
+    assert truth.said["score"] == pytest.approx(float(scaled.min())) and scaled.min() < 0
+
+
+def test_twice_the_length_is_four_times_the_cells_of_a_real_run() -> None:
+    here, truth = told("twice")
+    longer = here.pipeline((*here.trace.ids, *here.trace.ids))
+    now, then = (run["layers.0.attention.weights"][0].size for run in (here.trace, longer))
+    assert (now, then) == (truth.said["looks"], truth.said["more"]) and truth.answer == f"× {then // now}"
+
+
+def test_a_page_that_shows_one_head_is_asked_about_that() -> None:
+    here, _ = told("fit")
+    for layer, head in [(2, 3), (4, 1)]:
+        chosen, asked = replace(here, layer=layer, head=head), 0
+        for key in ("fit", "beans", "back", "root", "alone"):
+            if truth := truth_of(QUESTIONS[key].measure, chosen):
+                assert (truth.place["layer"], truth.place["head"]) == (layer, head)
+                asked += 1
+        assert asked > 2
+        for key in ("favourites", "ffn", "sum"):
+            truth = truth_of(QUESTIONS[key].measure, replace(chosen, head=None))
+            assert truth is not None and truth.place["layer"] == layer
+
+
+def changed(here: Case, *edits: Edit) -> np.ndarray:
+    """The probabilities with these changes, from a run of its own."""
+    return here.shares(here.pipeline(here.trace.subject, edits)["logits"])
+
+
+def test_without_positions_the_first_answer_is_that_of_a_run_without() -> None:
+    here, truth = told("bare")
+    now, bare = changed(here), changed(here, Edit("embedding.positions", "zero"))
+    assert truth.answer == ("same" if now.argmax() == bare.argmax() else "different")
+    assert truth.said["after"] == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
+    assert truth.margin == pytest.approx(float(np.maximum(now - bare, 0).sum()), abs=1e-4)
+
+
+def test_token_and_place_add_up_as_the_law_of_cosines_says() -> None:
+    here, truth = told("seat")
+    x, p, angle = (float(str(truth.said[name])) for name in ("x", "p", "angle"))
+    assert truth.answer == pytest.approx((x**2 + p**2 + 2 * x * p * np.cos(np.radians(angle))) ** 0.5, rel=5e-3)
+    assert truth.answer == pytest.approx(float(np.linalg.norm(here.trace["embedding.sum"][here.token])), rel=1e-4)
+
+
+def test_a_token_elsewhere_is_the_same_row_of_the_table_in_another_place() -> None:
+    """Found by a run in which it really stands there: it changes places with the token that does."""
+    here, truth = told("twin")
+    there = int(str(truth.said["there"])) - 1
+    swap = Edit("embedding.tokens", "swap", token=here.token, from_token=there)
+    moved = here.pipeline(SENTENCE, [swap])["embedding.sum"][there]
+    own = here.trace["embedding.sum"][here.token]
+    assert truth.answer == pytest.approx(float(own @ moved / np.linalg.norm(own) / np.linalg.norm(moved)), abs=1e-4)
+
+
+def test_what_the_neighbour_loses_is_what_a_run_without_positions_gives_it() -> None:
+    here, truth = told("beside")
+    layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+    bare = here.pipeline(SENTENCE, [Edit("embedding.positions", "zero")])
+    assert abs(query - key) == 1 and truth.said["share"] == pytest.approx(float(row(here, truth)[key]), abs=1e-4)
+    assert truth.answer == pytest.approx(float(bare[f"layers.{layer}.attention.weights"][head, query, key]), abs=1e-4)
+
+
+def test_a_drawing_is_as_many_tokens_as_rows_go_through_the_network() -> None:
+    here, truth = told("cut")
+    assert truth.answer == len(here.trace["embedding.sum"])
+    assert truth.said["patches"] == (int(str(truth.said["pixels"])) // int(str(truth.said["size"]))) ** 2
+
+
+def test_what_comes_from_empty_patches_is_what_is_lost_where_they_are_not_added() -> None:
+    here, truth = told("empty")
+    layer, head = truth.place["layer"], truth.place["head"]
+    side = here.trace.config.patches_per_side
+    size = here.trace.config.image_size // side
+    picture = here.trace.picture.reshape(side, size, side, size)
+    inked = picture.max(axis=(1, 3)).ravel() > 0
+    weights = row(here, replace(truth, place=truth.place | {"key": 0}))
+    assert truth.answer == pytest.approx(float(weights[1:][~inked].sum()), abs=1e-4)
+    assert truth.said["empty"] == int((~inked).sum()) and (layer, head) in here.heads
+
+
+def test_what_comes_from_behind_is_counted_over_all_heads() -> None:
+    here, truth = told("ahead")
+    shares = []
+    for layer, head in here.every_head:
+        weights = row(here, replace(truth, place={"layer": layer, "head": head, "token": here.token, "key": 0}))
+        shares.append((weights[: here.token].sum(), weights[here.token], weights[here.token + 1 :].sum()))
+    found = [truth.said[name] for name in ("back", "own", "answer")]
+    assert found == pytest.approx(np.mean(shares, axis=0).tolist(), abs=1e-4)
+
+
+def test_a_step_sees_what_changes_it_and_nothing_else() -> None:
+    """Another token behind what it may see moves nothing at its step; the last one that it sees does."""
+    here, truth = told("seen")
+    step, count = truth.place["step"], truth.answer
+    ids = list(here.trace.written_ids)
+    other = next(i for i, name in enumerate(here.names) if name.isalpha() and i not in ids)
+
+    def logits(place: int) -> np.ndarray:
+        """At the step, where another piece is read in a place of the target."""
+        written = [*ids[: place - 1], other, *ids[place:]]
+        return here.pipeline(Task(here.trace.subject, written=tuple(written)))["logits"][step]
+
+    np.testing.assert_allclose(logits(count), here.trace["logits"][step], atol=1e-4)
+    assert np.abs(logits(count - 1) - here.trace["logits"][step]).max() > 0.1
+
+
+def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
+    """And once more, as the decoder does, to record what was written in one pass."""
+    here, truth = told("once")
+    ran = {"encoder": 0, "decoder": 0}
+    network = here.pipeline.network
+
+    def count(side: str) -> Callable[..., None]:
+        def hook(*_: object) -> None:
+            ran[side] += 1
+
+        return hook
+
+    hooks = [network.layers[0].register_forward_hook(count("encoder"))]
+    hooks.append(network.decoder.layers[0].register_forward_hook(count("decoder")))
+    try:
+        run = here.pipeline(here.trace.subject, beams=1)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    assert ran == {"encoder": truth.answer + 1, "decoder": len(run.written) + 1}
+    assert truth.said["steps"] == len(here.trace.written) > 2
+
+
+def test_the_first_row_of_a_decoder_has_one_score() -> None:
+    here, truth = told("first")
+    scaled = here.trace.over_layers("attention.scaled", "decoder.")[:, :, 0, 0]
+    assert truth.answer == 1 and truth.said["score"] == pytest.approx(float(scaled.min()))
+
+
+def test_what_a_head_brings_from_a_token_is_as_long_as_weight_times_value() -> None:
+    here, truth = told("brings")
+    layer, head, key = (truth.place[name] for name in ("layer", "head", "key"))
+    V, weights = here.trace[f"layers.{layer}.attention.V"][head], row(here, truth)
+    brought = [float(np.linalg.norm(weight * value)) for weight, value in zip(weights, V, strict=True)]
+    assert [value for _, value in truth.bars] == pytest.approx(brought, abs=1e-3)
+    assert truth.options[int(np.argmax(brought))] == truth.answer and weights.argmax() == key != np.argmax(brought)
+
+
+def test_a_layer_that_looks_evenly_is_the_one_that_moves_least() -> None:
+    here, truth = told("even")
+    now = changed(here)
+    moved = [
+        float(np.abs(changed(here, Edit(f"layers.{layer}.attention.weights", "even")) - now).sum() / 2)
+        for layer in here.layers
+    ]
+    assert truth.place["layer"] == int(np.argmin(moved)) and truth.said["other"] == 1 + int(np.argmax(moved))
+    assert truth.said["moved"] == pytest.approx(min(moved), abs=1e-4)
+    there = changed(here, Edit(f"layers.{truth.place['layer']}.attention.weights", "even"))
+    assert there.argmax() == now.argmax() and truth.said["after"] == pytest.approx(float(there.max()), abs=1e-4)
+
+
+def without(here: Case, vector: np.ndarray) -> float:
+    """The lead of the first answer over the second where the head reads its vector without this."""
+    network, Z = here.pipeline.network, torch.tensor(here.trace.Z[None] - vector[None]).float()
+    with torch.inference_mode():
+        logits = network.read_out(Z)[0].numpy()
+    logits, now = ((each[here.token] if each.ndim == 2 else each) for each in (logits, here.trace["logits"]))
+    second, first = np.argsort(now)[-2:]
+    return float(logits[first] - logits[second])
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_the_layer_that_wrote_most_is_the_one_without_whose_part_the_lead_falls_most(kind: str) -> None:
+    here, truth = told("author", kind)
+    parts = of_stream(here.trace, len(here.layers))
+    now = without(here, 0 * here.trace.Z)
+    lost = []
+    for layer in here.layers:
+        own = [parts[f"layers.{layer}.{name}.output"] for name in ("attention", "ffn")]
+        lost.append(now - without(here, sum(own)))
+        if str(layer + 1) == truth.answer:
+            for name, part in zip(("attention", "ffn"), own, strict=True):
+                assert truth.said[name] == pytest.approx(now - without(here, part), abs=1e-3)
+    assert int(np.argmax(lost)) + 1 == int(truth.answer) == truth.said["layer"]
+    assert [value for _, value in truth.bars] == pytest.approx(lost, abs=1e-3)
+    assert truth.said["left"] == pytest.approx(now - max(lost), abs=1e-3)
+
+
+def test_a_head_looks_where_the_part_that_lifts_the_score_most_sends_it() -> None:
+    """The parts, and what is in none of the three, add up to the score above the mean of its row; in the first layer
+    they are the sources themselves, and nothing was brought there yet.
+    """
+    for here in cases_of("text"):
+        asked = clear_truth(QUESTIONS["reason"], here)
+        assert asked is not None
+        for truth in filter(None, (asked, truth_of("looked_for", replace(here, layer=0)))):
+            layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+            names, parts = of_scores(here.trace, layer, head)
+            above = (parts[:, :, query, key] - parts[:, :, query].mean(-1)).sum(0)
+            scaled = here.trace[f"layers.{layer}.attention.scaled"][head, query]
+            assert above.sum() == pytest.approx(float(scaled[key] - scaled.mean()), abs=1e-4) and above.sum() > 0
+            found = dict(truth.bars)
+            assert truth.answer == max(found, key=found.__getitem__) and row(here, truth).argmax() == key
+            of = of_attention(here.trace, here.trace.graph.sublayers(layer)[0], head, known=of_reads(here.trace))
+            bias = of.parts[:, of.of_keys.index("bias"), query] if layer else np.zeros((1, 2))
+            rest = (bias[:, key] - bias.mean(-1)).sum() if layer else 0.0
+            assert sum(found.values()) + rest == pytest.approx(above.sum(), abs=1e-4)
+            if layer == 0:
+                sources = [above[names.index(f"embedding.{name}")] for name in ("tokens", "positions")]
+                assert [*found.values()] == pytest.approx([*sources, 0.0], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_before_training_a_token_took_an_even_share_from_its_favourite(kind: str) -> None:
+    for here in cases_of(kind):
+        truth = clear_truth(QUESTIONS["random"], here)
+        if truth is None:
+            continue
+        layer, head, query, key = (truth.place[name] for name in ("layer", "head", "token", "key"))
+        before = pipelines.pipeline(f"{kind}-untrained")(tuple(here.trace.ids) or here.trace.subject)
+        weights = before[f"layers.{layer}.attention.weights"][head, query]
+        assert truth.answer == pytest.approx(float(weights[key]), abs=1e-6)
+        assert truth.answer == pytest.approx(1 / len(weights), abs=0.05)
+        assert truth.said["share"] == pytest.approx(row(here, truth)[key], abs=1e-5)
+        assert not is_right("slide", float(str(truth.said["share"])), truth)
+
+
+def test_why_a_head_looks_there_has_no_answer_that_is_nearly_always_right() -> None:
+    """Else who has seen it three times knows it without looking: of forty sentences of both languages."""
+    pipeline = pipelines.pipeline("text")
+    answers = []
+    for sentence in chain.from_iterable(islice(sentences(language), 0, 100, 5) for language in LANGUAGES):
+        here = hidden_case(pipeline, sentence)
+        answers.append(clear_truth(QUESTIONS["reason"], here).answer)
+    assert len(answers) == 40 and set(answers) == {"by_word", "by_place", "by_brought"}
+    assert max(map(answers.count, answers)) <= 0.6 * len(answers)
+
+
+def _off(*layers: nn.Linear) -> None:
+    for layer in layers:
+        layer.weight.zero_()
+        if layer.bias is not None:
+            layer.bias.zero_()
+
+
+def _no_favourite(network: nn.Module) -> None:
+    _off(*(layer.attention.W_Q for layer in network.layers))
+
+
+def _no_order(network: nn.Module) -> None:
+    network.embedding.positions.table.zero_()
+
+
+def _plain_norm(network: nn.Module) -> None:
+    for layer in network.layers:
+        for norm in (layer.norm_1, layer.norm_2):
+            norm.weight.fill_(1)
+            norm.bias.zero_()
+
+
+def _nothing_found(network: nn.Module) -> None:
+    _off(*(layer.attention.W_O for layer in network.layers))
+
+
+def _keys_like_queries(network: nn.Module) -> None:
+    for layer in network.layers:
+        layer.attention.W_K.load_state_dict(layer.attention.W_Q.state_dict())
+
+
+def _same_values(network: nn.Module) -> None:
+    """What each token hands over is the same."""
+    for layer in network.layers:
+        layer.attention.W_V.weight.zero_()
+        layer.attention.W_V.bias.fill_(1)
+
+
+def _mixed_already(network: nn.Module) -> None:
+    """Each head writes in its own places only."""
+    for layer in network.layers:
+        layer.attention.W_O.weight.copy_(torch.eye(len(layer.attention.W_O.weight)))
+        layer.attention.W_O.bias.zero_()
+
+
+def _no_thought(network: nn.Module) -> None:
+    _off(*(layer.ffn.W_2 for layer in network.layers))
+
+
+def _nobody_wrote(network: nn.Module) -> None:
+    _nothing_found(network)
+    _no_thought(network)
+
+
+def _sure(network: nn.Module) -> None:
+    """One word has all."""
+    network.logits.bias[2000] += 1000
+
+
+def _no_answer(network: nn.Module) -> None:
+    """All words are as likely as each other."""
+    network.transform[2].weight.zero_()
+    network.transform[2].bias.zero_()
+    network.logits.bias.zero_()
+
+
+@torch.no_grad()
+def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
+    whole = pipelines.pipeline("text")
+    network = deepcopy(whole.network)
+    for change in changes:
+        change(network)
+    return Pipeline("text", network, whole.reader)
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("word", _no_answer), ("places", _no_order), ("beans", _no_favourite), ("root", _no_favourite),
+        ("back", _no_favourite), ("heads", _no_answer), ("sum", _nothing_found), ("norm", _plain_norm),
+        ("layer", _no_answer), ("alone", _no_favourite), ("fit", _no_favourite), ("favourites", _no_favourite),
+        ("ffn", _no_thought), ("thinks", _no_thought), ("mixed", _mixed_already), ("causal", _nothing_found),
+        ("race", _no_answer), ("race", _sure), ("hard", _no_favourite), ("hard", _nothing_found),
+        ("bare", _no_order), ("seat", _no_order), ("twin", _no_order), ("beside", _no_order), ("beside", _no_favourite),
+        ("brings", _same_values), ("even", _no_answer), ("even", _nothing_found),
+        ("reason", _no_favourite), ("author", _nobody_wrote),
+    ],
+)  # fmt: skip
+def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[nn.Module], None]) -> None:
+    told(key)  # of the trained network it is
+    assert clear_truth(QUESTIONS[key], case(doctored(change))) is None
+
+
+@pytest.mark.parametrize(("kind", "near"), [("text", 1), ("flat", 0)])
+def test_favourites_are_not_counted_where_they_are_all_the_same(kind: str, near: int) -> None:
+    """Or so few that "one" would count as right."""
+    few = 0
+    for here, layer in product(cases_of(kind), range(len(cases_of(kind)[0].layers))):
+        weights = here.trace[f"layers.{layer}.attention.weights"][:, here.token]
+        if len(set(weights.argmax(axis=-1))) <= 1 + near:
+            few += 1
+            assert clear_truth(QUESTIONS["favourites"], replace(here, layer=layer)) is None
+    assert few
+
+
+def test_whose_key_fits_is_not_asked_where_it_is_the_tokens_own() -> None:
+    """Else what most would say is right."""
+    alike = case(doctored(_keys_like_queries))
+    fixed = [replace(alike, layer=layer, head=head) for layer, head in alike.every_head]
+    own = [here for here in fixed if _best(here) == here.token]
+    assert own and not any(clear_truth(QUESTIONS["fit"], here) for here in own)
+
+
+def _best(here: Case) -> int:
+    return int(here.trace[f"layers.{here.layer}.attention.scores"][here.head, here.token].argmax())
+
+
+def test_when_a_drawing_was_learned_is_asked_of_the_finished_network_alone() -> None:
+    """And the answer is the first of those from which on all give it more than half."""
+    here, truth = told("learns")
+    shares = [number for _, number in truth.bars]
+    first = [name for name, _ in truth.bars].index(truth.answer)
+    assert min(shares[first:]) > 0.5 > shares[first - 1] + QUESTIONS["learns"].least
+    early = learning.after(3)
+    again = replace(here, pipeline=early, trace=early(here.trace.subject))
+    assert clear_truth(QUESTIONS["learns"], again) is None
+
+
+def asked_of(here: Case) -> dict[str, str]:
+    """What each story asks of a run: the first of its questions whose answer is clear."""
+    clear = {page: [one.key for one in questions if clear_truth(one, here)] for page, questions in STORY.items()}
+    return {page: keys[0] for page, keys in clear.items() if keys}
+
+
+def test_a_drawing_is_asked_what_has_sense_for_it() -> None:
+    for drawing in cases_of("digits"):
+        asked = asked_of(drawing)
+        assert asked["home"] == "digit" and not asked.keys() & {"translation", "flat"}
+        assert asked["queries_keys_values"] == "back" and asked["attention"] == "root"
+        assert {"heads", "add_and_norm", "what_if", "shapes_and_cost"} <= asked.keys()
+    one = case(pipelines.pipeline("flat"))
+    assert asked_of(one).keys() >= {"flat", "home"}
+    assert clear_truth(QUESTIONS["favourites"], one) is None and clear_truth(QUESTIONS["fit"], one) is None
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda question: question.key)
+def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(question) -> None:
+    _, truth = told(question.key)
+    assert json.loads(json.dumps(truth.answer)) == truth.answer and json.dumps(truth.said)
+    assert is_right(question.gesture, truth.answer, truth)
+    assert question.gesture != "slide" or truth.answer in dict(truth.bars).values(), "over which a guess is laid"
+    mistakes = {
+        "word": truth.said.get("second"), "places": "different", "beans": [10] * len(truth.options), "norm": "1",
+        "root": truth.said.get("share"), "back": truth.said.get("share"), "heads": 24, "alone": 0.0, "layer": "0",
+        "sum": float(truth.said.get("x", 0)) + float(truth.said.get("o", 0)),
+        "digit": truth.said.get("second"), "fit": truth.said.get("query"), "favourites": 1, "race": 1, "single": 0.0,
+        "ffn": next((name for name in truth.options if name != truth.answer), None), "hard": truth.said.get("spared"),
+        "source": next((name for name in truth.options if name != truth.answer), None), "twice": "× 2",
+        "seat": truth.said.get("together"), "twin": 1.0, "beside": truth.said.get("share"), "cut": 28 * 28,
+        "empty": truth.said.get("even"), "ahead": 0.0, "seen": truth.said.get("all"), "once": truth.said.get("steps"),
+        "reason": next((name for name in truth.options if name != truth.answer), None),
+        "author": next((name for name in truth.options if name != truth.answer), None),
+        "random": truth.said.get("share"), "first": 0.0, "brings": truth.said.get("key"), "even": "different",
+        "learns": truth.said.get("all"),
+    }  # fmt: skip
+    otherwise = next((name for name in truth.options if name != truth.answer), None)
+    mistakes |= dict.fromkeys(("bare", "mixed", "thinks", "causal", "gathered"), otherwise)
+    assert not is_right(question.gesture, mistakes[question.key], truth)
+
+
+def test_a_question_names_a_measure_and_has_all_its_words() -> None:
+    words = [f"{key}.{name}" for key in QUESTIONS for name in ("ask", "short", "otherwise", *told(key)[1].told)]
+    words += [f"{key}.hint_{i + 1}" for key, question in QUESTIONS.items() for i in range(len(question.hints))]
+    words += [f"{key}.{name}" for key, question in QUESTIONS.items() for name in question.class_hints]
+    for language in LANGUAGES:
+        assert all(f"lesson.{word}" in catalogue(language) for word in words)
+    assert {question.measure for question in QUESTIONS.values()} == TRUTHS.keys()
+
+
+def cases_of(network: str) -> list[Case]:
+    """Different inputs of one network: each a run of which the questions may be asked."""
+    pipeline = pipelines.pipeline(network)
+    if network == "translation":
+        return [Case(pipeline, pipeline(x), 0, pipeline.reader.vocabulary) for x in examples.SENTENCES[0]]
+    if network != "text":
+        drawings = examples.digits()[:6]
+        return [Case(pipeline, pipeline(image), 0, pipeline.reader.labels) for image in drawings]
+    return [hidden_case(pipeline, sentence) for sentence in chain.from_iterable(examples.SENTENCES[:3])]
+
+
+def hidden_case(pipeline: Pipeline, sentence: str) -> Case:
+    """As pages have it: the word that tells most is hidden."""
+    run = pipeline(sentence)
+    token = telling_word(pipeline, run)
+    hidden = pipeline(pipeline.reader.hide(run.ids, [token]))
+    return Case(pipeline, hidden, token, pipeline.reader.vocabulary)
+
+
+def test_hints_for_a_class_send_nobody_to_a_page() -> None:
+    """Phones have none, and on the projector a page could show the answer before the second vote."""
+    for key, question in QUESTIONS.items():
+        assert question.class_hints
+        for name in question.class_hints:
+            assert not re.search(r"\bOpen\b", catalogue("en")[f"lesson.{key}.{name}"])
+            assert not re.search("打开(“|权重|这个头|注意力)", catalogue("zh")[f"lesson.{key}.{name}"])
+
+
+@pytest.mark.parametrize("network", ["text", "digits", "flat", "translation"])
+def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None:
+    asked = [
+        (key, truth)
+        for case, (key, question) in product(cases_of(network), QUESTIONS.items())
+        if (truth := clear_truth(question, case))
+    ]
+    assert len({key for key, _ in asked}) > 1
+    for (key, truth), lang in product(asked, LANGUAGES):
+        names = (*truth.told, "ask", "otherwise", "short", "hint_1", "hint_2", "hint_3")
+        names += QUESTIONS[key].class_hints
+        said = " ".join(catalogue(lang)[f"lesson.{key}.{name}"] for name in names)
+        assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
+        bars = [name for name, _ in truth.bars if not truth.literal]
+        assert all(f"lesson.{key}.bar_{name}" in catalogue(lang) for name in bars)
+
+
+def test_lessons_have_four_to_ten_of_our_questions_and_their_words() -> None:
+    for name, lesson in LESSONS.items():
+        assert 4 <= len(lesson.questions) <= 10 and len(set(lesson.keys)) == len(lesson.keys)
+        assert lesson.minutes == sum(question.minutes for question in lesson.questions) <= 45
+        assert all(QUESTIONS[key] == lesson[key] for key in lesson.keys)
+        for language in LANGUAGES:
+            assert {f"lesson.titles.{name}", f"lesson.abouts.{name}"} <= catalogue(language).keys()
+    used = {key for lesson in LESSONS.values() for key in lesson.keys}
+    used |= {question.key for row in STORY.values() for question in row}
+    assert used | {question.key for questions in BESIDES.values() for question in questions} == QUESTIONS.keys()
+
+
+def test_what_was_missed_comes_back_after_two_others_and_once_only() -> None:
+    keys = [*"abcdef"]
+    done: list[tuple[str, bool]] = []
+    while (key := following(keys, done)) != END:
+        done.append((key, key != "b"))
+    assert [key for key, _ in done] == [*"abcdbef"]
+    places = [place for place, (key, _) in enumerate(done) if key == "b"]
+    assert len(places) == MOST_TIMES and places[1] - places[0] == BETWEEN + 1
+    assert following(keys, [], start="d") == "d" and following(keys, [("d", True)], start="d") == "e"
+    assert following(keys, [("f", False)]) == END  # nothing is left to stand between
+    assert following(keys, [], start="d", left_out="de") == "f"
+
+
+@pytest.mark.parametrize("name", [*networks.CONFIGS, "translation"])
+def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its_texts(name: str) -> None:
+    """Norm first, narrow embeddings, two sentences, two classifiers, colours, no head: whatever can be read here."""
+    pipeline = networks.pipeline(name)
+    trace = networks.trace_of(name)
+    config = pipeline.config
+    names = [f"class {number}" for number in range(config.classes)] if config.head == "classifier" else None
+    names = names or [str(number) for number in range(config.vocab_size)]
+    for token, layer, head in [(0, None, None), (len(trace.tokens) - 1, 0, None), (len(trace.tokens) // 2, 0, 1)]:
+        here = Case(pipeline, trace, token, names, layer, min(head, config.heads - 1) if head else head)
+        for key, question in QUESTIONS.items():
+            if (truth := truth_of(question.measure, here)) is None:
+                continue
+            figures = [value for value in truth.said.values() if isinstance(value, float | int)]
+            figures += [truth.margin, *(value for _, value in truth.bars)]
+            assert np.isfinite(figures).all() and json.dumps([truth.answer, truth.said, truth.bars, truth.place])
+            names_of_texts = (*truth.told, "ask", "otherwise", "hint_1", "hint_2", "hint_3")
+            said = " ".join(catalogue("en")[f"lesson.{key}.{text}"] for text in names_of_texts)
+            assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
+            assert is_right(question.gesture, truth.answer, truth) or question.gesture == "beans"

@@ -1,0 +1,151 @@
+"""Lessons as files and links: what is written can be read again, and what nobody can have written is refused."""
+
+import base64
+import json
+import random
+import re
+import tracemalloc
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from pages.school.lessons.case import is_right
+from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
+from pages.school.lessons.truths import clear_truth
+from pages.school.lessons.written import (
+    MOST_QUESTIONS,
+    MOST_TEXT,
+    OWN,
+    VIEWS,
+    LessonError,
+    lesson_from_code,
+    lesson_from_text,
+    lesson_to_code,
+    lesson_to_text,
+    opened_at,
+    own_lesson,
+    place_of,
+)
+from pages.ui.state.choice import Choice
+from pages.ui.text import LANGUAGES, catalogue
+
+TAPPED = Question(OWN, None, "tap", 0.0, 4, own=Own("Wer? “谁”", "$x$", ("it", "猫"), answer="猫"))
+COUNTED = Question(OWN, None, "number", 0.0, 2, place="heads?layer=2", own=Own("n?", span=(0, 10), answer=3, near=1))
+SLID = Question(OWN, None, "slide", 0.0, 1, own=Own("p?", span=(-1.0, 1.0)))
+IN_HER_WORDS = replace(QUESTIONS["fit"], place="attention?layer=3&head=7&stage=scores", own=Own("{query}?"), minutes=9)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_our_lessons_can_be_written_and_read_again(name: str) -> None:
+    lesson = LESSONS[name]
+    for read in (lesson_from_text(lesson_to_text(lesson)), lesson_from_code(lesson_to_code(lesson))):
+        assert read.questions == lesson.questions and read.name == OWN
+
+
+def test_a_teachers_lesson_comes_back_as_it_was_and_asks_one_of_ours_twice() -> None:
+    lesson = own_lesson([TAPPED, QUESTIONS["fit"], COUNTED, SLID, IN_HER_WORDS], "第一课 & <b>")
+    for read in (lesson_from_text(lesson_to_text(lesson)), lesson_from_code(lesson_to_code(lesson))):
+        assert read == lesson
+    assert lesson.keys == ["own", "fit", "own.2", "own.3", "fit.2"] and lesson["fit.2"].row == "fit"
+    choice, problems = Choice.from_link(Choice(lesson=lesson_to_code(lesson)).to_link())
+    assert not problems and choice.lesson and lesson_from_code(choice.lesson) == lesson
+
+
+def test_what_a_teacher_set_down_is_right_and_where_she_did_not_every_guess_is() -> None:
+    case = None  # no run is needed
+    truth = clear_truth(TAPPED, case)  # type: ignore[arg-type]
+    assert truth and is_right("tap", "猫", truth) and not is_right("tap", "it", truth)
+    truth = clear_truth(COUNTED, case)  # type: ignore[arg-type]
+    assert truth and is_right("number", 4, truth) and not is_right("number", 5, truth)
+    truth = clear_truth(SLID, case)  # type: ignore[arg-type]
+    assert truth and is_right("slide", 0.3, truth)
+
+
+def test_a_view_is_what_is_chosen_but_for_the_input() -> None:
+    choice = Choice(lang="zh", sentence="i love you", layer=2, head=6, token=1, depth="code", as_="row", lesson="heads")
+    assert place_of("attention", choice) == "attention?layer=3&head=7&token=2&as=row"
+    seen = {"layer": 2, "head": 6, "token": 1, "as_": "row"}
+    assert opened_at(place_of("attention", choice)) == ("attention", seen) and opened_at("home?") == ("home", {})
+    for page in VIEWS:
+        assert opened_at(place_of(page, Choice())) == (page, {"layer": 0, "head": 0})
+
+
+def row(**values: object) -> str:
+    return json.dumps({"questions": [values]})
+
+
+OWN_TAP = {"text": "?", "gesture": "tap", "options": ["a", "b"]}
+OWN_NUMBER = {"text": "?", "gesture": "number"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "file"), ("[]", "file"), ("{", "file"), ("[" * 30_000, "file"), ('{"questions": 1e999}', "questions"),
+        ('{"title": 3, "questions": [{"ask": "fit"}]}', "file"), ('{"more": 1, "questions": []}', "file"),
+        (json.dumps({"title": "x" * 81, "questions": [{"ask": "fit"}]}), "file"), ('{"questions": []}', "questions"),
+        (json.dumps({"questions": [{"ask": "fit"}] * (MOST_QUESTIONS + 1)}), "questions"),
+        ("x" * (MOST_TEXT + 1), "long"),
+        ('{"title": "\\ud800", "questions": [{"ask": "fit"}]}', "file"), ('{"questions": ["fit"]}', "question"),
+        (row(), "question"),
+        (row(ask="no_such"), "question"),
+        (row(ask=["fit"]), "question"),
+        (row(ask=None), "question"),
+        (row(ask="fit", options=["a", "b"]), "question"), (row(ask="fit", minutes=0), "question"),
+        (row(ask="fit", minutes=1.5), "question"), (row(ask="fit", minutes=True), "question"),
+        (row(ask="fit", text="x" * 601), "question"), (row(ask="fit", place=3), "question"),
+        (row(ask="fit", place="https://elsewhere.example/attention"), "place"),
+        (row(ask="fit", place="nowhere"), "place"),
+        (row(ask="fit", place="attention?s=another"), "place"), (row(ask="fit", place="attention?layer=x"), "question"),
+        (row(ask="fit", place="lesson?layer=1"), "place"),
+        (row(ask="fit", place="home?class=ABCDEF"), "place"), (row(ask="fit", place="attention?token=-1"), "place"),
+        (row(text="?"), "question"), (row(text="", gesture="tap", options=["a", "b"]), "question"),
+        (row(text="?", gesture="word"), "question"), (row(text="?", gesture="tap"), "options"),
+        (row(**OWN_TAP | {"options": ["a"]}), "options"), (row(**OWN_TAP | {"options": ["a", "a"]}), "options"),
+        (row(**OWN_TAP | {"options": ["a", " "]}), "options"), (row(**OWN_TAP | {"options": "ab"}), "options"),
+        (row(**OWN_TAP, answer="c"), "answer"), (row(**OWN_TAP, answer=["a"]), "answer"),
+        (row(**OWN_TAP, near=1), "question"), (row(**OWN_TAP, extra=1), "question"),
+        (row(**OWN_NUMBER, **{"from": 2, "to": 1}), "span"),
+        (row(**OWN_NUMBER, **{"from": 0.5, "to": 2}), "span"),
+        (row(**OWN_NUMBER, to=10**400), "span"), (row(**OWN_NUMBER, answer=7), "answer"),
+        ('{"questions": [{"text": "?", "gesture": "slide", "from": NaN}]}', "span"),
+        ('{"questions": [{"text": "?", "gesture": "slide", "to": Infinity}]}', "span"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_lesson_says_what_is_wrong(text: str, reason: str) -> None:
+    with pytest.raises(LessonError) as refused:
+        lesson_from_text(text)
+    assert refused.value.reason == reason or (refused.value.reason, reason) == ("place", "question")
+    for language in LANGUAGES:
+        said = catalogue(language)[f"lesson.error_{refused.value.reason}"]
+        assert set(re.findall(r"\{(\w+)\}", said)) <= refused.value.values.keys()
+
+
+def packed(data: bytes) -> str:
+    return base64.urlsafe_b64encode(zlib.compress(data, 9)).decode().rstrip("=")
+
+
+@pytest.mark.parametrize("code", ["", "x", "encodr", "-" * 7999, packed(b"\xff"), packed(b" " * 50_000_000)])
+def test_a_code_that_is_no_lesson_is_refused(code: str) -> None:
+    with pytest.raises(LessonError):
+        lesson_from_code(code)
+
+
+def test_a_code_that_would_unpack_to_gigabytes_takes_little_room() -> None:
+    code = packed(b" " * 50_000_000)
+    tracemalloc.start()
+    with pytest.raises(LessonError):
+        lesson_from_code(code)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5_000_000
+
+
+def test_a_lesson_too_long_for_a_link_is_refused_and_can_still_be_a_file() -> None:
+    signs = random.Random(0)
+    words = ("".join(chr(signs.randrange(0x4E00, 0x9FA5)) for _ in range(500)) for _ in range(10))
+    long = own_lesson([replace(TAPPED, own=Own(ask, "", ("a", "b"))) for ask in words])
+    with pytest.raises(LessonError) as refused:
+        lesson_to_code(long)
+    assert refused.value.reason == "long" and lesson_from_text(lesson_to_text(long)) == long
