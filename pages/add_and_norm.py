@@ -33,9 +33,6 @@ text, word = texts_of("add_and_norm")
 
 
 class AddAndNorm(Page):
-    asks_of = ("token", "layer")
-    tells_below = True
-
     @property
     def sub(self) -> Sublayer:
         """The sub-layer that the page is about."""
@@ -99,35 +96,6 @@ class AddAndNorm(Page):
         with self.row:
             either("sublayer", word("place"), range(1, len(sublayers) + 1), names, sublayers.index(self.sub) + 1)
 
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        return {"sum": self.lengths_to_add} if self.asks_of_sum else {}
-
-    @property
-    def asks_of_sum(self) -> bool:
-        """Whether it is the sum on the screen that the story asks about: the first of the layer."""
-        return self.sub == self.trace.graph.sublayers(self.layer)[0]
-
-    @property
-    def guess_of_sum(self) -> tuple[int, int, float] | None:
-        """Which bar the visitor guesses, as `grouped_bars` has it."""
-        guess = self.guess("sum") if self.asks_of_sum else None
-        return None if guess is None else (2, self.token, float(guess))  # type: ignore[arg-type]
-
-    def lengths_to_add(self) -> None:
-        """The lengths of what is added, without those of the sums; of the selected token's, what is guessed."""
-        lengths = self.three_lengths(self.trace)
-        lengths[2] = np.nan
-        names, colours = [word(f"length_{name}") for name in ("in", "found", "sum")], (BEFORE, ADDED, AFTER)
-        series, axis = dict(zip(names, lengths, strict=True)), self.token_axis("axis.token")
-        figure = grouped_bars(series, axis, word("axis_length"), colours, guess=self.guess_of_sum)
-        figure.layout["yaxis"]["range"] = [0, 1.05 * float(lengths[:2].sum(axis=0).max())]
-        self.behind_curtain("lengths", figure)
-
-    def tell(self) -> Sequence[str]:
-        self.lengths_picture()
-        added = t("change.no_law") if self.touched(self.sub.sum) else text("story_add")
-        return added, self.told_of_norm() if self.sub.norm else text("story_norm_before")
-
     def told_of_norm(self) -> str:
         """What LayerNorm does to the selected token's numbers, and to the one that is largest before."""
         if self.touched(self.norm):
@@ -140,19 +108,6 @@ class AddAndNorm(Page):
         both = word("learned_factor" if learned.bias is None else "learned_both")
         about = {"token": self.tokens[self.token], "d_model": self.config.d_model, "place": place + 1, "learned": both}
         return text(f"story_norm{self.rms}", **about, **figures)
-
-    def below_story(self) -> None:
-        if self.kind == "single":
-            return
-        look = {"key": "add_and_norm.way_without", "on_change": "rerun"}
-        with st.expander(word("way_without"), icon=":material/link_off:", **look) as box:
-            if box.open:
-                alike_without(self)
-                if "why" in self.parts():
-                    self.way_to(self.name, word("way_why"), depth="numbers", panel="why")
-
-    def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"norm": self.histogram}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts: dict[str, Callable[[], None]] = {
@@ -260,7 +215,7 @@ class AddAndNorm(Page):
             text("read_lengths_none")
             if not lengths["found"].any()
             else text(
-                "read_lengths_story" if self.story else "read_lengths",
+                "read_lengths",
                 token=self.tokens[moved],
                 found=f"{lengths['found'][moved]:.2f}",
                 before=f"{lengths['in'][moved]:.2f}",
@@ -268,7 +223,7 @@ class AddAndNorm(Page):
             )
         )
         kinds = [f"length_{name}" for name in lengths]
-        look = {"law_of": [self.sub.sum], "guess": self.guess_of_sum}
+        look = {"law_of": [self.sub.sum]}
         self.bars_of_each("lengths", "axis_length", self.three_lengths, kinds, (BEFORE, ADDED, AFTER), said, **look)
 
     def two_cosines(self, run: Trace) -> np.ndarray:

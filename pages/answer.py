@@ -7,22 +7,16 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import likeliest, spelled, whole_words
-from model.edits import head_off
-from model.fillers import can_fill_up
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
-from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
 from pages.ui.runs.doubt import how_sure
 from pages.ui.sections.answers import all_probabilities, guesses, more_and_less, probabilities
-from pages.ui.sections.fillers import add_fillers
-from pages.ui.sections.guessing import empty_bars, guessed
 from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
 from pages.ui.sections.learned import how_it_learned
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.sections.telling_head import head_to_watch, is_off, most_read
 from pages.ui.sections.temperature import at_temperature
 from pages.ui.sections.who_wrote import who_wrote
 from pages.ui.sections.working import working
@@ -43,8 +37,6 @@ def choose_logit(place: int, output: int) -> None:
 
 class Answer(Page):
     chips = False
-    hides_words = True
-    draws_guess = True
 
     @property
     def purpose(self) -> str:
@@ -70,24 +62,6 @@ class Answer(Page):
                 several = bound("answer.several", self.choice.several, lambda on: select(several=on))
                 st.toggle(word("several"), **several)
                 self.part_of_word()
-
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        draw = partial(empty_bars, self, most=len(self.output_names))
-        return {"digit": draw, "gathered": draw}
-
-    def tell(self) -> Sequence[str]:
-        guesses(self, "guesses", self.asked, self.hidden.get(self.asked), yours=guessed(self))
-        if self.about_guess:
-            st.markdown("\n\n".join(self.about_guess))
-        st.markdown(text("story" if self.says_words else "story_class", n=f"{len(self.output_names):,}"))
-        self.challenge()
-        if self.choice.input == "digit":
-            self.way_to("answer", word("watch"), depth="numbers", panel="learned")
-        return ()
-
-    def to_try(self) -> Mapping[str, Callable[[], None]]:
-        fits = "logits" in self.trace and can_fill_up(self.pipeline, self.trace.ids)
-        return {"causal": lambda: add_fillers(self, self.case.token)} if fits else {}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts = {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}
@@ -144,9 +118,8 @@ class Answer(Page):
         """All that comes after the last layer, in order."""
         rows = list(self.trace.graph)
         after = rows[[row.key for row in rows].index(self.trace.graph.Z) + 1 :]
-        if self.choice.at_least("formula"):
-            shown = [row.equation for row in after if row.traced or row.operation != "linear"]
-            self.equation(r" \qquad ".join(shown))
+        shown = [row.equation for row in after if row.traced or row.operation != "linear"]
+        self.equation(r" \qquad ".join(shown))
 
     def part_of_word(self) -> None:
         """Of a hidden word of several pieces: hide all of it, or one piece."""
@@ -231,18 +204,3 @@ class Answer(Page):
         rule = how_sure() if name == "digits" else ""
         said = " ".join([text(f"trained_{name}", size=size), *shared_weights(self.config, "counted")])
         st.info(f"{said}\n\n{rule}", icon=":material/school:")
-
-    def challenge(self) -> None:
-        """A question to be guessed first: does the answer turn without the head that Home watches? What if shows it."""
-        layer, head = head_to_watch(self, self.asked)
-        edit = head_off(layer, head)
-        edits = toggled(edit)
-        if is_off(self.choice.edits, layer, head) or edit not in edits:  # there is no room for more
-            return
-        said = {"where": plain("common.where", layer=layer + 1, head=head + 1)}
-        said["best"] = self.output_names[int(probabilities(self.trace, self.asked).argmax())]
-        looked_at = most_read(self.trace, layer, head, self.asked)
-        said["query"], said["key"] = (self.tokens[at] for at in (self.asked, looked_at))
-        st.markdown(text("challenge" if self.says_words else "challenge_class", **said))
-        cell = {"layer": layer, "head": head, "token": self.asked, "hidden": to_keep_hidden(self, self.hidden)}
-        self.way_to("what_if", word("try"), **cell, edits=edits, shown="changed", panel=None)

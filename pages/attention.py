@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import streamlit as st
 
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
-from pages.school.lessons import visit
-from pages.school.lessons.gestures import ALL_BEANS, shared_so_far
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page
-from pages.ui.sections.attention import STEPS, attention_steps, lines_behind_curtain, weights_picture
+from pages.ui.sections.attention import attention_steps
 from pages.ui.sections.overlay import over_heads, over_layers
 from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.text import plain, t
@@ -31,20 +28,6 @@ class Attention(Page):
         scores += " + B" * bool(self.config.buckets)
         return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
-    tells_both = False
-    asks_of = ("token", "layer", "head")
-
-    @property
-    def usual_token(self) -> int:
-        return visit.word_to_ask(self, self.name, self.untold_word) if self.story else super().usual_token
-
-    def untold_word(self) -> int:
-        """None of the words of which Home and Q · K · V tell already what they find in this head."""
-        hidden = super().usual_token
-        told = hidden, visit.another_word(self, "queries_keys_values", [hidden])
-        other = visit.another_word(self, self.name, [token for token in told if token is not None])
-        return hidden if other is None else other
-
     def above(self) -> None:
         if self.config.buckets:
             st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
@@ -53,29 +36,6 @@ class Attention(Page):
             st.caption(t(f"attention.{told}", parts=1 + len(self.config.distance_terms)))
         if self.kind == "single" and not self.story:
             st.info(t("attention.single"), icon=":material/info:")
-
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        return {"beans": self.empty_lines}
-
-    def empty_lines(self) -> None:
-        assert self.asking is not None  # or nothing would be behind a curtain
-        shared = shared_so_far(self.asking.name, len(self.tokens))
-        lines_behind_curtain(self, self.key(PREFIX + "weights"), np.array(shared) / ALL_BEANS, self.asking.tap)
-
-    def tell(self) -> Sequence[str]:
-        way, beans = "row" if self.kind == "drawing" else "lines", self.guess("beans")
-        guess = None if beans is None else np.array(beans) / ALL_BEANS
-        weights_picture(self, self.key(PREFIX + "weights"), way, guess)
-        if self.kind != "single":
-            self.places_below()
-        lawful = not self.touched(*(self.key(PREFIX + step) for step in STEPS[1:4]))
-        if lawful and self.kind != "single" and not self.choice.big:
-            by_product = self.config.divided and not (self.config.buckets or self.config.distance_terms)
-            st.caption(t(f"attention.story_softmax{'' if by_product else '_only'}", d_k=self.config.d_k))
-        return t(f"attention.story_ask_{self.kind}"), t(f"attention.story_take_{self.kind}")
-
-    def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"root": self.why_scaled} if self.config.divided and not self.config.distance_terms else {}
 
     def why_scaled(self) -> None:
         """What the division does to random vectors of any length, and to those of the chosen head."""

@@ -1,18 +1,18 @@
 """A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from model.pipeline import SPECIAL_TOKENS
+from model.pipeline import SPECIAL_TOKENS, Reading
 from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.asking import seen_at
 from pages.school.lessons.case import Truth
 from pages.school.lessons.rows import Question
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import for_phones
-from pages.school.teaching.cases import lesson_of, truth_here
+from pages.school.teaching.cases import lesson_of, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept
@@ -27,7 +27,6 @@ text, word = texts_of("class")
 
 class Class(Page):
     chips = False
-    hides_words = True
 
     def __init__(self, choice: Choice) -> None:
         #: As the reader has it, who may by now look at something else than his class is about.
@@ -45,8 +44,8 @@ class Class(Page):
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"class": self.fill}
 
-    def tell(self) -> Sequence[str]:
-        return ()
+    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
+        return with_a_gap(choice, typed)
 
     def head_line(self, of: tuple[int, int] | None = None) -> None:
         """A class is about no single head."""

@@ -4,7 +4,7 @@ No folder named pages/ lies beside this file. Beside app.py one does, and Stream
 page of its own until the first visitor of a server has come.
 """
 
-from pages.school.teaching.follow import beside
+from pages.school import additions
 from pages.ui.frame.frame import frame
 
-frame(beside)
+frame(additions)

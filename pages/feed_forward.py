@@ -20,7 +20,7 @@ from pages.ui.page import Page
 from pages.ui.runs.measure import Measure, of_both
 from pages.ui.runs.worked_out import proof, pushed
 from pages.ui.sections.cell_map import cell_maps
-from pages.ui.sections.neuron import answered_most, fired_by, show_contexts
+from pages.ui.sections.neuron import fired_by, show_contexts
 from pages.ui.sections.without import answer_without_ffn
 from pages.ui.state.link import select
 from pages.ui.text import class_label, plain, t, texts_of
@@ -38,8 +38,6 @@ text, word = texts_of("feed_forward")
 
 
 class FeedForward(Page):
-    asks_of = ("token",)
-
     @property
     def title_equation(self) -> str:
         equation = GATED if self.gated else PLAIN
@@ -96,27 +94,6 @@ class FeedForward(Page):
     def points(self) -> bool:
         """Whether there is anything that a neuron can point to."""
         return self.trace.graph.get("logits") is not None or self.trace.picture is None
-
-    def above(self) -> None:
-        """A story is about the layer of its question; the one that the reader has chosen counts on the other pages."""
-        if self.asking and not self.still_asks:
-            self.choice = self.choice.with_(layer=self.asking.truth.place["layer"])
-            self.head_line((self.layer, -1))
-
-    def tell(self) -> Sequence[str]:
-        self.most_active()
-        loud = self.loud[self.token]
-        loud = int((loud >= loud.max() / 2).sum()) if loud.max() > 0 else 0
-        answers = text("story_neurons", many=self.d_ff, loud=loud)
-        gates = [text("story_gates")] if self.gated else []
-        return *answered_most(self, self.neuron), text("story_alone"), answers, *gates
-
-    def below_story(self) -> None:
-        if self.kind != "single" and self.besides and not self.choice.big:
-            self.way_to(self.name, word("way_alone"), depth="numbers", panel="alone")
-
-    def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"thinks": self.bent_and_without}
 
     def bent_and_without(self) -> None:
         """The bend on which the selected token's neurons lie; then the answer without feed-forward networks."""

@@ -66,7 +66,6 @@ def ink_of(choice: Choice) -> bytes:
 
 class Flat(Page):
     title_equation = ONE
-    tells_both = False
     chips = False
     any_input = True
 
@@ -83,10 +82,6 @@ class Flat(Page):
         elif self.shows == "other":
             self.ink = sketch.ink(self.choice.other_drawing)
         self.choice = self.choice.fitted(self.config, len(self.tokens))
-
-    def tell(self) -> Sequence[str]:
-        self.of_one_token()
-        return text("story_alone") if self.value_passes() else t("change.no_law"), text("story_patches")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {

@@ -12,7 +12,7 @@ from model.analysis import HeadPattern, head_pattern
 from model.sublayers import MultiHeadAttention
 from model.tables import HeadRoles, head_roles
 from pages.ui.components.tables import draw_table
-from pages.ui.figures import Axis, block_of, covered, frame, heatmap, on_screen, scatter, tiles
+from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
@@ -49,9 +49,6 @@ text, word = texts_of("heads")
 
 
 class Heads(Page):
-    tells_both = False
-    asks_of = ("token",)
-
     @property
     def title_equation(self) -> str:
         return EQUATION.replace(" + b_O", "") if "attention" in self.config.unbiased else EQUATION
@@ -90,28 +87,6 @@ class Heads(Page):
     def above(self) -> None:
         if len(self.tokens) == 1:
             st.info(text("one_token"), icon=":material/info:")
-
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        return {"favourites": self.empty_tiles}
-
-    def empty_tiles(self) -> None:
-        """A tile for each head, without what it looks at; the layer that is asked about is framed."""
-        assert self.asking is not None  # or nothing would be behind a curtain
-        layers, heads = self.weights.shape[:2]
-        axes = [Axis.counted(word(f"axis_{name}"), n) for name, n in (("layer", layers), ("head", heads))]
-        figure = covered(layers, heads, *axes, height=self.tall())
-        layer = self.asking.truth.place["layer"]
-        figure.layout["shapes"] = [frame(layer, 0, layer, heads - 1)]
-        self.behind_curtain("all", figure)
-
-    def tell(self) -> Sequence[str]:
-        self.all_heads()
-        if self.config.heads == 1:
-            return (text("story_one"),)
-        return text("story_many" if self.trace.picture is None else "story_many_drawing"), text("story_mix")
-
-    def to_try(self) -> Mapping[str, Callable[[], None]]:
-        return {"mixed": lambda: mixing(self)}
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {

@@ -12,9 +12,8 @@ from model.analysis import cosine_similarity, largest_terms, likeliest, placed, 
 from model.by_hand import terms_table
 from model.config import NORMS
 from model.encoder import EncoderLayer
-from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.figures import Axis, Figure, covered, guessed, heatmap, lines, paths, tiles, worded
+from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.figures.equations import COSINE, MEAN_WEIGHTS, ROLLOUT
 from pages.ui.figures.latex import formula
 from pages.ui.figures.theme import scaled
@@ -37,9 +36,6 @@ text, word = texts_of("layers")
 
 
 class Layers(Page):
-    tells_both = False
-    asks_of = ("token",)
-
     @cached_property
     def states(self) -> np.ndarray:
         """(1 + layers, token, d_model)."""
@@ -80,41 +76,6 @@ class Layers(Page):
             st.caption(" ".join(said))
         if len(self.tokens) == 1:
             st.info(text("one_token"), icon=":material/info:")
-
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        return {"layer": self.empty_lens}
-
-    def empty_lens(self) -> None:
-        """A row for each layer after which the answer may be the first: a tap on it is the guess."""
-        assert self.asking is not None  # or nothing would be behind a curtain
-        columns = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
-        if not self.says_words:
-            few = len(self.output_names) <= MOST_CLASSES  # of many, those with a column would be a hint
-            columns = Axis(word("axis_class"), self.output_names if few else [""])
-        shape = len(self.states), len(columns.labels)
-        figure = covered(*shape, Axis(word("axis_step"), self.steps), columns, height=LENS)
-        self.mark_guess(figure, shape[1])
-        tap = self.asking.tap
-        self.behind_curtain("guess", figure, lambda row, _: tap(row))
-
-    def mark_guess(self, figure: Figure, columns: int) -> None:
-        """Frame the row that the visitor guesses."""
-        if (guess := self.guess("layer")) is not None:
-            row = int(guess)  # type: ignore[arg-type]  # of options, a name
-            figure.layout["shapes"] = [guessed(row, 0, row, columns - 1)]
-
-    def tell(self) -> Sequence[str]:
-        answers = "logits" in self.trace
-        if answers:
-            self.lens()
-        else:
-            self.path()
-        if self.kind == "words" and not self.hides and answers and self.tokens[self.token] not in SPECIAL_TOKENS:
-            hidden = {"hidden": (self.token,), "token": self.token}
-            st.button(text("hide", token=self.tokens[self.token]), key="layers.hide", on_click=select, kwargs=hidden)
-        drawn = "story_layers_drawing" if len(self.tokens) > 1 else "story_layers_single"
-        words = "story_layers" + "_unplaced" * (not self.config.places_added)
-        return [text(words if self.trace.picture is None else drawn)]
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {
@@ -186,7 +147,6 @@ class Layers(Page):
             ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
             figure = worded(shares, said, step_axis, ranks, **look)
             table = partial(pd.DataFrame, said, index=self.steps, columns=range(1, BEST + 1))
-        self.mark_guess(figure, len(figure.layout["xaxis"]["tickvals"]))
         known = len(answers) - 1  # the first step from which on the best guess is the final one
         while known > 0 and answers[known - 1] == answers[-1]:
             known -= 1

@@ -1,18 +1,17 @@
 """A lesson, alone: guess first, then see what the network does with one's own input."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import streamlit as st
 from cachetools.keys import hashkey
 
-from model.pipeline import SPECIAL_TOKENS
-from pages.school.lessons import truths, visit
+from model.pipeline import SPECIAL_TOKENS, Reading
+from pages.school.lessons import truths
 from pages.school.lessons.asking import Asking, called, new_record
 from pages.school.lessons.case import Case, Truth
 from pages.school.lessons.maker import make_a_lesson
 from pages.school.lessons.rows import ENCODER, END, LESSONS, following
-from pages.school.teaching.cases import lesson_of, truth_here
+from pages.school.teaching.cases import lesson_of, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
 from pages.school.teaching.paper import on_paper, title_of
 from pages.ui.frame.pickers import bound
@@ -31,7 +30,6 @@ text, word = texts_of("lesson")
 
 class Lesson(Page):
     chips = False
-    hides_words = True
 
     def __init__(self, choice: Choice) -> None:
         #: Whether the visitor has changed the network, which the lesson leaves as it is.
@@ -43,21 +41,15 @@ class Lesson(Page):
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"walk": self.walk}
 
-    def tell(self) -> Sequence[str]:
-        self.walk()
-        return ()
+    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
+        return with_a_gap(choice, typed)
 
     def fill(self) -> None:
         self.walk()
         if not self.choice.big:
-            if self.story:
-                self._way_on(self._question)
             make_a_lesson(self.lesson)
             homework(self)
             on_paper(self, self.lesson)
-
-    def at_its_end(self) -> bool:
-        return self.choice.question == END
 
     def code(self) -> Sequence[object]:
         return (Case, *truths.TRUTHS.values())
@@ -77,18 +69,13 @@ class Lesson(Page):
             key = following(keys, state["done"], key, self._passed_over(state))
         return END, None, None
 
-    @cached_property
-    def met(self) -> dict[str, bool]:
-        """What the pages have asked already of this input, and whether it was found there."""
-        return visit.met(self)
-
     def _passed_over(self, state: dict) -> list[str]:
         """What is not asked: what cannot be, and what was found on its page."""
-        return [key for key in self.lesson.keys if key in state["left_out"] or self.met.get(key)]
+        return [key for key in self.lesson.keys if key in state["left_out"]]
 
     def _state(self) -> dict:
         """How far the visitor has come; with another input, or in another lesson, he begins anew."""
-        run = hashkey(self.choice.pipeline, digest(self.subject), self.case.token, self.choice.lesson)
+        run = hashkey(self.choice.pipeline, digest(self.subject), usual_case(self).token, self.choice.lesson)
         state = st.session_state.get(STATE)
         if state is None or state["run"] != run:
             state = {"run": run, "done": [], "left_out": [], "now": None}
@@ -139,8 +126,6 @@ class Lesson(Page):
             said.append(text("about_again"))
         elif key != END:
             said.append(text("about", number=asked.index(key) + 1, all=len(asked)))
-            if self.met.get(key) is False:
-                said.append(text("about_met"))
         titles = {name: title_of(one) for name, one in (LESSONS | {now: self.lesson}).items()}
 
         def choose(name: str) -> None:
@@ -171,14 +156,12 @@ class Lesson(Page):
         st.button(label, on_click=go_on, args=(done, coming), **look)
 
     def _left_out(self, state: dict) -> None:
-        found = [key for key in self.lesson.keys if self.met.get(key) and key not in state["left_out"]]
-        for why, keys in (("found", found), ("left_out", state["left_out"])):
-            if keys:
-                st.caption(text(why, names=listed(called(self.lesson[key]) for key in keys)))
+        if keys := state["left_out"]:
+            st.caption(text("left_out", names=listed(called(self.lesson[key]) for key in keys)))
 
     def _end(self, state: dict) -> None:
         """What is behind the last question: all that was asked, to be asked once more."""
-        asked = [key for key in self.lesson.keys if self.met.get(key) or any(key == done for done, _ in state["done"])]
+        asked = [key for key in self.lesson.keys if any(key == done for done, _ in state["done"])]
         st.markdown(f"##### {text('end_title')}")
         nothing = len(state["left_out"]) == len(self.lesson.questions)
         st.markdown(text("end_none" if nothing else "end"))

@@ -1,7 +1,7 @@
 """Queries, keys, values: three projections of the same vectors, for the chosen layer and head."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,12 @@ import streamlit as st
 from model import Trace
 from model.analysis import head_slice, placed
 from model.sublayers import MultiHeadAttention
-from pages.school.lessons import visit
-from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
-from pages.ui.figures.theme import mode, scaled
-from pages.ui.frame.pickers import pick
+from pages.ui.figures import Axis, heatmap, queries_and_keys, role_colours
+from pages.ui.figures.theme import scaled
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.sections.telling_head import head_to_watch
 from pages.ui.text import texts_of
 from pages.ui.text.numbers import written
 
@@ -28,8 +25,6 @@ text, word = texts_of("queries_keys_values")
 
 
 class QueriesKeysValues(Page):
-    tells_both = False
-    asks_of = ("token", "layer", "head")
     rows = tuple(PREFIX + role for role in ROLES)
 
     @cached_property
@@ -47,59 +42,12 @@ class QueriesKeysValues(Page):
         return {role: self.value(self.met(role))[self.head] for role in ROLES}
 
     @property
-    def usual_token(self) -> int:
-        return visit.word_to_ask(self, self.name, self.untold_word) if self.story else super().usual_token
-
-    def untold_word(self) -> int:
-        """Another word than the hidden one where Home tells what this head finds for that."""
-        hidden = super().usual_token
-        if head_to_watch(self, hidden) != (self.layer, self.head):
-            return hidden
-        other = visit.another_word(self, self.name, [hidden])
-        return hidden if other is None else other
-
-    @property
     def placed(self) -> list[str]:
         return placed(self.tokens)
 
     def above(self) -> None:
         if self.kind == "single" and not self.story:
             st.info(text("single"), icon=":material/info:")
-
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        return {"fit": self.query_over_key}
-
-    def query_over_key(self) -> None:
-        """The selected token's query, and the key of the token that the visitor tapped, without what they make."""
-        assert self.asking is not None  # or nothing would be behind a curtain
-        query, guess, colours = self.vectors["Q"][self.token], self.guess("fit"), role_colours()
-        named, key = word("strip_key_open"), np.zeros_like(query)
-        if guess is not None:
-            place = self.asking.truth.options.index(str(guess))
-            named = word("strip_K_turned" if self.turned else "strip_K", key=self.placed[place])
-            key = self.vectors["K"][place]
-        asks = word("strip_Q_turned" if self.turned else "strip_Q", token=self.placed[self.token])
-        self.behind_curtain("story", strips([(asks, query, colours["Q"]), (named, key, colours["K"])]))
-
-    def tell(self) -> Sequence[str]:
-        """The selected token's query laid over a key, product by product, and what then is handed over."""
-        query, colours = self.vectors["Q"][self.token], role_colours() | {"product": INK[mode()]}
-        products = query * self.vectors["K"]  # (token, d_k)
-        key = int(products.sum(axis=1).argmax()) if self.choice.key is None else self.choice.key
-        drawn = {"Q": query, "K": self.vectors["K"][key], "product": products[key], "V": self.vectors["V"][key]}
-        said = {"token": self.placed[self.token], "key": self.placed[key], "score": f"{products[key].sum():.1f}"}
-        way = {"Q": "Q_turned", "K": "K_turned"} if self.turned else {}
-        named = {name: word(f"strip_{way.get(name, name)}", **said) for name in drawn}
-        figure = strips([(named[name], values, colours[name]) for name, values in drawn.items()])
-        table = partial(pd.DataFrame, {name: values for name, values in drawn.items()})
-        told = text("read_story", d_k=self.config.d_k, **said)
-        if self.config.distance_terms:
-            told += " " + text("read_story_told_apart")
-        self.picture("story", figure, told, table=table)
-        if len(self.tokens) > 1:
-            pick("key", word("story_pick"), self.tokens, key, key=f"{self.name}.key")
-        take = "random" if self.choice.paper else self.kind
-        return text("story_ask"), text(f"story_take_{take}")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"maps": self.maps, "weights": self.matrices, "plane": self.plane}
@@ -168,8 +116,7 @@ class QueriesKeysValues(Page):
                     equation=rf"W_{role}^{{({self.head + 1})}}",
                     still=True,
                 )
-        if self.choice.at_least("formula"):
-            st.markdown(text("transpose"))
+        st.markdown(text("transpose"))
 
     def queries_then_keys(self, run: Trace) -> np.ndarray:
         return np.stack([run[self.key(self.met(role))][self.head] for role in "QK"])

@@ -53,22 +53,8 @@ MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
 
 
 class ShapesAndCost(Page):
-    tells_both = False
     chips = False
     any_input = True
-
-    def tell(self) -> Sequence[str]:
-        if self.one_by_one:
-            self.growth()
-        if not self.choice.big:
-            self.how_large()
-        self.way_to(self.name, word("way_growth"), depth="numbers", panel="cost")
-        return [text("story_cost")]
-
-    def below_story(self) -> None:
-        if self.choice.big:  # a screen holds one picture
-            with st.expander(word("panel_parameters"), icon=":material/unfold_more:"):
-                self.how_large()
 
     @property
     def one_by_one(self) -> bool:
@@ -168,8 +154,7 @@ class ShapesAndCost(Page):
         scores = next(i for i, step in enumerate(steps) if step.key.endswith("scores"))
         chosen = scores if self.choice.walk is None else min(self.choice.walk, len(steps) - 1)
         step = steps[pick("walk", word("hand_which"), names, chosen)]
-        if self.choice.at_least("formula"):
-            self.equation(step.equation)
+        self.equation(step.equation)
         sides = {
             "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
             "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
@@ -222,10 +207,9 @@ class ShapesAndCost(Page):
     def show_cost(self) -> None:
         now = encoder_settings(self)
         config, n = now.config, now.n
-        if self.choice.at_least("formula"):
-            attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
-            self.equation(rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}")
-            self.equation(rf"{ffn} = 2\, n\, d_{{model}}\, d_{{ff}}")
+        attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
+        self.equation(rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}")
+        self.equation(rf"{ffn} = 2\, n\, d_{{model}}\, d_{{ff}}")
         layer = EncoderConfig(
             config.d_model, config.heads, 1, config.d_ff, config.activation, config.norm_first, positions="learned"
         )

@@ -107,22 +107,6 @@ class Tokens(Page):
     def colour(self) -> bool:
         return self.seen is not None and self.seen.ndim == 3
 
-    def tell(self) -> Sequence[str]:
-        if self.words:
-            self.pieces()
-            self.story_row()
-        else:
-            self.patches()
-        seats = "story_seats" if self.words else "story_seats_patches" if self.cut else "story_seats_single"
-        if self.turned:
-            self.turns()
-            return text("story_seats_turned"), text("story_turns")
-        if not self.placed:
-            self.distances()
-            kind = "told_apart" if self.trace.config.distance_terms else "distances"
-            return text(f"story_seats_{kind}"), text(f"story_{kind}")
-        return [text("story_seats_changed" if self.moved else seats) + self.about_uncounted()]
-
     def story_row(self) -> None:
         """One row of numbers for each word."""
         if not self.placed:
@@ -361,7 +345,7 @@ class Tokens(Page):
         if not self.placed:
             apart = "told_apart" if self.trace.config.distance_terms else "distances_alone"
             st.markdown(text("turned" if self.turned else apart))
-        elif not learned and self.choice.at_least("formula"):
+        elif not learned:
             self.equation(SINES)
             st.markdown(text("counted_from"))
 

@@ -1,7 +1,6 @@
 """Translation: the decoder writes word by word, reading what the encoder made of the source."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -9,15 +8,13 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import language_after
-from pages.school.lessons.case import Case
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
-from pages.ui.sections.overview import drawn_of
 from pages.ui.sections.search import search
 from pages.ui.sections.tampering import tampering
-from pages.ui.sections.writing import CLEAR, Writing, best_aligned, lines, one_step, sentences, step_slider, which
+from pages.ui.sections.writing import Writing, one_step, sentences, step_slider, which
 from pages.ui.state.link import select
-from pages.ui.text import joined, plain, t
+from pages.ui.text import plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside, "changes": tampering}
 
@@ -42,27 +39,6 @@ class Translation(Writing):
             sentences(self)
             if self.story:
                 step_slider(self)
-
-    @property
-    def case(self) -> Case:
-        """The head and the step whose lines the story shows."""
-        layer, head = best_aligned(self.trace, self.choice.translator)
-        return replace(super().case, layer=layer, head=head, step=self.step)
-
-    def tell(self) -> Sequence[str]:
-        lines(self, *best_aligned(self.trace, self.choice.translator))
-        begins = [] if self.pipeline.pair else [t("translation.story_begins", sign=self.trace.target_tokens[0])]
-        if not self.choice.big:
-            st.caption(joined(" ".join([t("translation.story_named", least=f"{CLEAR:.0%}"), *begins])))
-        return [t("translation.story")]
-
-    def below_story(self) -> None:
-        if self.choice.big:  # a screen holds one picture
-            return
-        look = {"key": "translation.beside", "on_change": "rerun", "icon": ":material/schema:"}
-        with st.expander(plain("translation.beside"), **look) as box:
-            if box.open:
-                drawn_of(self, self.trace, self.choice.layer, self.trace.translation)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {name: partial(draw, self) for name, draw in PARTS.items()}

@@ -37,8 +37,6 @@ PARTS = {
 
 
 class WhatIf(Page):
-    hides_words = True
-
     def fill(self) -> None:
         if "logits" in self.trace or self.config.head in KEYS:
             super().fill()
@@ -121,18 +119,6 @@ class WhatIf(Page):
         st.caption(text("number", of=of, against=against))
         if self.lab.unlikely(self.trace):
             st.warning(text("unlikely_now", of=of, against=against), icon=":material/trending_down:")
-
-    def tell(self) -> Sequence[str]:
-        left, right = st.columns([1, 1], gap="medium")
-        with left:
-            if self.config.head in KEYS:
-                draw, cell = asked_of(self)
-                draw(self, cell)
-            else:
-                self.answer()
-        with right:
-            changes.heads(self.lab)
-        return [text("story")]
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {name: partial(draw, self.lab) for name, draw in PARTS.items()}

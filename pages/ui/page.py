@@ -1,28 +1,20 @@
 """A page: opened with strip, selected token and title, filled by its class, closed with code and downloads."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property, partial
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model import Trace, WeightsError
 from model.analysis import spelled, whole_words
 from model.deadline import OverdueError
 from model.pipeline import Reading
-from pages.school.lessons import visit
-from pages.school.lessons.asking import Asking, called, why
-from pages.school.lessons.case import Case, Guess
-from pages.school.lessons.goals import TASKS
-from pages.school.lessons.rows import BESIDES, STORY
-from pages.school.lessons.task import task_line
 from pages.ui.components.diagram import passed
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
-from pages.ui.components.player import stop
 from pages.ui.components.strip import Bracket, Passing, Stop, strip
 from pages.ui.figures.equations import in_one_line
 from pages.ui.figures.theme import mode
@@ -38,21 +30,17 @@ from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener, which_keys
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
-from pages.ui.runs.masks import as_the_reader_hid, with_words_hidden
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.cache import once_a_run
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
-from pages.ui.text import listed, plain, t
+from pages.ui.text import listed, plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on, shape
 
-#: Pages whose story asks one thing of words and another of a picture.
-ASKING_OTHERWISE = {"tokens", "queries_keys_values", "layers"}
 #: What is said of a token that nobody wrote, once it is chosen.
 ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep", "[MASK]": "about_mask"}
-BESIDE = 2, 3  # how wide question and picture are beside each other
-HIGH = 300  # pixels of the numbers below which nothing else is told in their column
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
 
 
@@ -64,8 +52,21 @@ def stage_shapes(run: Trace) -> dict[str, str]:
     return {name: shape(run[key]) for name, key in keys.items() if key in run}
 
 
+class School(Protocol):
+    """What lessons and classes add to each page; pages know no more of them."""
+
+    def beside(self, page: str) -> None:
+        """Draw in the sidebar, given the name of the page."""
+
+    def under_title(self, page: "Page") -> None:
+        """Draw under the page's title."""
+
+    def beside_way_on(self, page: "Page") -> None:
+        """Draw at the end of the page, beside the link to the next one."""
+
+
 class Page(View):
-    """What a page's class says is what the page shows: `tell` its story, and `parts` all else, with their pictures.
+    """What a page's class says is what the page shows: its `parts` with their pictures.
 
     The page is named after its file.
     """
@@ -74,20 +75,9 @@ class Page(View):
     rows: Sequence[str] = ()
     #: Whether the tokens stand under the strip, to choose one.
     chips = True
-    #: What the page shows one of, so that its story asks about that: "token", "layer", "head".
-    asks_of: Collection[str] = ()
-    #: Whether its picture shows the guess, and `about_guess`, what is said of it, stands with that; else both stand
-    #: beside it.
-    draws_guess = False
-    about_guess: Sequence[str] = ()
-    #: Whether what it tells stands below its picture, and not below the guess, which leaves no room there.
-    tells_below = False
-    _title_place: DeltaGenerator  # where a story's question stands
-    _so_far: Guess | None = None  # what is set in the gesture of its question
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
-    #: Whether it is about a hidden word, and hides one itself where the reader has hidden none.
-    hides_words = False
+    school: School  # set once by the frame
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__module__.rpartition(".")[2]
@@ -101,21 +91,12 @@ class Page(View):
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
 
-        All pages, at all depths, are about one run, in which the telling word is hidden where the reader has not said
-        otherwise; but while he compares two inputs, and where his homework is about the sentence as it was typed.
+        All pages are about one run, in which the reader's hidden words read [MASK], but while he compares two inputs.
         """
-        as_typed = pipelines.compares(choice) or (choice.goal is not None and not TASKS[choice.goal.name].hides)
-        return (as_the_reader_hid if as_typed and not self.hides_words else with_words_hidden)(choice, typed)
+        return None if pipelines.compares(choice) else with_words_hidden(choice, typed)
 
     def above(self) -> None:
-        """Draw what stands above story and parts alike."""
-
-    @abstractmethod
-    def tell(self) -> Sequence[str]:
-        """Draw the picture of the story; returns the sentences, at most three, that are told below it."""
-
-    def below_story(self) -> None:
-        """Draw what a story holds ready below its way on."""
+        """Draw what stands above all parts alike."""
 
     @abstractmethod
     def parts(self) -> Mapping[str, Callable[[], None]]:
@@ -139,7 +120,7 @@ class Page(View):
         in_flight.at_end(self._let_go)
         if READ in st.session_state:
             with st.session_state[READ]:
-                verdict(self.choice.pipeline, self.choice.subject, visit.is_asked_at_home(self.choice))
+                verdict(self.choice.pipeline, self.choice.subject)
         self._open()
         self.fill()
         self._close()
@@ -147,186 +128,8 @@ class Page(View):
     def fill(self) -> None:
         """Draw all that is the page's own."""
         self.above()
-        if self.story:
-            besides = None if self.still_asks else self.besides
-            beside = [self._ask_first] if self._can_be_asked_first() else []
-            if besides and self.choice.big:
-                beside.append(partial(self._lead_to, besides))
-            if beside:
-                with self._title_place.container():
-                    self._question_line(*beside)
-            if self.asking and self.still_asks:
-                self._ask(self.asking)
-                self.head_line(self.asking.of_head)
-            elif besides and besides.record["open"]:
-                self._ask_besides(besides)
-            else:
-                self._told(self.asking)
-            if not self.choice.big:
-                self._ways_row = st.container(horizontal=True, vertical_alignment="center")
-                with self._ways_row:
-                    if besides:
-                        self._lead_to(besides)
-                    self._way_on(self._question, passing=besides is not None and not besides.record["over"])
-            if not self.still_asks and not (besides and besides.record["open"]):
-                self._once_more()
-                if besides is None and self._as_it_is and not self.choice.big:
-                    self._try_unasked()
-                self.below_story()
-        else:
-            parts = self.parts()
-            parts[self.choose_part(list(parts))]()
-
-    # -- what a story asks -------------------------------------------------------------------------
-
-    @cached_property
-    def asking(self) -> Asking | None:
-        """What the story asks, and how far the visitor has come with it."""
-        return self.asks() if self.story else None
-
-    @property
-    def still_asks(self) -> bool:
-        """Whether that is still to be answered."""
-        return self.asking is not None and visit.is_open(self.asking, self.name)
-
-    def guess(self, question: str) -> Guess | None:
-        """What the visitor answers to this question of the page so far; once it is over, what he answered last."""
-        if self.asking is None or self.asking.question.key != question:
-            return None
-        return self._so_far if self.still_asks else self.asking.guess
-
-    def curtains(self) -> Mapping[str, Callable[[], None]]:
-        """By the question that is asked, what draws the picture before it is answered: `behind_curtain`."""
-        return {}
-
-    def _ask(self, asking: Asking) -> None:
-        """Draw the question, and beside it the picture behind its curtain, where that helps to answer."""
-        curtain = self.curtains().get(asking.question.key)
-        if curtain is None:
-            with st.container(border=True):
-                asking.ask()
-            return
-        beside, place = st.columns(BESIDE, gap="medium")
-        with beside, st.container(border=True):
-            self._so_far = asking.ask()
-        with place:
-            curtain()
-
-    def asks(self) -> Asking | None:
-        """What the story asks before its picture answers; nothing of a run that is changed, compared or random."""
-        return visit.asked_here(self, self.name, self.case) if self._as_it_is else None
-
-    @property
-    def _as_it_is(self) -> bool:
-        """Whether the run is one of a trained network, neither changed nor compared."""
-        return not (self.trace.edits or self._rival or self.choice.paper)
-
-    @property
-    def case(self) -> Case:
-        """What the story asks about: the run on the screen, and of it what the page shows."""
-        answers = "logits" in self.trace
-        names = self.output_names if answers else ()
-        token = self.token
-        if "token" not in self.asks_of:  # of an answer, a hidden one
-            hidden = [place for place, name in enumerate(self.tokens) if name == "[MASK]"]
-            token = token if token in hidden or not hidden else hidden[0]
-            token = 0 if self.trace.picture is not None or (answers and not self.says_words) else token
-        where = {"layer": self.layer, "head": self.head}
-        return Case(
-            self.pipeline, self.trace, token, names, **{name: where[name] for name in where if name in self.asks_of}
-        )
-
-    def _told(self, asking: Asking | None) -> None:
-        """Draw the story, beside it, where the visitor has guessed, his guess, with what is told of both."""
-        if asking is None or not asking.record["over"]:
-            if told := [*self.tell()]:
-                st.markdown("\n\n".join(told))
-        elif self.draws_guess:
-            asking.verdict()
-            self.about_guess = [why(asking.question, asking.truth), asking.otherwise()]
-            if told := [*self.tell()]:
-                st.markdown("\n\n".join(told))
-        else:
-            beside, place = st.columns(BESIDE, gap="medium")
-            with beside:
-                asking.verdict()
-                high = asking.numbers()
-            with place:
-                told = [*self.tell()]
-            with self.more() if self.choice.big else place if high > HIGH or self.tells_below else beside:
-                st.markdown("\n\n".join(told))
-
-    def _can_be_asked_first(self) -> bool:
-        """Whether a link has shown at once what could be asked, or it is not asked of a changed run."""
-        if self.asking:
-            return not self.still_asks and not self.asking.record["over"]
-        return bool(self.trace.edits) and self.name in STORY and self.name not in self.choice.seen
-
-    def _ask_first(self) -> None:
-        """The way to be asked then."""
-        look = {"icon": ":material/quiz:", "type": "tertiary", "key": f"{self.name}.ask_anew"}
-        if self.asking:
-            st.button(plain("lesson.ask_first"), on_click=visit.ask_anew, args=(self.name,), **look)
-        else:
-            st.button(plain("lesson.ask_unchanged"), on_click=select, kwargs={"edits": ()}, **look)
-
-    @cached_property
-    def besides(self) -> Asking | None:
-        """What the story asks besides."""
-        if not self._as_it_is:
-            return None
-        return visit.asked_besides(self, self.name, self.case, self.asking and self.asking.question)
-
-    def to_try(self) -> Mapping[str, Callable[[], None]]:
-        """By the question that is asked besides, what draws something to be tried, once it is answered."""
-        return {}
-
-    def _try_unasked(self) -> None:
-        """What could be tried once a question besides is answered, where none is asked of this run: in boxes."""
-        tried = self.to_try()
-        for question in BESIDES.get(self.name, ()):
-            if draw := tried.get(question.key):
-                look = {"key": f"{self.name}.try.{question.key}", "on_change": "rerun", "icon": ":material/touch_app:"}
-                with st.expander(called(question), **look) as box:
-                    if box.open:
-                        draw()
-
-    def _lead_to(self, besides: Asking) -> None:
-        """The way to what the story asks besides: it comes next, and louder than the way past it to the next page; and
-        from there back.
-        """
-        back, over, name = besides.record["open"], besides.record["over"], called(besides.question)
-        look = {"type": "tertiary" if back or over or self.choice.big else "primary", "key": f"{self.name}.ask_besides"}
-        look["icon"] = f":material/{'undo' if back else 'quiz' if over or self.choice.big else 'arrow_forward'}:"
-        label = "lesson.first_one" if back else "" if over or self.choice.big else "lesson.besides"
-
-        def turn() -> None:
-            besides.record["open"] = not back
-            stop()  # what plays would go on to a step that nobody asked about
-
-        st.button(plain(label, name=name) if label else name, on_click=turn, **look)
-
-    def _ask_besides(self, besides: Asking) -> None:
-        """Ask it, in the place of what was told; once it is answered, beside something that can be tried."""
-        self.head_line(besides.of_head)
-        draw = self.to_try().get(besides.question.key) if besides.record["over"] else None
-        if draw is None:
-            with st.container(border=True):
-                besides.show()
-            return
-        beside, place = st.columns(BESIDE, gap="medium")
-        with beside:
-            besides.show()
-        with place:
-            draw()
-
-    def _once_more(self) -> None:
-        """A question of an earlier page that was missed, as soon as others stand between."""
-        plainly = not (self.trace.edits or self._rival or self.elsewhere())
-        if plainly and (again := visit.once_more(self, self.name, self.case)):
-            with st.container(border=True):
-                st.caption(t("lesson.about_again"))
-                again.show()
+        parts = self.parts()
+        parts[self.choose_part(list(parts))]()
 
     def _open(self) -> None:
         """Put the runs there, and draw strip, chips, the bar of changes and the title."""
@@ -358,17 +161,12 @@ class Page(View):
             self._turn_by_key()
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
-        if self.chips and not (self.hides_words and self.says_words):  # there the words stand already, to be hidden
+        if self.chips:
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key="chips_row"):
                 self._chips()
                 self._hidden_or_seen()
-                if self.story and self.tokens[self.token] in ABOUT_SPECIAL and self.choice.token is not None:
+                if self.tokens[self.token] in ABOUT_SPECIAL and self.choice.token is not None:
                     st.caption(t(f"common.{ABOUT_SPECIAL[self.tokens[self.token]]}_{self.kind}"))
-                    if self.tokens[self.token] == "[CLS]" and self.says_words:
-                        look = {"icon": ":material/draw:", "type": "tertiary", "key": "to_drawing"}
-                        values = {"input": "digit", "token": None, "output": None, "against": None}
-                        label = plain("common.cls_in_a_picture")
-                        st.button(label, on_click=open_with, args=("answer",), kwargs=values, **look)
         if made.edits or self.waiting or rival or self.choice.learning is not None:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 if self.choice.learning is not None:
@@ -384,25 +182,21 @@ class Page(View):
                 if rival and self.choice.beside_twin:
                     st.caption(t("compare.twin_says"))
         self._title()
-        task_line()
+        self.school.under_title(self)
 
     def _close(self) -> None:
         """Draw the end of the page: the way on, the source of what made it, and downloads."""
-        if not self.story:
-            if not self.choice.big:
+        if not self.choice.big:  # on a projector nobody reads code or takes anything along
+            with st.container(horizontal=True, vertical_alignment="center"):
                 self._way_on(lambda page: plain(f"{page}.title"))
+                self.school.beside_way_on(self)
             if code := self.code():
-                open_first = self.choice.at_least("code")
-                modules = {"key": f"{self.name}.code.{open_first}", "expanded": open_first, "on_change": "rerun"}
-                with st.expander(plain("common.code"), icon=":material/code:", **modules) as box:
+                look = {"icon": ":material/code:", "key": f"{self.name}.code", "on_change": "rerun"}
+                with st.expander(plain("common.code"), **look) as box:
                     for thing in code if box.open else ():
                         beside_notes(thing, self.trace, self.layer, self.token, ours=not self.choice.checkpoint)
-        # Where a story still asks, there is nothing to take along, and on a projector nobody does.
-        if not self.story or (self._pictures and not self.choice.big):
             look = {"icon": ":material/download:", "key": f"{self.name}.downloads", "on_change": "rerun"}
-            row = vars(self).get("_ways_row")  # of a story: there it takes no line of its own
-            make_box = partial(row.popover, type="tertiary") if row else st.expander
-            with make_box(plain("common.downloads"), **look) as box:
+            with st.expander(plain("common.downloads"), **look) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
         which_keys(self.name, self._keys)
@@ -428,10 +222,6 @@ class Page(View):
 
     # -- the way on --------------------------------------------------------------------------------
 
-    def at_its_end(self) -> bool:
-        """Whether the page has nothing more to ask before the next one."""
-        return True
-
     def _way(self) -> list[str]:
         """The pages that have something to say about this input, in the order of the story."""
         return [row.name for row in PAGES if row.alone and row.reads(self.trace)]
@@ -450,27 +240,21 @@ class Page(View):
         if waiting := st.session_state.get(BACK):
             self.on_key("PageDown", partial(open_with, waiting))
 
-    def _question(self, page: str) -> str:
-        """What a page asks in the story, of the reader's words or of his picture."""
-        drawing = "_drawing" if page in ASKING_OTHERWISE and self.trace.picture is not None else ""
-        return plain(f"{page}.question{drawing}")
+    def _way_on(self, named: Callable[[str], str], *, brief: bool = False) -> None:
+        """The link to the page that comes next, if there is one, by what that is `named`; after the last one to Home.
 
-    def _way_on(self, named: Callable[[str], str], *, brief: bool = False, passing: bool = False) -> None:
-        """The link to the page that comes next in the story, if there is one, by what that is `named`.
-
-        Whoever has come to the end begins again, with an input of his own. brief: the name alone, behind its arrow.
-        passing: past what this page still has to ask, so it is said quietly.
+        brief: the name alone, behind its arrow.
         """
         way = [*self._way(), "home"]
-        if self.name in way and self.at_its_end():
+        if self.name in way:
             following = way[way.index(self.name) + 1]
             if brief:
                 label = named(following)
             elif following != "home":
-                label = plain("lesson.pass_by" if passing else "common.next", question=named(following))
+                label = plain("common.next", page=named(following))
             else:
                 label = plain("common.again")
-            page_link(following, f":gray[{label}]" if passing else f"**{label}**", ":material/arrow_forward:")
+            page_link(following, f"**{label}**", ":material/arrow_forward:")
 
     # -- above the page ----------------------------------------------------------------------------
 
@@ -489,11 +273,11 @@ class Page(View):
         ]
         with st.container(horizontal=True, vertical_alignment="center", key="top_big") if big else nullcontext():
             about = (self._bracket(own), self._passing(own)) if run else (None, None)
-            wanted = strip(plain("frame.strip"), plain("common.more"), stops, own.path, *about, named=self.story)
+            wanted = strip(plain("frame.strip"), plain("common.more"), stops, own.path, *about)
             if big:  # the sidebar is away until surroundings.js lays it over the page
-                if run and not self.story:
+                if run:
                     st.subheader(plain(f"{self.name}.short"), anchor=False)
-                    if self._equation and self.choice.at_least("formula"):
+                    if self._equation:
                         st.markdown(f"${self.in_words(in_one_line(self._equation))}$", width="content")
                     if not back:
                         self._way_on(lambda page: plain(f"{page}.short"), brief=True)
@@ -557,8 +341,7 @@ class Page(View):
             read = self.typed.tokens
             places = {place for place, piece in enumerate(hidden) if piece != self.typed.ids[place]}
             words = [spelled([read[place] for place in word]) for word in whole_words(read) if places & {*word}]
-            told = not self.story or "home" in self.choice.seen  # or its question would be answered here
-            label = plain("common.show_hidden", words=listed(words)) if told else plain("common.show_one")
+            label = plain("common.show_hidden", words=listed(words))
             look: dict[str, Any] = {"icon": ":material/visibility_off:"}
             values: dict[str, object] = {"hidden": (), "token": self.token}
         elif self.choice.hidden == () and self.says_words and "[MASK]" not in self.typed.tokens:
@@ -572,31 +355,18 @@ class Page(View):
         st.button(label, on_click=select, kwargs=values, **look)
 
     def _title(self) -> None:
-        """In the story the page's question; else its name and purpose, from Formula on with its equation beside them.
+        """Name and purpose, with the page's equation beside them.
 
-        In a presentation that stands in the row of the map, and the picture comes at once; a story's way on stands at
-        its question.
+        In a presentation that stands in the row of the map, and the picture comes at once.
         """
-        if self.story:
-            self._title_place = st.empty()
-            with self._title_place.container():
-                self._question_line()
-        elif not self.choice.big:
-            with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
-                with st.container(width="stretch"):
-                    st.subheader(plain(f"{self.name}.title"), anchor=False)
-                    st.markdown(t(self.purpose))
-                if self._equation and self.choice.at_least("formula"):
-                    self.equation(self._equation, width="content")
-
-    def _question_line(self, *beside: Callable[[], None]) -> None:
-        """The question of a story and what else is drawn beside it; in a presentation also the way on."""
-        with st.container(horizontal=bool(beside) or self.choice.big, vertical_alignment="center"):
-            st.subheader(self._question(self.name), anchor=False)
-            for draw in beside:
-                draw()
-            if self.choice.big:
-                self._way_on(lambda page: plain(f"{page}.short"))
+        if self.choice.big:
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+            with st.container(width="stretch"):
+                st.subheader(plain(f"{self.name}.title"), anchor=False)
+                st.markdown(t(self.purpose))
+            if self._equation:
+                self.equation(self._equation, width="content")
 
     # -- what one takes along ----------------------------------------------------------------------
 
@@ -637,6 +407,6 @@ class Page(View):
         about = " · ".join(filter(None, (first.where, *first.runs, *self._changes(), self.about())))
         pictures = {f"{self.name}.{name}": taken for name, taken in self._pictures.items()}
         whole = address(st.context.url or "", self.choice)
-        named = plain(f"{self.name}.title"), self._question(self.name), self._equation
+        named = plain(f"{self.name}.title"), unmarked(t(self.purpose)), self._equation
         html = exports.handout(*named, about, whole, pictures, words)
         handout(plain("common.handout"), html, f"{self.file_name(self.name, plain('common.handout'))}.html")

@@ -231,7 +231,7 @@ class View(Runs):
         of_head: tuple[int, int] | None = None,
         at_once: AtOnce | None = None,
     ) -> None:
-        """A figure under its title, shape and equation, and over its reading sentence. A story shows one, untitled.
+        """A figure under its title, shape and equation, and over its reading sentence.
 
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
@@ -256,15 +256,14 @@ class View(Runs):
             sentence += " " + t("change.both_alone" if shows.alone else f"change.both_{self.shows}")
         if quantity and not equation and quantity.equation not in self._equation:
             equation = quantity.numbered(quantity.equation)  # as in the arithmetic
-        if not self.story:
-            size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
-            heading = f"**{literal(title)}**{size}"
-            if equation and self.choice.at_least("formula"):
-                with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
-                    st.markdown(heading, width="content")
-                    self.equation(equation, width="content")
-            else:
-                st.markdown(heading)
+        size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
+        heading = f"**{literal(title)}**{size}"
+        if equation:
+            with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
+                st.markdown(heading, width="content")
+                self.equation(equation, width="content")
+        else:
+            st.markdown(heading)
         where = self.is_about(of_head)
         ended = title if title.endswith(("?", "？")) else title + plain("common.full_stop")
         chart(
@@ -283,21 +282,11 @@ class View(Runs):
             table = partial(exports.figure_table, figure)
         make_table = table if callable(table) else lambda: table
         runs = self._compared_with(compared or ("other" if still else None))
-        written = equation or (quantity.equation if quantity and self.choice.at_least("formula") else "")
+        written = equation or (quantity.equation if quantity else "")
         taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), written)
         self._pictures[name] = taken
         if of_head:
             self.head_line(of_head)
-
-    def behind_curtain(self, name: str, figure: Figure, on_pick: Callable[..., None] | None = None) -> None:
-        """A picture while the question of its story is open: where all will be, without what would answer it.
-
-        name, on_pick: as for `picture`, which then draws it in the same place.
-        """
-        curtain = plain("lesson.curtain")
-        chart(figure, f"{self.name}.{name}", alt=f"{plain(f'{self.name}.question')} {curtain}", on_pick=on_pick)
-        if not self.choice.big:
-            st.caption(curtain if on_pick is None else t("lesson.curtain_tap"))
 
     def _compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.

@@ -21,15 +21,10 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
-from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
 
-#: Of a link: the answers of all pages were seen, so that their stories show their pictures at once.
-SEEN = "~".join(row.name for row in PAGES)
-#: Pages whose tests are about a hidden word; those of others speak of a sentence as it is typed.
-HIDING = {"home", "answer", "what_if", "lesson", "class"}
 APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
@@ -41,12 +36,8 @@ def at_page(name: str, **link: str) -> AppTest:
 
 
 def open_page(name: str, **link: str) -> AppTest:
-    """The page after its first run, at Formula, with its story told; `link` is the query string. Fails if anything went
-    wrong on it. From Numbers on most pages show all words, unless the link says otherwise.
-    """
-    link = {"lang": "en", "depth": "formula", "seen": SEEN, **link}
-    if name not in HIDING and link["depth"] != "story":
-        link.setdefault("hidden", "none")
+    """The page after its first run; `link` is the query string. Fails if anything went wrong on it."""
+    link = {"lang": "en", **link}
     app = at_page(name, **link).run()
     assert_fine(app)
     return app

@@ -31,7 +31,7 @@ from tests.pages.opening import (
     turn_to,
     with_network,
 )
-from tests.ui.test_lessons import _no_answer, _no_favourite, _no_order, _nothing_found, doctored
+from tests.school.test_lessons import _no_answer, _no_favourite, _no_order, _nothing_found, doctored
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 STORIES = [name for name in STORY if name not in ("translation", "flat", "shapes_and_cost")]

@@ -17,7 +17,7 @@ from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import written
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to, with_network
-from tests.ui.test_lessons import (
+from tests.school.test_lessons import (
     SENTENCE,
     _no_answer,
     _no_favourite,

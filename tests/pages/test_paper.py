@@ -18,7 +18,7 @@ from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, numbers, open_page, texts, with_network
 from tests.pages.test_lesson import asked
-from tests.ui.test_lessons import (
+from tests.school.test_lessons import (
     SENTENCE,
     _no_answer,
     _no_favourite,

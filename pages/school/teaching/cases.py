@@ -1,7 +1,11 @@
 """Which lesson a link holds, and which run a question of it is about."""
 
 from dataclasses import replace
+from functools import lru_cache
 
+from model import Pipeline
+from model.pipeline import Reading
+from model.telling import telling_word
 from model.translator import Task
 from pages.school.lessons.asking import truth_for
 from pages.school.lessons.case import Case, Truth
@@ -9,8 +13,11 @@ from pages.school.lessons.rows import ENCODER, LESSONS, Lesson, Question
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.writing import best_aligned
-from pages.ui.state.choice import Choice
+from pages.ui.server.cache import of_networks
+from pages.ui.state.choice import LANGUAGES, Choice
+from pages.ui.state.first_sight import first_picture
 
 
 def lesson_of(choice: Choice) -> tuple[Lesson, LessonError | None]:
@@ -21,6 +28,34 @@ def lesson_of(choice: Choice) -> tuple[Lesson, LessonError | None]:
         except LessonError as error:
             return ENCODER, error
     return LESSONS.get(choice.lesson or "", ENCODER), None
+
+
+def with_a_gap(choice: Choice, typed: Reading) -> tuple[int, ...] | None:
+    """A sentence as questions read it: with the reader's hidden words; where there are none, with the telling one."""
+    pipeline = pipelines.pipeline(choice.pipeline)
+    if choice.hidden is None and typed.ids and "[MASK]" not in typed.tokens:
+        word = _telling_word(pipeline, tuple(typed.ids))
+        choice = choice.with_(hidden=() if word is None else (word,))
+    return with_words_hidden(choice, typed)
+
+
+@of_networks
+@lru_cache(maxsize=1000)
+def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
+    """Found once for all visitors; in what visitors see first, the word that is hidden there."""
+    for first in filter(None, map(first_picture, LANGUAGES)) if pipeline.name == "text" else ():
+        if tuple(pipeline.reader.read(first.text).ids) == ids:
+            return first.query
+    return telling_word(pipeline, pipeline(ids))
+
+
+def usual_case(page: Page) -> Case:
+    """What questions are about where they name no place: of an answer, a hidden token, or where the answer is read."""
+    answers = "logits" in page.trace
+    hidden = [place for place, name in enumerate(page.tokens) if name == "[MASK]"]
+    token = page.token if page.token in hidden or not hidden else hidden[0]
+    token = 0 if page.trace.picture is not None or (answers and not page.says_words) else token
+    return Case(page.pipeline, page.trace, token, page.output_names if answers else ())
 
 
 def case_of(page: Page, question: Question) -> Case | None:
@@ -36,8 +71,8 @@ def case_of(page: Page, question: Question) -> Case | None:
         _, values = opened_at(question.place)
         at = {"layer": page.config.layers, "head": page.config.heads, "token": len(page.tokens)}
         there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
-        return replace(page.case, **there)
-    return page.case
+        return replace(usual_case(page), **there)
+    return usual_case(page)
 
 
 def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:

@@ -18,6 +18,7 @@ from model.deadline import OverdueError
 from model.pipeline import Reader, TextReader
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import Run, in_words, judged, measured, run_of
+from pages.school.teaching.cases import usual_case
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
@@ -95,7 +96,7 @@ def _usual(page: Page) -> dict[str, Goal]:
     """Each kind of task as it is offered first. That about a word is where one is guessed, and wants the second."""
     usual = {"oneway": (90, 5), "silent": (3,), "away": (1, 2, 1)}
     goals = {name: Goal(name, values) for name, values in usual.items()}
-    case = page.case
+    case = usual_case(page)
     if not case.answers or not page.says_words:
         return goals
     second = int(page.trace["logits"][case.token].argsort()[-2])

@@ -18,7 +18,7 @@ class Part(NamedTuple):
     """
 
     name: str
-    told_of: tuple[str, ...]
+    shown_of: tuple[str, ...]
     of: str = "any"
 
     def stands(self, choice: Choice, answers: bool) -> bool:
@@ -32,9 +32,8 @@ class PageRow:
 
     name: of its file pages/NAME.py, which holds the class of the same name (what_if.py: WhatIf); also its address and
     the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it,
-    "apart" stands beside it. told_of: which of "layer" and "head" change its story; shown_of: and which what is shown
-    beyond that, but for some parts; coded_of: and which the code at its end, which is run on this input; unanswered:
-    which change it, at any depth, where the network gives no answer.
+    "apart" stands beside it. shown_of: which of "layer" and
+    "head" change what is shown, but for some parts; unanswered: which do where the network gives no answer.
     """
 
     name: str
@@ -44,10 +43,8 @@ class PageRow:
     words_only: bool = False
     attention: bool = False  # where heads look is shown there
     alone: bool = True  # the way on leads there: it is for one reader
-    told_of: tuple[str, ...] = ()
     shown_of: tuple[str, ...] = ()
     but: tuple[Part, ...] = ()
-    coded_of: tuple[str, ...] = ()
     unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
 
     def heeds(self, choice: Choice, *, answers: bool) -> tuple[str, ...]:
@@ -59,12 +56,7 @@ class PageRow:
             return ()
         if self.unanswered is not None and not answers:
             return self.unanswered
-        if choice.depth == "story":
-            return self.told_of
-        shown = next((part.told_of for part in self.but if part.stands(choice, answers)), self.shown_of)
-        return tuple(
-            name for name in LAYER_AND_HEAD if name in shown or (name in self.coded_of and choice.depth == "code")
-        )
+        return next((part.shown_of for part in self.but if part.stands(choice, answers)), self.shown_of)
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -83,7 +75,6 @@ PAGES: tuple[PageRow, ...] = (
         attention=True,
         shown_of=LAYER_AND_HEAD,
         but=(Part("shapes", ()), Part("start", ())),
-        coded_of=LAYER,
         unanswered=LAYER_AND_HEAD,
     ),
     PageRow("tokens", ":material/abc:", shape_of="embedding.sum", but=(Part("order", LAYER, "words"),)),
@@ -92,7 +83,6 @@ PAGES: tuple[PageRow, ...] = (
         ":material/key:",
         "layer",
         shape_of="layers.{l}.attention.Q",
-        told_of=LAYER_AND_HEAD,
         shown_of=LAYER_AND_HEAD,
     ),
     PageRow(
@@ -101,10 +91,8 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         shape_of="layers.{l}.attention.weights",
         attention=True,
-        told_of=LAYER_AND_HEAD,
         shown_of=LAYER_AND_HEAD,
         but=(Part("layers", (), "drawing"),),
-        coded_of=LAYER,
     ),
     PageRow(
         "heads",
@@ -112,7 +100,6 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         shape_of="layers.{l}.attention.concat",
         attention=True,
-        told_of=LAYER_AND_HEAD,
         shown_of=LAYER_AND_HEAD,
         but=(
             Part("role", (), "drawing"),  # nothing was measured of those
@@ -120,17 +107,14 @@ PAGES: tuple[PageRow, ...] = (
             Part("average", LAYER),
             Part("figures", LAYER),
         ),
-        coded_of=LAYER,
     ),
     PageRow(
         "add_and_norm",
         ":material/add:",
         "layer",
         shape_of="layers.{l}.attention.output",
-        told_of=LAYER,
         shown_of=LAYER,
         but=(Part("without", ()), Part("why", ())),
-        coded_of=LAYER,
     ),
     PageRow(
         "feed_forward",
@@ -145,7 +129,6 @@ PAGES: tuple[PageRow, ...] = (
         shape_of="layers.{l}.ffn.output",
         attention=True,
         but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
-        coded_of=LAYER,
     ),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
     PageRow("what_if", ":material/science:", "apart"),
@@ -160,8 +143,8 @@ PAGES: tuple[PageRow, ...] = (
     ),
     PageRow("flat", ":material/horizontal_rule:", "apart", attention=True, but=(Part("hand", HEAD),)),
     PageRow("shapes_and_cost", ":material/straighten:", "apart", but=(Part("properties", LAYER_AND_HEAD),)),
-    PageRow("lesson", ":material/school:", "apart", told_of=LAYER_AND_HEAD, shown_of=LAYER_AND_HEAD),
-    PageRow("class", ":material/groups:", "apart", alone=False, told_of=LAYER_AND_HEAD, shown_of=LAYER_AND_HEAD),
+    PageRow("lesson", ":material/school:", "apart", shown_of=LAYER_AND_HEAD),
+    PageRow("class", ":material/groups:", "apart", alone=False, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.
 ROWS: dict[str, PageRow] = {row.name: row for row in PAGES}

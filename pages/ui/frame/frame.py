@@ -18,6 +18,7 @@ from pages.ui.components.surroundings import surroundings
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.navigation import OPEN, go_to, page_link
 from pages.ui.frame.sidebar import aids, places, sidebar, to_see
+from pages.ui.page import Page, School
 from pages.ui.runs import pipelines
 from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
@@ -41,21 +42,21 @@ def _page(name: str) -> type:
 
 
 @cache
-def _drawn(name: str, beside: Callable[[str], None]) -> Callable[[], None]:
+def _drawn(name: str, school: School) -> Callable[[], None]:
     """What Streamlit calls to draw a page: a fragment, which can be drawn anew alone."""
 
     def draw() -> None:
-        _draw(name, beside)
+        _draw(name, school)
 
     return st.fragment(draw)
 
 
-def _addresses(language: str, beside: Callable[[str], None]) -> list[st.Page]:
+def _addresses(language: str, school: School) -> list[st.Page]:
     """All pages with their titles, and one more for an address that leads to none."""
     titles = catalogue(language)
     pages = [
         st.Page(
-            _drawn(row.name, beside), title=titles[f"{row.name}.title"], url_path=row.path, default=row.name == "home"
+            _drawn(row.name, school), title=titles[f"{row.name}.title"], url_path=row.path, default=row.name == "home"
         )
         for row in PAGES
     ]
@@ -93,10 +94,10 @@ def _tend(shown: Choice) -> None:
     surroundings(shown.lang, _said(shown.lang), shown.big, **names)
 
 
-def frame(beside: Callable[[str], None]) -> None:
+def frame(school: School) -> None:
     """Everything that is drawn for a visitor: page set-up, the address, navigation, sidebar, then the page itself.
 
-    beside: called with the name of the page whenever that is drawn; it draws in the sidebar.
+    school: what lessons and classes add to each page.
     """
     st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
@@ -105,7 +106,7 @@ def frame(beside: Callable[[str], None]) -> None:
     wanted = link.clicked()
     problems = link.arrive()
     speak(st.session_state["lang"])
-    page = st.navigation(_addresses(st.session_state["lang"], beside), position="hidden")
+    page = st.navigation(_addresses(st.session_state["lang"], school), position="hidden")
     if wanted not in (None, page.url_path):
         go_to(wanted or "home")
     name = plain("home.title")
@@ -125,7 +126,7 @@ def frame(beside: Callable[[str], None]) -> None:
             st.caption(t("common.not_explanation"))
 
 
-def _draw(name: str, beside: Callable[[str], None]) -> None:
+def _draw(name: str, school: School) -> None:
     """Draw a page for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
     if is_fragment_run():  # else the frame has done so
         forget_old_widgets()
@@ -146,8 +147,10 @@ def _draw(name: str, beside: Callable[[str], None]) -> None:
             go_to(st.session_state.pop(OPEN))
         with st.session_state[BESIDE]:
             st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
-            beside(name)
-        _page(name)(choice).draw()
+            school.beside(name)
+        page: Page = _page(name)(choice)
+        page.school = school
+        page.draw()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pages.ui.frame.learned import step_slider
 from pages.ui.frame.pickers import bound, either, sentence_box
 from pages.ui.runs import pipelines
 from pages.ui.state import link, pictures, sketch
-from pages.ui.state.choice import DEPTHS, MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
+from pages.ui.state.choice import MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_picture
 from pages.ui.state.offered import of_pictures, offered, reads_proteins, sizes, sizes_of_decoder
 from pages.ui.text import LANGUAGES, joined, plain, t
@@ -82,14 +82,11 @@ def sidebar() -> Choice:
     elif kind == PICTURE:
         _who_reads(seers)
     now = link.chosen()
-    if kind == "digit" and (now.learned or now.at_least("numbers")):
+    if kind == "digit":
         step_slider(now.learned)
     st.session_state[PLACES] = st.container()
-    _worded("depth", DEPTHS, lambda depth: plain(f"sidebar.depth_{depth}"), help=plain("sidebar.depth_help"))
-    if st.session_state["depth"] in ("formula", "code"):
-        notes = [plain(f"sidebar.symbols_{note}") for note in SYMBOLS]
-        symbols = link.chosen().symbols
-        either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, symbols, help=plain("sidebar.symbols_help"))
+    notes = [plain(f"sidebar.symbols_{note}") for note in SYMBOLS]
+    either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, now.symbols, help=plain("sidebar.symbols_help"))
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
     choice = link.chosen()
     st.caption(t("untrained.honest" if choice.paper else "sidebar.honest"))

@@ -28,11 +28,8 @@ def hedge(pipeline: str, ink: object) -> str:
     return "" if reason is None or (reason, pipeline) == ("close", "flat") else t(f"doubt.{reason}")
 
 
-def verdict(pipeline: str, ink: bytes, asked: bool = False) -> None:
-    """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %.
-
-    asked: the reader is still to guess what it reads.
-    """
+def verdict(pipeline: str, ink: bytes) -> None:
+    """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %."""
     try:
         (guess,) = pipelines.run(pipeline, ink).answer
         doubt()
@@ -42,10 +39,7 @@ def verdict(pipeline: str, ink: bytes, asked: bool = False) -> None:
     p = max(guess.probabilities)
     said = {"label": class_label(guess.best), "probability": f"{p:.0%}" if p < 0.995 else f"{p:.2%}"}  # never 100%
     unsure = hedge(pipeline, ink)
-    if asked:
-        words = f"{unsure} {t('sidebar.verdict_asked')}"
-    else:
-        words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
+    words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
     st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
 
 

@@ -27,8 +27,6 @@ class Runs:
 
     choice: Choice
     given: Hashable
-    #: Whether the picture of the story draws two inputs beside each other.
-    tells_both = True
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What this is about instead of the reader's input as it was read, so that only that is run; mostly nothing."""
@@ -56,12 +54,8 @@ class Runs:
         elif rival := pipelines.other(self.choice):
             self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
-        #: Which of them there are; a story shows no differences of numbers, and an untrained twin never stands alone.
-        left_out = (
-            *((*DIFFERENCES, *["beside"] * (not self.tells_both)) if self.story else ()),
-            *(("other",) if self.choice.beside_twin else ()),
-        )
-        self.ways = [way for way in ways_to_show(made, rival) if way not in left_out]
+        #: Which of them there are; an untrained twin never stands alone.
+        self.ways = [w for w in ways_to_show(made, rival) if not (w == "other" and self.choice.beside_twin)]
         self.shows = self.choice.shown if self.choice.shown in self.ways else "changed"
         if self.shows in ("original", "other"):
             self._edits = ()
@@ -107,10 +101,7 @@ class Runs:
         self.waiting += tuple(edit for edit in unfit if edit.operation in OPERATIONS)
         self.choice = self.choice.with_(edits=tuple(edit for edit in self.choice.edits if edit in fit))
 
-    @property
-    def story(self) -> bool:
-        """Whether the reader wants the story only: one question, one picture, three sentences."""
-        return not self.choice.at_least("numbers")
+    story = False  # until no page asks for it
 
     def key(self, row: str) -> str:
         """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""

@@ -1,6 +1,6 @@
 """Scaled dot-product attention, one step at a time: of an encoder, or of a decoder's self- and cross-attention."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -285,27 +285,6 @@ def looks_most(view: View, key: str) -> str:
     if view.story or view.trace.picture is not None or not any(name in SPECIAL for name in keys):
         return said
     return f"{said} {t('attention.rows_short' if left_out else 'attention.special', rest=f'{special:.0%}')}"
-
-
-def lines_behind_curtain(view: View, key: str, given: np.ndarray, tap: Callable[[int], None]) -> None:
-    """Who can be looked at, before it is seen who is: a tap there gives a token a share of the selected one's row.
-
-    given: what each has got by now, (token,).
-    """
-    rows, columns = shown_places(view, key)
-    looks, looked_at = (
-        Axis(axis.title, [axis.labels[place] for place in places])
-        for axis, places in zip(axes(view, key), (rows, columns), strict=True)
-    )
-    lit = rows.index(view.place(key)) if view.place(key) in rows else None
-    empty = np.zeros((len(rows), len(columns)))
-    figure = attention_lines(empty, looks, looked_at, lit, guess=given[columns], marked=True)
-
-    def give(_: int, column: int) -> None:
-        if column >= 0:
-            tap(columns[column])
-
-    view.behind_curtain("weights", figure, give)
 
 
 def weights_picture(view: View, key: str, way: str, guess: np.ndarray | None = None) -> None:

@@ -10,9 +10,6 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, WeightsError, learning
-from pages.school.lessons.asking import why
-from pages.school.lessons.rows import QUESTIONS
-from pages.school.lessons.visit import asked_alone
 from pages.ui.figures import Axis, heatmap, lines
 from pages.ui.frame.learned import choose, steps
 from pages.ui.page import Page
@@ -51,17 +48,7 @@ def story_of(ink: bytes, edits: tuple[Edit, ...]) -> Story:
 
 
 def how_it_learned(view: Page) -> None:
-    """Accuracy and loss over the steps of training; what the network made of this drawing then, and where it looked.
-
-    Asked first: from when on it reads this drawing as it does in the end.
-    """
-    if asking := None if view.trace.edits else asked_alone(view, QUESTIONS["learns"], view.case):
-        with st.container(border=True):
-            if not asking.record["over"]:
-                asking.ask()
-                return
-            asking.verdict()
-            st.markdown(why(asking.question, asking.truth))
+    """Accuracy and loss over the steps of training; what the network made of this drawing then, and where it looked."""
     try:
         snapshots = learning.snapshots()
         story = story_of(view.subject, view.trace.edits)

@@ -21,11 +21,6 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 
-def head_to_watch(view: View, place: int) -> tuple[int, int]:
-    """The layer and head that the answer hangs on most, of those that read other words."""
-    return _telling_head(view.pipeline, view.subject, place)
-
-
 def what_it_reads(view: View, layer: int, head: int, place: int) -> None:
     """What a head reads at one place, as lines to words, or laid over the drawing."""
     trace = view.trace

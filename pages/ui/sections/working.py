@@ -30,8 +30,8 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST) -> No
     long, look = tokens > ALL_KEYS, lasting(EVERY, False)
     if long and st.session_state[EVERY]:
         result = by_hand(view.pipeline.network, view.trace, key, cell, most=tokens)
-    equations = (result.equation, result.where) if view.choice.at_least("formula") else ()
-    lines = (*(view.in_words(latex) for latex in equations if latex), *(noted(step.latex) for step in result.steps))
+    equations = (view.in_words(latex) for latex in (result.equation, result.where) if latex)
+    lines = (*equations, *(noted(step.latex) for step in result.steps))
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
     with st.container(border=True, key=f"working.{view.name}"):
         arithmetic(

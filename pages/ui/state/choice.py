@@ -33,7 +33,6 @@ from pages.ui.state.link_values import (
     MOST_CODE,
     MOST_NUMBER,
     NAME,
-    NAMES,
     PAIRS,
     PLACE,
     PLACES,
@@ -47,9 +46,7 @@ from pages.ui.state.link_values import (
 from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
 
 LANGUAGES = {"en": "English", "zh": "中文"}
-DEPTHS = ("story", "numbers", "formula", "code")
 SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ours, or those of a lecture note
-DEPTH = "story"  # where a new visitor begins
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 OUR_TRANSLATOR = "translation"
@@ -166,7 +163,8 @@ class Choice:
     component: int | None = linked(PLACE)  # along d_model
     part: int | None = linked(PLACE)  # along d_k, within a head
     neuron: int | None = linked(PLACE)
-    hidden: tuple[int, ...] | None = linked(HIDDEN)  # words put behind [MASK]; (): none shall be
+    # Words put behind [MASK]; None: none, but the one that our own first sentence brings along
+    hidden: tuple[int, ...] | None = linked(HIDDEN)
     output: int | None = linked(up_to(MOST_NUMBER, least=0))  # the id of a word, or a class: its logit is worked out
     against: int | None = linked(up_to(MOST_NUMBER, least=0))  # a second one: by how much the first logit leads this
     branch: tuple[int, ...] = linked(
@@ -180,7 +178,6 @@ class Choice:
     stage: str | None = linked(NAME)  # the quantity in focus, of those that a page shows: "scores", "Q", …
     block: str | None = linked(NAME)  # the part of the decoder whose quantities are shown: "cross", "ffn", …
     # the look
-    depth: str = linked(one_of(*DEPTHS), DEPTH, always=True)
     big: bool = linked(FLAG, False)  # a presentation
     # What distracts and is left out: by a link alone, and by the browser alone (start.js, style.css).
     hide: tuple[str, ...] = linked(several(one_of(*HIDEABLE), ","), ())
@@ -213,8 +210,6 @@ class Choice:
     measure: str | None = linked(one_of(*MEASURES))
     amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
     walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
-    # Stories that ask: the pages whose answer was seen, of this input
-    seen: tuple[str, ...] = linked(NAMES, ())
     lesson: str | None = linked(CODE)  # which lesson: one of ours by its name, or a teacher's own, all of it
     question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
     goal: Goal | None = linked(GOAL)  # a task for homework: each page says how far this link is from it
@@ -289,10 +284,6 @@ class Choice:
         if picture == pictures.PAD:
             return pictures.of_drawing(self.drawing or sketch.example())
         return pictures.ready(picture)
-
-    def at_least(self, depth: str) -> bool:
-        """True where the depth dial stands at `depth` or deeper."""
-        return DEPTHS.index(self.depth) >= DEPTHS.index(depth)
 
     def with_a_reader(self) -> Self:
         """The same choice with a model that reads such an input; who names a model of pictures means a picture."""

@@ -21,7 +21,7 @@ from pages.ui.state.choice import FIELDS, LANGUAGES, OTHER, WITH_EDITS, WITH_OTH
 from pages.ui.state.link_values import moved
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold.
-SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "depth", "big")} | {
+SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "big")} | {
     "ink": "drawing",
     "picture": "picture",
 }
@@ -30,9 +30,6 @@ SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head
 AT = "at"
 #: Where the visitor's own picture is kept: too large for a link, it stays for the visit.
 PHOTO = "photo"
-#: Which input was looked at last, and which answers were seen of those before.
-LOOKED_AT, SEEN = "looked_at", "seen"
-MOST_INPUTS = 20  # of which that is kept
 #: What a page link says beside the choice: the page that it leads to. It does not stay in the address.
 PAGE = "page"
 #: What a link may leave to the visitor's browser or to what is there already.
@@ -105,7 +102,6 @@ def _arrive() -> tuple[Problem, ...]:
         problems = (*problems, Problem("picture", pictures.OWN, "link_picture"))
     missing = PERSONAL - address.keys() | {problem.name for problem in problems if problem.name == "lang"}
     _put((field, field.of(choice)) for field in FIELDS if field.name not in missing)
-    st.session_state.pop(LOOKED_AT, None)  # the address says what was seen of this input
     if cold and "lang" in missing:
         st.session_state["lang"] = _language()
     return problems
@@ -129,25 +125,10 @@ def write() -> Choice:
     if choice.shown in (() if choice.edits else WITH_EDITS) + (() if others else WITH_OTHER):
         select(shown="changed")
         choice = chosen()
-    choice = _seen_of_this(choice)
     wanted = choice.to_link()
     if list(wanted.items()) != list(st.query_params.to_dict().items()):
         st.query_params.from_dict(wanted)
     return choice
-
-
-def _seen_of_this(choice: Choice) -> Choice:
-    """The choice with what was seen of its input: of another one nothing was, or what there was when he left it."""
-    own = st.session_state
-    now = choice.input, choice.model, choice.sentence if choice.input == "sentence" else choice.drawing, choice.picture
-    seen, before = own.setdefault(SEEN, {}), own.get(LOOKED_AT, now)
-    if now != before:
-        seen[before] = choice.seen
-        select(seen=seen.pop(now, ()))
-        for oldest in list(seen)[:-MOST_INPUTS]:
-            del seen[oldest]
-    own[LOOKED_AT] = now
-    return choice if now == before else chosen()
 
 
 def _language() -> str:
