@@ -138,7 +138,7 @@ def bench_laboratory() -> None:
     heads = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
     clicks = iter(heads)
     with patch("streamlit.testing.v1.app_test.ScriptCache", lambda: compiled):
-        app = open_page("what_if", s=sentence(16), depth="numbers")
+        app = open_page("what_if", s=sentence(16))
 
         def rerun(edits: tuple[Edit, ...]) -> None:
             app.session_state["at"] = app.session_state["at"] | {"edits": edits}
@@ -154,7 +154,7 @@ def bench_translation() -> None:
     translator, compiled = load("translation"), ScriptCache()
     print("Server CPU of the first picture of a translation against translating alone (one thread, AppTest)")
     with patch("streamlit.testing.v1.app_test.ScriptCache", lambda: compiled):
-        app = open_page("translation", s="he is here .", depth="numbers")
+        app = open_page("translation", s="he is here .")
 
         def first_picture(s: str) -> None:
             app.sidebar.text_input(key="s").set_value(s).run()
@@ -163,7 +163,7 @@ def bench_translation() -> None:
             alone = statistics.median(cpu(lambda s=s: translator(s)) for s in some)
             page = statistics.median(cpu(lambda s=s: first_picture(s)) for s in some)
             print(f"  {name}: {page / alone:.2f} ×   (alone {alone * 1e3:.0f} ms, the page {page * 1e3:.0f} ms)")
-        app = open_page("translation", s=LONG, depth="numbers")
+        app = open_page("translation", s=LONG)
         steps = int(app.slider(key="translation.step").max)
         step = statistics.median(
             cpu(lambda n=n: app.slider(key="translation.step").set_value(n).run()) for n in range(1, steps + 1)

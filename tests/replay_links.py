@@ -1,6 +1,6 @@
 """The links of the replay: every page in every depth, language and kind of input; changed, compared, chosen, large.
 
-A link is written plainly: "attention?lang=en&depth=numbers&s=i love you .". A drawing is named by the digit of an
+A link is written plainly: "attention?lang=en&s=i love you .". A drawing is named by the digit of an
 example. `do` is what is done there: "downloads", "upload", or the text key of a button that is clicked.
 """
 
@@ -82,7 +82,7 @@ INSIDE = {
     "next": ("answer", "logits"),
 }  # fmt: skip
 DAMAGED = (
-    "s=&depth=numbers", "s=龘靐齉爩", f"s={'word ' * 90}", "ink=eNrt-not-a-drawing&input=digit", "layer=99&head=0",
+    "s=", "s=龘靐齉爩", f"s={'word ' * 90}", "ink=eNrt-not-a-drawing&input=digit", "layer=99&head=0",
     "model=nobody", "edits=layers.9.norm_1~zero", "edits=nonsense", "shown=purple&panel=nowhere",
     f"s={'very ' * 70}old",
     "input=digit&ink=5&edits=layers.6.attention.heads~zero~head.2",
@@ -98,16 +98,16 @@ def _all() -> Iterator[str]:
     for page in PAGES:
         yield from (f"{page}?{query}" for query in (*_every_input(), *_two_runs(), *_what_is_done(page)))
         for panel in PANELS[page]:
-            yield f"{page}?lang=en&depth=formula&panel={panel}&s={TIRED}&{CHOSEN}"
-            yield f"{page}?lang=zh&depth=numbers&panel={panel}&s={CAT}&{CHOSEN}&edits={EDITS[0]}&shown=difference"
-            yield f"{page}?lang=en&depth=numbers&panel={panel}&s={CAT}&{CHOSEN}&other={DOG}&shown=beside"
+            yield f"{page}?lang=en&panel={panel}&s={TIRED}&{CHOSEN}"
+            yield f"{page}?lang=zh&panel={panel}&s={CAT}&{CHOSEN}&edits={EDITS[0]}&shown=difference"
+            yield f"{page}?lang=en&panel={panel}&s={CAT}&{CHOSEN}&other={DOG}&shown=beside"
         if page != "translation":
             for panel in (*PANELS[page], *OF_DRAWINGS.get(page, ())):
-                yield f"{page}?lang=en&depth=formula&panel={panel}&{FOUR}&{CHOSEN}"
-    yield from (f"{page}?lang=zh&depth=formula&s={TIRED}&edits={'~~'.join(EDITS[1:5])}" for page in PAGES)
+                yield f"{page}?lang=en&panel={panel}&{FOUR}&{CHOSEN}"
+    yield from (f"{page}?lang=zh&s={TIRED}&edits={'~~'.join(EDITS[1:5])}" for page in PAGES)
     yield from (f"attention?lang=zh&{damaged}" for damaged in DAMAGED)
-    yield from (f"shapes_and_cost?lang=zh&depth=formula&s={TIRED}&{cost}" for cost in COSTS)
-    yield from (f"{page}?lang=en&depth=numbers&{more}" for page, more in _of_one_page())
+    yield from (f"shapes_and_cost?lang=zh&s={TIRED}&{cost}" for cost in COSTS)
+    yield from (f"{page}?lang=en&{more}" for page, more in _of_one_page())
 
 
 def _every_input() -> Iterator[str]:
@@ -117,28 +117,28 @@ def _every_input() -> Iterator[str]:
         for given in (f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
             yield from (f"lang={lang}&depth={depth}&{given}&{SEEN}" for depth in ("story", "formula"))
         yield f"lang={lang}&depth=story&s={CAT}&{CHOSEN}&big=true&{SEEN}"
-        yield f"lang={lang}&depth=numbers&model=words&s={PAIR}&{IN_TWO_LAYERS}"
-        yield f"lang={lang}&depth=formula&model=pictures&picture=scene&{IN_TWO_LAYERS}"
-    yield f"lang=en&depth=numbers&{FOUR}&{CHOSEN}&big=true&theme=dark"
+        yield f"lang={lang}&model=words&s={PAIR}&{IN_TWO_LAYERS}"
+        yield f"lang={lang}&model=pictures&picture=scene&{IN_TWO_LAYERS}"
+    yield f"lang=en&{FOUR}&{CHOSEN}&big=true&theme=dark"
 
 
 def _two_runs() -> Iterator[str]:
     for shown in ("beside", "other", "against"):
-        yield f"lang=en&depth=numbers&s={CAT}&other={DOG}&{PLACE}&token=3&shown={shown}"
-        yield f"lang=en&depth=numbers&input=digit&ink=5&other_ink=3&{PLACE}&shown={shown}"
+        yield f"lang=en&s={CAT}&other={DOG}&{PLACE}&token=3&shown={shown}"
+        yield f"lang=en&input=digit&ink=5&other_ink=3&{PLACE}&shown={shown}"
     for shown in ("changed", "original", "difference"):
-        yield f"lang=en&depth=numbers&s={CAT}&edits={EDITS[0]}&{PLACE}&token=3&shown={shown}"
+        yield f"lang=en&s={CAT}&edits={EDITS[0]}&{PLACE}&token=3&shown={shown}"
     yield f"lang=zh&depth=story&s={CAT}&other={DOG}&{PLACE}&shown=beside&theme=dark"
-    yield f"lang=en&depth=formula&s={CAT}&other={DOG}&edits={EDITS[0]}&{PLACE}&shown=against&theme=dark"
-    yield f"lang=en&depth=numbers&{FOUR}&edits={EDITS[0]}&{PLACE}&shown=difference"
-    yield f"lang=zh&depth=numbers&model=pictures&other_picture=card&edits={IN_PICTURES}&shown=against"
+    yield f"lang=en&s={CAT}&other={DOG}&edits={EDITS[0]}&{PLACE}&shown=against&theme=dark"
+    yield f"lang=en&{FOUR}&edits={EDITS[0]}&{PLACE}&shown=difference"
+    yield f"lang=zh&model=pictures&other_picture=card&edits={IN_PICTURES}&shown=against"
 
 
 def _what_is_done(page: str) -> Iterator[str]:
     inputs = f"lang=en&s={TIRED}", f"lang=en&{FOUR}", f"lang=zh&s={CAT}&edits={EDITS[0]}&shown=difference"
     if page != "class":  # which hands over its report only
-        yield from (f"{given}&depth=numbers&{PLACE}&do=downloads" for given in inputs)
-    yield from (f"lang=zh&depth=numbers&s={CAT}&{PLACE}&do={button}" for button in ("glossary.title", "share.title"))
+        yield from (f"{given}&{PLACE}&do=downloads" for given in inputs)
+    yield from (f"lang=zh&s={CAT}&{PLACE}&do={button}" for button in ("glossary.title", "share.title"))
 
 
 def _of_one_page() -> Iterator[tuple[str, str]]:

@@ -17,8 +17,8 @@ from tests.classroom.server import serve
 
 BARE = Path(__file__).parent / "bare.py"
 SENTENCE = "the animal did not cross the street because it was too tired ."
-LINK = {"lang": "en", "input": "sentence", "layer": 1, "head": 1, "depth": "numbers", "s": SENTENCE}
-DIGIT = {"lang": "en", "input": "digit", "layer": 1, "head": 1, "depth": "numbers"}
+LINK = {"lang": "en", "input": "sentence", "layer": 1, "head": 1, "s": SENTENCE}
+DIGIT = {"lang": "en", "input": "digit", "layer": 1, "head": 1}
 TIMES, COLD = 10, 5
 SCREEN = {"viewport": {"width": 1440, "height": 900}, "locale": "en-US"}
 

@@ -51,7 +51,7 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
     On the way, all that was chosen goes along.
     """
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"{app_url}/?lang={language}&depth=formula&s={quote(SENTENCE)}&layer=2&head=3")
+    page.goto(f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
     wrong = {}
     for row in PAGES:
         if row.name != "home":
@@ -90,7 +90,7 @@ def test_an_address_that_leads_nowhere_is_answered_by_a_page_with_a_way_back(
 
 
 def test_a_digit_can_be_drawn_and_taken_back_with_the_keyboard(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/answer?input=digit&lang=en&depth=numbers")
+    page.goto(f"{app_url}/answer?input=digit&lang=en")
     title(page, "answer")
     pad = page.get_by_role("application", name=catalogue("en")["sidebar.pad"])
     undo, clear = (page.get_by_role("button", name=catalogue("en")[f"sidebar.{name}"]) for name in ("undo", "clear"))

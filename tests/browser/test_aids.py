@@ -51,7 +51,7 @@ LETTERS = """() => {
 
 
 def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/tokens?lang=en&depth=numbers")
+    page.goto(f"{app_url}/tokens?lang=en")
     page.wait_for_function(f"() => ({LETTERS})()")
     small = page.evaluate(LETTERS)
     page.locator(".st-key-big label").first.click()
@@ -79,7 +79,7 @@ def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     sentence = "the animal did not cross the street because it was too tired ."
-    chosen = {"s": sentence, "token": 4, "key": 6, "depth": "numbers", "big": "true", "hidden": "none"}
+    chosen = {"s": sentence, "token": 4, "key": 6, "big": "true", "hidden": "none"}
     page.goto(f"{app_url}/attention?{urlencode(chosen)}")
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
@@ -108,7 +108,7 @@ def test_a_presentation_fills_the_screen_with_the_tiles_of_all_heads(
     page: Page, app_url: str, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{app_url}/heads?lang=en&depth=numbers&big=true")
+    page.goto(f"{app_url}/heads?lang=en&big=true")
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
     settle(page)
@@ -119,7 +119,7 @@ def test_a_presentation_fills_the_screen_with_the_tiles_of_all_heads(
 @pytest.mark.parametrize("name", ["queries_keys_values", "add_and_norm"])
 def test_in_a_presentation_the_arithmetic_is_seen_beside_every_map(page: Page, app_url: str, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/{name}?lang=en&depth=numbers&big=true")
+    page.goto(f"{app_url}/{name}?lang=en&big=true")
     page.locator(".chart .ytick").first.wait_for()
     settle(page)
     sums = page.locator(f".st-key-working-{name} .formula").last
@@ -136,7 +136,7 @@ def test_in_a_presentation_the_controls_come_over_the_page_and_go_when_they_are_
     page: Page, app_url: str
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/attention?lang=en&depth=numbers&layer=3&head=7&big=true")
+    page.goto(f"{app_url}/attention?lang=en&layer=3&head=7&big=true")
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
     settle(page)

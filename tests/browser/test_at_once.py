@@ -10,7 +10,7 @@ from tests.browser.painted import LONG
 from tests.browser.test_journeys import MIDDLE, asked, settle
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
-NUMBERS = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3", "depth": "numbers"}
+NUMBERS = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
 STORY = NUMBERS | {"depth": "story", "seen": "attention~heads"}
 DIGIT = {"lang": "en", "input": "digit", "layer": "2", "head": "3", "depth": "story", "seen": "attention"}
 #: The figure that is drawn, or that the server wants drawn, as plain numbers: without what is not there.
@@ -56,7 +56,7 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
         ("attention", NUMBERS | {"as": "row"}, "ArrowRight Shift+ArrowDown"),
         ("attention", NUMBERS | {"as": "lines", "least": "10", "hide": "true"}, "ArrowRight Shift+ArrowDown"),
         ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
-        ("attention", DIGIT | {"depth": "numbers", "as": "map"}, "ArrowRight Shift+ArrowDown"),
+        ("attention", DIGIT | {"as": "map"}, "ArrowRight Shift+ArrowDown"),
         ("attention", NUMBERS | {"big": "true"}, "ArrowRight"),
         ("heads", STORY, "ArrowRight ArrowDown"),
         ("heads", NUMBERS | {"s": LONG}, "ArrowRight ArrowUp"),

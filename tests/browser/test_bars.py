@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 from tests.browser.test_journeys import SENTENCE, asked, settle
 from tests.browser.test_journeys import title as wait_for_title
 
-QUERY = "lang=en&input=sentence&layer=2&head=3&token=6&depth=numbers&s=" + SENTENCE.replace(" ", "+")
+QUERY = "lang=en&input=sentence&layer=2&head=3&token=6&s=" + SENTENCE.replace(" ", "+")
 #: page, link, and for each of its charts the field of the link that a clicked bar changes
 CHARTS = [
     ("feed_forward", "panel=neuron", ("neuron", "token")),

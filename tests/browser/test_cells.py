@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_journeys import MIDDLE, SENTENCE, asked, settle
 from tests.browser.test_journeys import title as wait_for_title
 
-QUERY = "lang=en&input=sentence&layer=2&head=3&depth=numbers&s=" + SENTENCE.replace(" ", "+")
+QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 #: page, link, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
 CELLS = [
     ("attention", "stage=scores", 0, (3, 4), {"token": "4", "key": "5"}, "S_{4,5}"),
@@ -55,7 +55,7 @@ def test_a_click_on_a_line_and_on_its_end_choose_them(page: Page, app_url: str) 
 
 
 def test_a_click_on_a_patch_lets_it_look(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en&input=digit&depth=numbers")
+    page.goto(f"{app_url}/attention?lang=en&input=digit")
     wait_for_title(page, "attention")
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")

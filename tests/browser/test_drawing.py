@@ -89,7 +89,7 @@ def settle(page: Page) -> None:
 
 def open_pad(page: Page, app_url: str, name: str = "answer", **link: str) -> None:
     """A page with the pad beside it, at Numbers: a story would keep to itself what the network reads."""
-    link = {"lang": "en", "input": "digit", "depth": "numbers", **link}
+    link = {"lang": "en", "input": "digit", **link}
     query = "&".join(f"{key}={value}" for key, value in link.items())
     page.goto(f"{app_url}/{name}?{query}")
     settle(page)

@@ -12,7 +12,7 @@ from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch
 
 SENTENCE = "she gave the dog a book ."
-FORMULA = "lang=en&layer=1&head=1&depth=formula"  # a visitor without a link begins with the story
+FORMULA = "lang=en&layer=1&head=1"  # a visitor without a link begins with the story
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
 # Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
@@ -130,7 +130,7 @@ def main_text(page: Page) -> str:
 def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: str) -> None:
     refused = []
     page.on("response", lambda response: refused.append(response.url) if response.status >= 400 else None)
-    page.goto(f"{fresh_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&depth=formula&lang=zh")
+    page.goto(f"{fresh_url}/attention?s={quote(SENTENCE)}&layer=2&head=3&lang=zh")
     title(page, "attention", "zh")
     expect_choice(page, SENTENCE, 2, 3)
     assert asked(page.url)["lang"] == "zh"
@@ -477,7 +477,7 @@ def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app
 
 
 def test_a_sentence_chosen_on_a_page_stands_in_the_sidebar_too(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/tokens?lang=en&depth=numbers&panel=order&s=i+love+you+.")
+    page.goto(f"{app_url}/tokens?lang=en&panel=order&s=i+love+you+.")
     title(page, "tokens")
     page.get_by_role("button", name="the man ate the apple").click()
     expect(sentence_box(page)).to_have_value("the man ate the apple .")
@@ -485,7 +485,7 @@ def test_a_sentence_chosen_on_a_page_stands_in_the_sidebar_too(page: Page, app_u
 
 
 def test_a_sentence_typed_and_not_entered_counts_when_a_token_is_clicked(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en&depth=numbers&s=the+dog+chased+the+cat+.&layer=2&hidden=none")
+    page.goto(f"{app_url}/attention?lang=en&s=the+dog+chased+the+cat+.&layer=2&hidden=none")
     title(page, "attention")
     sentence_box(page).fill("the cat sat on the mat .")
     page.locator(".st-key-chips button").nth(2).click(delay=80)  # ms, as a hand does: it must still be there

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_journeys import SENTENCE, SlowLine, asked, sentence_box, settle, slider
 from tests.browser.test_journeys import title as wait_for_title
 
-PAGE = "attention?lang=en&input=sentence&layer=2&head=3&depth=numbers&s=" + SENTENCE.replace(" ", "+")
+PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 
 
 def opened(page: Page, name: str) -> None:

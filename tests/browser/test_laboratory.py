@@ -14,7 +14,7 @@ from tests.browser.test_journeys import MIDDLE, PHONE, WIDEST, asked, main_text,
 from tests.browser.test_journeys import title as wait_for_title
 
 ANIMAL = "the animal did not cross the street because it was too tired ."
-LINK = {"input": "sentence", "depth": "numbers"}
+LINK = {"input": "sentence"}
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ def swipe(page: Page, chart: Locator, by: int) -> None:
 def test_in_a_presentation_all_controls_come_over_the_page_and_a_tap_beside_them_puts_them_away(
     phone: Page, app_url: str
 ) -> None:
-    phone.goto(f"{app_url}/attention?lang=en&depth=numbers&layer=3&head=7&big=true")
+    phone.goto(f"{app_url}/attention?lang=en&layer=3&head=7&big=true")
     phone.locator(".chart .ytick").first.wait_for()
     settle(phone)
     phone.get_by_role("button", name="Controls").tap()
@@ -79,7 +79,7 @@ def test_in_a_presentation_all_controls_come_over_the_page_and_a_tap_beside_them
 
 
 def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/attention?depth=numbers&layer=1&head=1")
+    phone.goto(f"{app_url}/attention?layer=1&head=1")
     title(phone, "attention")
     expect(sentence_box(phone)).to_be_in_viewport()
     expect(slider(phone, "layer")).not_to_be_visible()
@@ -153,7 +153,7 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: P
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
     sentence = "我们今天去公园玩，明天在家里看书，后天再去学校。"
     for link in (f"lang=zh&s={sentence}", f"lang=en&s={'the dog saw a cat ' * 8}", "lang=en&input=digit&as=map"):
-        phone.goto(f"{app_url}/attention?depth=numbers&{link}")
+        phone.goto(f"{app_url}/attention?{link}")
         chart = phone.locator(".js-plotly-plot").first
         expect(chart.locator(".xtick text").first).to_be_attached()
         settle(phone)
@@ -204,7 +204,7 @@ def test_on_a_phone_the_map_opens_as_a_sheet_and_leads_on(phone: Page, app_url: 
 
 @pytest.mark.parametrize("link", ["attention?s=i+love+you+.", "tokens?input=digit"], ids=["sentence", "digit"])
 def test_what_goes_in_is_one_line_that_opens_over_the_page(phone: Page, app_url: str, link: str) -> None:
-    phone.goto(f"{app_url}/{link}&lang=en&depth=numbers")
+    phone.goto(f"{app_url}/{link}&lang=en")
     opened(phone, link.split("?")[0])
     line, strip = phone.locator(".st-key-at_hand"), phone.locator(".strip")
     kinds = line.locator(".st-key-input button")

@@ -102,7 +102,7 @@ def test_on_a_projector_the_strip_and_a_long_equation_are_whole(page: Page, app_
     title(page, "attention")
     for part in (page.locator(".strip"), page.locator(".katex-display").first):
         assert part.evaluate("part => part.scrollWidth <= part.clientWidth")
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=numbers")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en")
     settle(page)
     any_length = page.get_by_role("radio", name="any")
     any_length.click()
@@ -137,7 +137,7 @@ def test_on_a_desk_every_page_stands_in_the_one_row_of_the_map(page: Page, app_u
 @pytest.mark.parametrize("name", ["queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"])
 def test_in_a_presentation_name_equation_and_way_on_cost_no_height(page: Page, app_url: str, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/{name}?lang=en&depth=formula&big=true")
+    page.goto(f"{app_url}/{name}?lang=en&big=true")
     opened(page, name)
     row = page.locator(".st-key-top_big")
     expect(row.locator(".katex").first).to_be_in_viewport(ratio=1)

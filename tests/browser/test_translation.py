@@ -13,7 +13,7 @@ from tests.browser.test_journeys import MIDDLE, SENTENCE, asked, main_text, sett
 from tests.browser.test_keys import opened, wait_for
 
 LAYER, HEAD, STEP = 2, 7, 3  # counted from 0; in the address from 1
-LINK = {"lang": "en", "depth": "numbers", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step": STEP}
+LINK = {"lang": "en", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step": STEP}
 TEXT = catalogue("en")
 
 

@@ -40,12 +40,12 @@ def codes_of_their_own() -> list[str]:
 
 async def write(visitor: Visitor, words: list[str]) -> None:
     """A sentence in the link, then a typed one."""
-    await visitor.open("attention", f"s=the+{words[0]}+.&layer=2&depth=numbers")
+    await visitor.open("attention", f"s=the+{words[0]}+.&layer=2")
     await visitor.set(s=f"a {words[1]} and a dog .")
 
 
 async def draw(visitor: Visitor, code: str) -> None:
-    await visitor.open("attention", f"input=digit&ink={code}&layer=2&depth=numbers")
+    await visitor.open("attention", f"input=digit&ink={code}&layer=2")
 
 
 async def edit(visitor: Visitor, strength: str) -> None:

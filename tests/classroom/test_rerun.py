@@ -22,7 +22,7 @@ def charts(messages: list[ForwardMsg]) -> list[bytes]:
 
 async def change(address: str) -> None:
     visitor = Visitor(address, listen=True)
-    await visitor.open("attention", f"{SENTENCE}&lang=en&layer=2&depth=numbers")
+    await visitor.open("attention", f"{SENTENCE}&lang=en&layer=2")
     whole = drawn(visitor)
     assert any(message.delta.new_element.WhichOneof("type") == "text_input" for message in whole)
 
@@ -50,7 +50,7 @@ def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well() -> 
 
 async def see(address: str) -> None:
     visitor = Visitor(address, listen=True)
-    await visitor.open("attention", "input=digit&lang=en&depth=numbers")
+    await visitor.open("attention", "input=digit&lang=en")
     by_page = {
         element.bidi_component.component_name or element.button_group.id.rpartition("-")[2]: message.delta.fragment_id
         for message in drawn(visitor)

@@ -28,7 +28,7 @@ LONG = "the small dog and the old cat sat near a big house and saw many people o
 
 
 def open_part(panel: str, **link: str):
-    return open_page("add_and_norm", **{"s": SENTENCE, "layer": "2", "depth": "formula", "panel": panel, **link})
+    return open_page("add_and_norm", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
 
 
 @pytest.mark.parametrize(("sublayer", "layer"), [(1, 1), (1, 4), (2, 1), (2, 6)])
@@ -157,7 +157,7 @@ def test_batch_norm_hangs_on_the_other_tokens() -> None:
 
 
 def test_without_a_part_its_line_and_its_words_are_what_was_measured() -> None:
-    app = open_part("without", depth="numbers")
+    app = open_part("without")
     found = fates(pipelines.pipeline("text"), SENTENCE)
     for trace, (name, fate) in zip(figure(app)["data"], found.items(), strict=True):
         np.testing.assert_allclose(numbers(trace["y"]), fate.alike, atol=1e-4)
@@ -171,7 +171,7 @@ def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.
     run = pipelines.run("text", SENTENCE)
     usual = Fate(mean_likeness(run.states()), np.full(7, 14.0))
     monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual, "ffn": usual})
-    said = texts(open_part("without", depth="numbers"))
+    said = texts(open_part("without"))
     assert "already they all point" not in said
     assert "without LayerNorm: the numbers grow too large" in said
 

@@ -208,7 +208,7 @@ def test_the_arithmetic_of_pre_norm_networks_adds_up(kind: str, line: str, monke
 
 @pytest.mark.parametrize("kind", ["sentence", "digit"])
 def test_equations_are_those_of_the_graph(kind: str) -> None:
-    app = open_page("answer", input=kind, s=SENTENCE, depth="formula")
+    app = open_page("answer", input=kind, s=SENTENCE)
     choice = app.session_state["choice"]
     graph = pipelines.pipeline(choice.pipeline).graph
     shown = [element.value.strip("$\n") for element in app.latex]  # one each, so that a phone has room for it

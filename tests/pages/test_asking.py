@@ -316,7 +316,7 @@ def test_all_pages_at_all_depths_are_about_one_run_until_the_reader_shows_the_wo
             at_page(name, depth=depth, **sentence).run()
     assert len(set(read)) == 1
     assert "[MASK]" in pipelines.run("text", read[0]).tokens
-    app = click(at_page("attention", depth="numbers", **sentence).run(), "hide_or_show")
+    app = click(at_page("attention", **sentence).run(), "hide_or_show")
     assert app.query_params["hidden"] == "none" and "[MASK]" not in pipelines.run("text", read[-1]).tokens
     app = click(app, "hide_or_show")
     assert "hidden" not in app.query_params and read[-1] == read[0]
@@ -326,7 +326,7 @@ def test_a_task_about_what_was_typed_hides_nothing(monkeypatch: pytest.MonkeyPat
     read = []
     monkeypatch.setattr(Page, "fill", lambda page: read.append(page.subject))
     for goal in ("", "oneway.80.20"):
-        at_page("attention", depth="numbers", s="the dog chased the cat .", **({"goal": goal} if goal else {})).run()
+        at_page("attention", s="the dog chased the cat .", **({"goal": goal} if goal else {})).run()
     hidden, typed = (pipelines.run("text", subject).tokens for subject in read)
     assert "[MASK]" in hidden and "[MASK]" not in typed
 

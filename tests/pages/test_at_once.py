@@ -12,7 +12,7 @@ from pages.ui.sections.at_once import strongest_keys
 from tests.pages.opening import charts, open_page
 
 SENTENCE = "the dog chased the cat ."
-LINK = {"s": SENTENCE, "depth": "numbers"}
+LINK = {"s": SENTENCE}
 
 
 def sent(app: AppTest) -> list[tuple[str, np.ndarray]]:

@@ -50,7 +50,7 @@ def calculated(line: str) -> float:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_each_step_shows_what_the_run_recorded(step: str) -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", head="3", stage=step, depth="numbers")
+    app = open_page("attention", s=SENTENCE, layer="2", head="3", stage=step)
     recorded = trace_of(app)[f"layers.1.attention.{step}"][2]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), recorded)
     assert len(charts(app)) == 1
@@ -58,7 +58,7 @@ def test_each_step_shows_what_the_run_recorded(step: str) -> None:
 
 @pytest.mark.parametrize(("token", "key"), [(1, 1), (4, 6), (8, 2)])
 def test_the_arithmetic_of_a_weight_comes_out_line_by_line(token: int, key: int) -> None:
-    app = open_page("attention", s=SENTENCE, layer="3", head="4", token=str(token), key=str(key), depth="numbers")
+    app = open_page("attention", s=SENTENCE, layer="3", head="4", token=str(token), key=str(key))
     lines = steps(app)
     assert len(lines) == 6
     for which in (0, 1, 3, 4, 5):  # the third passes a number on: nothing is hidden
@@ -83,7 +83,7 @@ WHY = {"s": SENTENCE, "layer": "3", "head": "4", "stage": "scaled", "as": "why"}
 
 
 def test_why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head() -> None:
-    app = open_page("attention", **WHY, d_k="512", depth="numbers")
+    app = open_page("attention", **WHY, d_k="512")
     undivided, divided = both_ways(random_scores(512), 512)
     said = texts(app).replace("\\", "")
     for number in (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}"):
@@ -97,7 +97,7 @@ def test_why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head
 
 
 def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_link() -> None:
-    app = open_page("attention", **WHY, depth="numbers")
+    app = open_page("attention", **WHY)
     app.select_slider(key="scaling.d_k").set_value(4).run()
     assert_fine(app)
     assert app.session_state["choice"].to_link()["d_k"] == "4"
@@ -105,7 +105,7 @@ def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_li
 
 
 def test_the_own_head_is_measured_by_what_it_may_see() -> None:
-    app = open_page("attention", **WHY, edits="layers.2.attention.masked~causal", depth="numbers")
+    app = open_page("attention", **WHY, edits="layers.2.attention.masked~causal")
     choice = app.session_state["choice"]
     p = pipelines.run(choice.pipeline, choice.subject, choice.edits)["layers.2.attention.weights"][3].max(axis=-1)
     assert f"→ {p.mean():.2f}" in texts(app).replace("\\", "")
@@ -116,7 +116,7 @@ def test_one_token_alone_has_no_scores_to_divide() -> None:
     assert not app.select_slider and steps(app)
 
 
-TRY = {"s": SENTENCE, "stage": "heads", "as": "try", "depth": "numbers"}
+TRY = {"s": SENTENCE, "stage": "heads", "as": "try"}
 
 
 def placed_at(setup: Setup) -> str:
@@ -174,14 +174,14 @@ def test_in_a_story_layer_and_head_are_chosen_below_the_picture_as_well_as_in_th
 
 
 def test_the_selected_token_is_where_the_reader_chose_it_elsewhere() -> None:
-    app = open_page("attention", s=SENTENCE, token="5", depth="numbers")
+    app = open_page("attention", s=SENTENCE, token="5")
     assert app.session_state["chips"] == 4
     outline = figure(app)["layout"]["shapes"][-1]
     assert (outline["y0"], outline["y1"]) == (3.5, 4.5)
 
 
 def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
-    app = open_page("attention", s=SENTENCE, token="3", depth="numbers")
+    app = open_page("attention", s=SENTENCE, token="3")
     trace = trace_of(app)
     row = trace["layers.0.attention.weights"][0, 2]
     share = f"{sum(weight for weight, token in zip(row, trace.tokens, strict=True) if token in SPECIAL):.0%}"
@@ -195,7 +195,7 @@ def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
 
 @pytest.mark.parametrize("way", ["row", "lines"])
 def test_weights_can_be_a_row_or_lines(way: str) -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", token="3", depth="numbers", **{"as": way})
+    app = open_page("attention", s=SENTENCE, layer="2", token="3", **{"as": way})
     drawn = figure(app)["data"]
     assert {trace["type"] for trace in drawn} == ({"bar"} if way == "row" else {"scatter"})
     if way == "row":
@@ -211,7 +211,7 @@ def test_lines_begin_where_the_reader_says() -> None:
 
 def open_lines(least: str) -> set:
     """The (query, key) of every line that is drawn."""
-    app = open_page("attention", s=SENTENCE, layer="2", depth="numbers", least=least, **{"as": "lines"})
+    app = open_page("attention", s=SENTENCE, layer="2", least=least, **{"as": "lines"})
     return {tuple(pair) for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0}
 
 
@@ -220,12 +220,12 @@ def test_the_colour_range_covers_head_layer_or_all() -> None:
     scores = [np.abs(trace[f"layers.{layer}.attention.scores"]) for layer in range(6)]
     wanted = {"head": scores[1][2].max(), "layer": scores[1].max(), "all": max(s.max() for s in scores)}
     for scope, limit in wanted.items():
-        app = open_page("attention", s=SENTENCE, layer="2", head="3", stage="scores", range=scope, depth="numbers")
+        app = open_page("attention", s=SENTENCE, layer="2", head="3", stage="scores", range=scope)
         assert figure(app)["data"][0]["zmax"] == pytest.approx(float(limit))
 
 
 def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
-    app = open_page("attention", input="digit", token="9", depth="numbers")
+    app = open_page("attention", input="digit", token="9")
     ink, veil, marks = figure(app)["data"]
     np.testing.assert_array_equal(numbers(marks["customdata"]), trace_of(app)["layers.0.attention.weights"][0, 8])
     assert len(marks["text"]) == 50 and ink["type"] == veil["type"] == "heatmap"
@@ -245,7 +245,7 @@ def test_one_token_is_explained() -> None:
 def test_of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(between: str, shown: slice) -> None:
     """Of two sentences, only what one takes from one is shown: the rest of the row is somewhere else."""
     pair, token = "the cat sat [SEP] the dog ran", 2
-    app = open_page("attention", s=pair, depth="numbers", layer="3", head="2", token="3", between=between)
+    app = open_page("attention", s=pair, layer="3", head="2", token="3", between=between)
     row = pipelines.run("text", pair)["layers.2.attention.weights"][1, token]
     value, rest = re.search(
         r": ([\d.]+) \(.*?\)\. (\d+)% of its row goes to tokens", texts(app).replace("\\", "")
@@ -255,7 +255,7 @@ def test_of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(betw
 
 
 def test_play_shows_the_first_step_and_can_be_stopped() -> None:
-    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app = open_page("attention", s=SENTENCE)
     app.button(key="attention.play").click().run()
     assert_fine(app)
     assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
@@ -264,7 +264,7 @@ def test_play_shows_the_first_step_and_can_be_stopped() -> None:
 
 
 def test_what_is_done_while_it_plays_skips_no_step() -> None:
-    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app = open_page("attention", s=SENTENCE)
     app.button(key="attention.play").click().run()
     for head in (2, 3, 4):
         app.slider(key="head").set_value(head).run()
@@ -272,7 +272,7 @@ def test_what_is_done_while_it_plays_skips_no_step() -> None:
 
 
 def test_who_leaves_while_it_plays_comes_back_to_a_still_page() -> None:
-    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app = open_page("attention", s=SENTENCE)
     app.button(key="attention.play").click().run()
     turn_to(app, "heads").run()
     turn_to(app, "attention").run()
@@ -281,7 +281,7 @@ def test_who_leaves_while_it_plays_comes_back_to_a_still_page() -> None:
 
 
 def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
-    app = open_page("attention", s=SENTENCE, depth="numbers")
+    app = open_page("attention", s=SENTENCE)
     for step in ("scores", "scaled"):
         app.segmented_control(key="either.stage").set_value(step).run()
         buttons = app.segmented_control(key="either.stage")
@@ -290,7 +290,7 @@ def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
 
 
 def test_a_mask_is_told_from_the_word_of_that_name() -> None:
-    link = {"stage": "masked", "layer": "2", "head": "3", "depth": "numbers"}
+    link = {"stage": "masked", "layer": "2", "head": "3"}
     assert "is something else" in texts(open_page("attention", s=SENTENCE, **link))
     app = open_page("attention", s="the dog [MASK] the cat .", **link)
     weights = trace_of(app)["layers.1.attention.weights"][2]

@@ -40,7 +40,7 @@ HEAD = Edit("layers.2.attention.heads", "zero", head=2)
     ],
 )
 def test_a_sentence_about_a_law_is_not_said_of_what_was_changed(page: str, panel: str, edit: Edit) -> None:
-    link = {"s": SENTENCE, "depth": "numbers", "layer": "3", "head": "3", "panel": panel or "steps"}
+    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel or "steps"}
     assert NO_LAW not in texts(open_page(page, **link))
     assert NO_LAW in texts(open_page(page, **link, edits=edit_code(edit)))
 
@@ -48,19 +48,19 @@ def test_a_sentence_about_a_law_is_not_said_of_what_was_changed(page: str, panel
 @pytest.mark.parametrize("operation", ["even", "hard"])
 def test_weights_that_still_sum_to_1_are_said_to(operation: str) -> None:
     edit = edit_code(Edit("layers.2.attention.weights", operation, head=2))
-    said = texts(open_page("attention", s=SENTENCE, depth="numbers", layer="3", head="3", edits=edit))
+    said = texts(open_page("attention", s=SENTENCE, layer="3", head="3", edits=edit))
     assert "Each row sums to 1" in said and NO_LAW not in said
 
 
 def test_lengths_are_kept_together_only_by_a_layernorm_that_is_there() -> None:
-    link = {"s": SENTENCE, "depth": "numbers", "panel": "lengths"}
+    link = {"s": SENTENCE, "panel": "lengths"}
     promise, left_out = catalogue("en")["layers.norms_after"], edit_code(Edit("layers.{l}.norm_2", "bypass"))
     assert promise in texts(open_page("layers", **link))
     assert promise not in texts(open_page("layers", **link, edits=left_out))
 
 
 def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
-    far, link = Edit("layers.1.norm_2", "zero", token=13), {"depth": "numbers", "layer": "3", "head": "3"}
+    far, link = Edit("layers.1.norm_2", "zero", token=13), {"layer": "3", "head": "3"}
     codes = {edits: "~~".join(map(edit_code, edits)) for edits in ((HEAD, far), (HEAD,), (far,))}
     plain_run, one = (open_page("heads", s=SHORT, edits=code, **link) for code in ("", codes[HEAD,]))
     both = open_page("heads", s=SHORT, edits=codes[HEAD, far], **link)
@@ -78,7 +78,7 @@ OFF = edit_code(Edit("embedding.positions", "zero"))
 
 def test_no_more_changes_are_made_than_a_link_holds() -> None:
     many = [Edit("layers.5.attention.heads", "scale", 1 + i / 100, head=7) for i in range(MOST_EDITS)]
-    app = open_page("home", s=SHORT, depth="numbers", edits="~~".join(map(edit_code, many)))
+    app = open_page("home", s=SHORT, edits="~~".join(map(edit_code, many)))
     app.toggle(key="words.switch").set_value(True).run()
     choice = app.session_state["choice"]
     assert choice.edits == tuple(many) and Choice.from_link(choice.to_link())[0].edits == choice.edits
@@ -91,7 +91,7 @@ def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
     patches = [Edit("layers.1.add_1", "patch", source=long, token=i, from_token=i) for i in range(MOST_EDITS)]
     room = next(n for n in range(MOST_EDITS) if is_full(tuple(patches[:n]), (patches[n],)))
     assert 1 < room < MOST_EDITS - 1
-    app = open_page("home", s=SENTENCE, depth="numbers", edits="~~".join(map(edit_code, patches[:room])))
+    app = open_page("home", s=SENTENCE, edits="~~".join(map(edit_code, patches[:room])))
     assert len(app.session_state["choice"].edits) == room
     assert catalogue("en")["change.full"].format(n=room) in texts(app)
     assert not is_full(tuple(patches[:room]), (HEAD,))
@@ -133,7 +133,7 @@ def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> N
 
 
 def test_after_the_last_change_is_taken_back_the_next_one_is_seen() -> None:
-    app = open_page("home", s=SHORT, depth="numbers", edits=OFF, shown="original")
+    app = open_page("home", s=SHORT, edits=OFF, shown="original")
     before = charts(app)
     app.button(key="change.0").click().run()
     app.toggle(key="words.switch").set_value(True).run()
@@ -160,7 +160,7 @@ def test_the_challenge_keeps_what_waits() -> None:
 def test_a_change_that_does_not_fit_what_the_page_is_about_waits_in_grey(page: str, change: Edit) -> None:
     both = (change, Edit("layers.0.ffn.output", "zero"))
     for edits, shown in ((both[:1], False), (both, True)):
-        app = open_page(page, s=SHORT, model="paper", depth="numbers", edits="~~".join(map(edit_code, edits)))
+        app = open_page(page, s=SHORT, model="paper", edits="~~".join(map(edit_code, edits)))
         *made, grey = [button for button in app.button if str(button.key).startswith("change.") and button.icon]
         assert grey.label.startswith(":gray[") and grey.help == catalogue("en")["change.waits"]
         assert [button.help for button in made] == [catalogue("en")["change.take_back"]] * shown
@@ -174,8 +174,8 @@ def test_a_change_that_does_not_fit_what_the_page_is_about_waits_in_grey(page: s
 def test_of_a_run_without_changes_none_are_told(link: dict[str, str]) -> None:
     more = catalogue("en")["words.other_changes"].format(n=1)
     every = edit_code(Edit("layers.{l}.ffn.output", "zero"))
-    assert more in texts(open_page("home", s=SENTENCE, depth="numbers", edits=every))
-    assert more not in texts(open_page("home", s=SENTENCE, depth="numbers", edits=every, **link))
+    assert more in texts(open_page("home", s=SENTENCE, edits=every))
+    assert more not in texts(open_page("home", s=SENTENCE, edits=every, **link))
 
 
 def test_home_draws_what_the_changed_network_writes() -> None:
@@ -183,29 +183,29 @@ def test_home_draws_what_the_changed_network_writes() -> None:
     changed = pipelines.run("translation", Task(sentence), (Edit("embedding.positions", "zero"),)).translation
     plain = pipelines.run("translation", Task(sentence)).translation
     for link, shows, not_this in (({}, changed, plain), ({"shown": "original"}, plain, changed)):
-        app = open_page("home", s=sentence, depth="numbers", decoder="true", edits=OFF, **link)
+        app = open_page("home", s=sentence, decoder="true", edits=OFF, **link)
         drawn = "".join(str(json.loads(part.proto.json or "null")) for part in app.get("bidi_component"))
         assert shows in drawn and not_this not in drawn
 
 
 def test_words_and_patches_are_those_on_the_screen() -> None:
-    two = {"s": SHORT, "other": SENTENCE, "shown": "other", "panel": "shapes", "depth": "numbers"}
+    two = {"s": SHORT, "other": SENTENCE, "shown": "other", "panel": "shapes"}
     assert "A sentence: 15 tokens" in texts(open_page("home", **two))
     three, changed = sketch.to_code(sketch.example(3)), Edit("embedding.positions", "zero")
-    app = open_page("home", input="digit", ink=three, edits=OFF, panel="shapes", depth="numbers")
+    app = open_page("home", input="digit", ink=three, edits=OFF, panel="shapes")
     answer = pipelines.run("digits", sketch.ink(sketch.example(3)), (changed,)).answer[0]
     assert f"the whole as {answer.best}" in texts(app).replace("*", "")
 
 
 def test_another_sentence_that_cannot_be_read_is_called_by_its_name_and_hides_as_before() -> None:
-    app = open_page("attention", s=SHORT, hidden="3", other="😀", depth="numbers")
+    app = open_page("attention", s=SHORT, hidden="3", other="😀")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.other_unread"]]
     assert "[MASK]" in figure(app)["layout"]["xaxis"]["ticktext"]
 
 
 @pytest.mark.parametrize(("sentence", "told"), [(SENTENCE, True), ("dog", False), ("[MASK]", False)])
 def test_a_head_is_said_to_read_what_is_far_only_where_something_is(sentence: str, told: bool) -> None:
-    assert (catalogue("en")["home.which_head"] in texts(open_page("home", s=sentence, depth="numbers"))) == told
+    assert (catalogue("en")["home.which_head"] in texts(open_page("home", s=sentence))) == told
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

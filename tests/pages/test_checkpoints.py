@@ -73,7 +73,7 @@ def test_by_hand_ends_with_what_the_checkpoint_computes(
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
-    column, link = catalogue(lang)["tokens.column_segment"], {"depth": "numbers", "panel": "pieces", "lang": lang}
+    column, link = catalogue(lang)["tokens.column_segment"], {"panel": "pieces", "lang": lang}
     app = open_page("tokens", model=name, s=PAIR, **link)
     assert "".join(app.dataframe[0].value[column]) == "A" * 8 + "B" * 7
     app = open_page("tokens", model=name, s="the cat sat on a mat", **link)
@@ -85,13 +85,13 @@ def test_a_filler_has_the_place_that_its_family_counts(
     family: str, rows: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (name,) = offer(monkeypatch, theirs(f"{family}Model")[1])
-    app = open_page("tokens", model=name, depth="numbers", s="the [PAD] cat sat", panel="pieces")
+    app = open_page("tokens", model=name, s="the [PAD] cat sat", panel="pieces")
     shown = app.dataframe[0].value["pos"]
     assert [None if pd.isna(row) else int(row) for row in shown] == rows
     for depth, panel in (("numbers", "vectors"), ("story", None)):
         said = said_on(open_page("tokens", model=name, depth=depth, s="the [PAD] cat sat", panel=panel))
         assert ("takes no place" in said) == (None in rows)
-    open_page("tokens", model=name, depth="numbers", s="the [PAD] cat sat", panel="waves", token="3", component="6")
+    open_page("tokens", model=name, s="the [PAD] cat sat", panel="waves", token="3", component="6")
 
 
 def test_a_word_of_fewer_numbers_is_brought_to_d_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,18 +104,18 @@ def test_a_word_of_fewer_numbers_is_brought_to_d_model(monkeypatch: pytest.Monke
         value = load(str(folder))(sentence)[f"embedding.{stage}"][2, component - 1]
         assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(value), abs=2e-5)
     for page in ("answer", "feed_forward", "layers"):
-        open_page(page, model=name, depth="numbers", s=sentence, component="22")
-    open_page("tokens", model=name, depth="numbers", s=sentence, component="22", panel="waves")
+        open_page(page, model=name, s=sentence, component="22")
+    open_page("tokens", model=name, s=sentence, component="22", panel="waves")
 
 
 def test_a_word_of_more_numbers_than_d_model_leaves_the_other_pages_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, theirs("WideElectraForMaskedLM")[1])
-    open_page("add_and_norm", model=name, depth="numbers", s="the cat sat on a [MASK]", component="27", panel="maps")
+    open_page("add_and_norm", model=name, s="the cat sat on a [MASK]", component="27", panel="maps")
 
 
 def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
-    app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12")
+    app = open_page("attention", model=name, s=PAIR, layer="6", head="12")
     weights = load(str(MINILM))(PAIR)["layers.5.attention.weights"][11]
     assert any(shown.shape == weights.shape and np.allclose(shown, weights, atol=1e-6) for shown in maps(app))
 
@@ -127,7 +127,7 @@ def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
     shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
     (name,) = offer(monkeypatch, tmp_path / "bert")
     sentence = "the cat sat on a [MASK]"
-    app = open_page("attention", model=name, depth="numbers", s=sentence, layer="2", head="3")
+    app = open_page("attention", model=name, s=sentence, layer="2", head="3")
 
     def shown() -> bool:
         weights = load(str(tmp_path / "bert"))(sentence)["layers.1.attention.weights"][2]
@@ -170,9 +170,9 @@ def test_attention_from_one_sentence_to_the_other(
 ) -> None:
     (name,) = offer(monkeypatch, MINILM)
     weights = load(str(MINILM))(PAIR).over_layers("attention.weights")[..., looks, looked_at]
-    app = open_page("attention", model=name, depth="numbers", s=PAIR, layer="6", head="12", between=between)
+    app = open_page("attention", model=name, s=PAIR, layer="6", head="12", between=between)
     assert any(np.allclose(shown, weights[5, 11]) for shown in maps(app) if shown.shape == weights[5, 11].shape)
-    app = open_page("heads", model=name, depth="numbers", s=PAIR, between=between)
+    app = open_page("heads", model=name, s=PAIR, between=between)
     n, m = weights.shape[2:]
     assert f"6 × 12 × {n} × {m}" in said_on(app)
 
@@ -180,7 +180,7 @@ def test_attention_from_one_sentence_to_the_other(
 def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     one, two = "the cat sleeps", "a kitten is asleep"
-    said = said_on(open_page("answer", model=name, depth="numbers", s=one, other=two))
+    said = said_on(open_page("answer", model=name, s=one, other=two))
     for pool in (lambda Z: Z.mean(0), lambda Z: Z[0]):
         u, v = (pool(load(str(MINILM))(sentence).Z) for sentence in (one, two))
         assert f"**{u @ v / np.linalg.norm(u) / np.linalg.norm(v):.4f}**" in said
@@ -192,7 +192,7 @@ def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypat
 def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     off = "layers.1.attention.heads~zero~head.3"
-    app = open_page("what_if", model=name, depth="numbers", s="the cat sleeps", edits=off)
+    app = open_page("what_if", model=name, s="the cat sleeps", edits=off)
     run = load(str(MINILM))
     changed, whole = run("the cat sleeps", app.session_state["choice"].edits), run("the cat sleeps")
     u, v = changed.Z.mean(0), whole.Z.mean(0)
@@ -226,7 +226,7 @@ def test_who_answers_with_no_words_has_every_part_that_can_be(
 ) -> None:
     (name,) = offer(monkeypatch, theirs(kind)[1])
     link = {"input": "picture", "picture": "card"} if kind == "ViTModel" else {"s": "the cat sat on a mat"}
-    app = open_page(page, model=name, panel=panel, depth="numbers", **link)
+    app = open_page(page, model=name, panel=panel, **link)
     assert catalogue("en")[said].split("{")[0] in said_on(app)
 
 
@@ -234,7 +234,6 @@ def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(mo
     (name,) = offer(monkeypatch, MINILM)
     link = {
         "model": name,
-        "depth": "numbers",
         "s": "the cat sat on a mat " * 12,
         "layer": "3",
         "token": "5",
@@ -251,7 +250,7 @@ def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(mo
 
 def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
-    sentence, link = "the cat sat on a mat", {"panel": "vectors", "depth": "numbers"}
+    sentence, link = "the cat sat on a mat", {"panel": "vectors"}
     app = open_page("tokens", model=name, s=sentence, stage="sum", **link)
     values = load(str(MINILM))(sentence)["embedding.sum"]
     (drawn,) = [
@@ -265,7 +264,7 @@ def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.M
     assert {int(x) for x in numbers(drawn[1]["x"])} == columns
     assert all(catalogue("en")["common.place_d_model"].format(place=column) in said_on(app) for column in columns)
     assert f"{largest:.2f}" in said_on(app)
-    glance = {"s": sentence, "panel": "whole", "depth": "numbers"}
+    glance = {"s": sentence, "panel": "whole"}
     told = catalogue("en")["home.thumbnails_far"].format(names="X_sum, X'", times=5)
     assert told in said_on(open_page("home", model=name, layer="3", **glance))
     assert "▼" not in said_on(open_page("tokens", s=sentence, **link))
@@ -305,7 +304,7 @@ def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
     rewritten(tmp_path / "bert", architectures=["BertForMultipleChoice"], problem_type="multiple_choice")
     (name,) = offer(monkeypatch, tmp_path / "bert")
     for page in ("home", "attention", "answer", "what_if"):
-        app = open_page(page, model=name, depth="numbers", s="the cat sat")
+        app = open_page(page, model=name, s="the cat sat")
         assert charts(app) and not app.error
         if page == "answer":
             assert any("`BertForMultipleChoice`" in info.value for info in app.info)
@@ -335,7 +334,7 @@ def test_what_only_the_checkpoint_can_read_our_own_networks_say_they_cannot(
     page: str, link: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
-    app = open_page(page, model=name, depth="numbers", s="สวัสดี", **link)
+    app = open_page(page, model=name, s="สวัสดี", **link)
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_unknown_only"]]
 
 

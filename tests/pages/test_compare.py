@@ -27,7 +27,7 @@ def scores_of(sentence: str) -> np.ndarray:
 
 
 def attention(**link: str):
-    return open_page("attention", **{"depth": "numbers", "layer": "3", "stage": "scores", **link})
+    return open_page("attention", **{"layer": "3", "stage": "scores", **link})
 
 
 def test_the_difference_is_this_run_less_the_other() -> None:
@@ -107,7 +107,7 @@ def test_both_stand_beside_each_other_in_the_same_colours() -> None:
 @pytest.mark.parametrize("name", STAGES)
 def test_every_page_compares_sentences_of_any_length(name: str, shown: str) -> None:
     link = {"s": RIVER, "other": MONEY, "shown": shown, "lang": "en" if shown == "against" else "zh"}
-    app = open_page(name, depth="numbers", **link)
+    app = open_page(name, **link)
     assert "nan" not in texts(app)
     open_page(name, depth="story", **link)
 
@@ -115,7 +115,7 @@ def test_every_page_compares_sentences_of_any_length(name: str, shown: str) -> N
 @pytest.mark.parametrize("name", STAGES)
 def test_every_page_compares_digits(name: str) -> None:
     five, three = (sketch.to_code(sketch.example(digit)) for digit in (5, 3))
-    app = open_page(name, input="digit", depth="numbers", ink=five, other_ink=three, shown="against")
+    app = open_page(name, input="digit", ink=five, other_ink=three, shown="against")
     assert "nan" not in texts(app)
 
 
@@ -128,7 +128,7 @@ def test_two_digits_differ_by_their_numbers() -> None:
 
 
 def test_every_picture_of_two_inputs_has_a_name_of_its_own() -> None:
-    app = open_page("queries_keys_values", depth="numbers", s=DOG, other=CAT, shown="beside")
+    app = open_page("queries_keys_values", s=DOG, other=CAT, shown="beside")
     assert len({chart["file"] for chart in charts(app)}) == 6
     app.session_state["queries_keys_values.downloads"] = True  # the box is opened
     assert len(app.run().selectbox(key="queries_keys_values.download").options) == 6
@@ -136,13 +136,13 @@ def test_every_picture_of_two_inputs_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("page", ["attention", "answer", "translation"])
 def test_files_are_named_for_the_input_on_the_screen(page: str) -> None:
-    app = open_page(page, depth="numbers", s=RIVER, other=MONEY, shown="other")
+    app = open_page(page, s=RIVER, other=MONEY, shown="other")
     assert charts(app) and all("he-put-the-money" in chart["file"] for chart in charts(app))
 
 
 def test_the_other_drawing_is_prepared_in_every_step() -> None:
     one, other = (DRAWING.write(sketch.example(digit)) for digit in (1, 8))
-    link = {"input": "digit", "depth": "numbers", "panel": "prepared"}
+    link = {"input": "digit", "panel": "prepared"}
     there = open_page("tokens", **link, ink=one, other_ink=other, shown="other")
     alone = open_page("tokens", **link, ink=other)
     for step in range(3):  # as drawn, made smaller, centred
@@ -189,7 +189,7 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
 
 
 def test_the_guesses_beside_are_those_of_the_twin_for_the_same_hidden_word() -> None:
-    app = open_page("answer", s=DOG, hidden="4", twin="true", shown="beside", depth="numbers")
+    app = open_page("answer", s=DOG, hidden="4", twin="true", shown="beside")
     ids = tuple(pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [3]))
     there = pipelines.run("text" + TWIN, ids)["logits"][3].astype(np.float64)
     shares = np.exp(there - there.max()) / np.exp(there - there.max()).sum()
@@ -214,12 +214,12 @@ def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> 
 
 
 def test_what_if_takes_no_vectors_of_the_twin() -> None:
-    app = open_page("what_if", s=DOG, hidden="4", twin="true", panel="heads", stage="patch", depth="numbers")
+    app = open_page("what_if", s=DOG, hidden="4", twin="true", panel="heads", stage="patch")
     assert catalogue("en")["what_if.way_patch"] not in [
         option for group in app.button_group for option in group.options
     ]
     assert catalogue("en")["what_if.other_missing"] in texts(
-        open_page("what_if", s=DOG, hidden="4", twin="true", panel="patching", depth="numbers")
+        open_page("what_if", s=DOG, hidden="4", twin="true", panel="patching")
     )
 
 

@@ -25,7 +25,7 @@ CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the cat ."
 OFF = Edit("layers.1.attention.heads", "zero", head=2)
 FIVE, THREE = sketch.example(5), sketch.example(3)
 LAYER, HEAD, TOKEN = 2, 1, 2  # where every page looks
-PLACE = {"layer": str(LAYER + 1), "head": str(HEAD + 1), "token": str(TOKEN + 1), "depth": "numbers"}
+PLACE = {"layer": str(LAYER + 1), "head": str(HEAD + 1), "token": str(TOKEN + 1)}
 A = f"layers.{LAYER}.attention."
 F = f"layers.{LAYER}.ffn."
 
@@ -263,7 +263,7 @@ def test_the_neurons_of_both_runs_lie_on_the_curve_and_the_values_of_both_in_one
 def test_a_translation_and_the_flat_answer_show_their_differences() -> None:
     off = Edit("decoder.layers.1.cross.heads", "zero", head=HEAD)
     app = open_page("translation", s="i love you .", edits=edit_code(off), shown="difference", layer="2", head="2",
-                    step="2", depth="numbers")  # fmt: skip
+                    step="2")  # fmt: skip
     written_ids = pipelines.run("translation", Task("i love you .", "zh"), (off,)).beams[0].ids
     runs = [
         pipelines.run("translation", Task("i love you .", "zh", written=written_ids), edits) for edits in ((off,), ())
@@ -273,7 +273,7 @@ def test_a_translation_and_the_flat_answer_show_their_differences() -> None:
     np.testing.assert_allclose(lengths(drawn), gap[[words.index(name) for name in names(drawn)]], atol=1e-6)
     zero = Edit("layers.0.attention.V", "zero", head=0)
     link = {"input": "flat", "ink": sketch.to_code(FIVE), "edits": edit_code(zero), "shown": "difference"}
-    app = open_page("flat", **link, panel="answer", depth="numbers")
+    app = open_page("flat", **link, panel="answer")
     runs = [pipelines.run("flat", sketch.ink(FIVE), edits)["logits"] for edits in ((zero,), ())]
     np.testing.assert_allclose(lengths(chart(app, "logits")), runs[0] - runs[1], atol=1e-5)
     gap = softmax(runs[0].astype(np.float64)) - softmax(runs[1].astype(np.float64))
@@ -290,7 +290,7 @@ def test_what_cannot_be_subtracted_says_which_run_it_shows() -> None:
 def test_where_a_word_is_hidden_so_is_the_one_in_its_place() -> None:
     one, other = "the cat chased the dog .", "the dog chased the cat ."
     place = pipelines.run("text", one).tokens.index("cat")
-    app = open_page("answer", s=one, other=other, shown="against", hidden=str(place + 1), depth="numbers")
+    app = open_page("answer", s=one, other=other, shown="against", hidden=str(place + 1))
     reader, drawn = pipelines.pipeline("text").reader, chart(app, f"guesses_{place}")
     runs = [pipelines.run("text", reader.hide(pipelines.run("text", said).ids, [place])) for said in (one, other)]
     gap = np.subtract(*(softmax(run["logits"][place].astype(np.float64)) for run in runs))
@@ -302,7 +302,6 @@ def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> Non
         "s": "she sat by the big river .",
         "other": "she sat by the river .",
         "shown": "against",
-        "depth": "numbers",
     }
     place = pipelines.run("text", link["s"]).tokens.index("big")
     app = open_page("answer", **link, hidden=str(place + 1))
@@ -369,7 +368,7 @@ def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_flat_page_shows_the_other_drawing_too() -> None:
-    link = {"input": "flat", "ink": sketch.to_code(FIVE), "other_ink": sketch.to_code(THREE), "depth": "numbers"}
+    link = {"input": "flat", "ink": sketch.to_code(FIVE), "other_ink": sketch.to_code(THREE)}
     for shown, wanted in (("other", THREE), ("changed", FIVE)):
         app = open_page("flat", **link, panel="answer", shown=shown)
         logits = pipelines.run("flat", sketch.ink(wanted))["logits"]

@@ -47,7 +47,7 @@ def test_every_page_opens(place: int, lang: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("stage", TERMS)
 def test_each_product_of_a_score_is_a_step_with_its_arithmetic(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    app = open_page("attention", model=name, depth="formula", s=SENTENCE, stage=stage, panel="steps", **PLACE)
+    app = open_page("attention", model=name, s=SENTENCE, stage=stage, panel="steps", **PLACE)
     values = load(str(folder_of()))(SENTENCE)[f"layers.1.attention.{stage}"][2]
     assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
     assert result(app) == pytest.approx(float(values[1, 4]), abs=1e-4)
@@ -55,7 +55,7 @@ def test_each_product_of_a_score_is_a_step_with_its_arithmetic(stage: str, monke
 
 def test_the_products_add_up_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    app = open_page("attention", model=name, depth="formula", s=SENTENCE, stage="scores", panel="steps", **PLACE)
+    app = open_page("attention", model=name, s=SENTENCE, stage="scores", panel="steps", **PLACE)
     trace = load(str(folder_of()))(SENTENCE)
     shown = [float(step.rsplit("=", 1)[-1]) for step in steps(app) if not step.endswith("}")]
     expected = [trace[f"layers.1.attention.{name}"][2, 1, 4] for name in (*TERMS, "scores")]
@@ -122,7 +122,7 @@ def test_no_place_is_said_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     edits = "~~".join(f"layers.{{l}}.attention.{term}~zero" for term in TERMS[1:])
-    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="places", edits=edits)
+    app = open_page("what_if", model=name, s=SENTENCE, panel="places", edits=edits)
     assert len(app.session_state["choice"].edits) == 2 and not app.warning
     assert catalogue("en")["what_if.positions_told_apart"][:40] in said_on(app)
     assert catalogue("en")["what_if.positions_content_to_position"] in str(figure(app, len(charts(app)) - 1))

@@ -20,7 +20,7 @@ PANELS = ("maps", "curve", "neuron", "writes", "output", "alone", "without")
 
 
 def open_part(panel: str, **link: str):
-    return open_page("feed_forward", **{"s": SENTENCE, "layer": "2", "depth": "formula", "panel": panel, **link})
+    return open_page("feed_forward", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
 
 
 @pytest.mark.parametrize("order", ["most", "all", "sorted"])

@@ -16,7 +16,7 @@ PANELS = ("stages", "attention", "hand", "answer", "why", "beside")
 
 def open_part(panel: str, **link: str):
     seven = {"input": "flat", "ink": sketch.to_code(sketch.example(7))}
-    return open_page("flat", **{**seven, "depth": "formula", "panel": panel, **link})
+    return open_page("flat", **{**seven, "panel": panel, **link})
 
 
 @pytest.mark.parametrize("which", range(10))

@@ -270,7 +270,7 @@ def specs(app: AppTest) -> list[str]:
 
 
 def test_names_in_the_arithmetic_are_no_html() -> None:
-    app = open_page("attention", s="<b>x</b> & y", token="2", key="2", depth="numbers")
+    app = open_page("attention", s="<b>x</b> & y", token="2", key="2")
     (arithmetic,) = [body for body in in_html(app) if 'class="formula"' in body]
     assert "“&lt;” → “&lt;”" in arithmetic and "“<”" not in arithmetic
 
@@ -386,7 +386,7 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
 
 
 def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
-    app = open_page("attention", s="i love you .", layer="6", head="7", depth="numbers")
+    app = open_page("attention", s="i love you .", layer="6", head="7")
     seen = []
     for kind in ("flat", "digit", "sentence"):
         app.pills(key="input").set_value(kind).run()
@@ -484,7 +484,7 @@ def test_a_story_is_told_in_ninety_words_and_one_picture_without_symbols(name: s
 def test_bars_and_boxes_answer_with_what_is_under_the_mouse_and_can_be_saved_as_a_picture(
     name: str, panel: str
 ) -> None:
-    app = open_page(name, s="the dog chased the cat .", panel=panel, depth="numbers")
+    app = open_page(name, s="the dog chased the cat .", panel=panel)
     for chart in charts(app):
         figure = chart["figure"]
         if {trace["type"] for trace in figure["data"]} & {"bar", "box"}:

@@ -25,7 +25,7 @@ PANELS = ("all", "role", "average", "figures", "scatter", "origins", "written", 
 
 
 def open_part(panel: str, **link: str):
-    return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "depth": "formula", "panel": panel, **link})
+    return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "panel": panel, **link})
 
 
 def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
@@ -196,7 +196,7 @@ HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
 
 
 def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer() -> None:
-    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="3", panel="one", depth="numbers")
+    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="3", panel="one")
     pipeline = pipelines.pipeline("text")
     runs = [softmax(pipeline(HIDDEN, row)["logits"][3]) for row in one_against_all(pipeline.graph, 1)]
     best = int(runs[0].argmax())
@@ -212,13 +212,13 @@ def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_a
 
 
 def test_what_stays_without_a_head_is_not_said_to_change() -> None:
-    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="8", panel="one", depth="numbers")
+    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="8", panel="one")
     assert "Without head 8 it stays" in texts(app)
 
 
 @pytest.mark.parametrize("link", [{"s": HIDDEN, "token": "4"}, {"input": "digit"}])
 def test_what_heads_reach_along_their_sum_adds_up_to_its_length(link: dict) -> None:
-    app = open_page("heads", layer="2", panel="one", depth="numbers", **link)
+    app = open_page("heads", layer="2", panel="one", **link)
     choice = app.session_state["choice"]
     trace, place = pipelines.run(choice.pipeline, choice.subject), 3 if "s" in link else 0
     drawn = next(chart["figure"]["data"] for chart in charts(app) if chart["key"] == "heads.pushes")
@@ -233,7 +233,7 @@ def test_what_heads_reach_along_their_sum_adds_up_to_its_length(link: dict) -> N
 
 def test_the_head_that_looks_at_the_one_before_is_found_by_its_tile() -> None:
     def hunting(head: str, task: str) -> AppTest:
-        return open_page("heads", s=HIDDEN, layer="2", head=head, task=task, panel="hunt", depth="numbers")
+        return open_page("heads", s=HIDDEN, layer="2", head=head, task=task, panel="hunt")
 
     weights = pipelines.run("text", HIDDEN)["layers.1.attention.weights"]
     for head, task, offset in (("8", "1", -1), ("3", "2", 1)):
@@ -249,7 +249,7 @@ def test_the_head_that_looks_at_the_one_before_is_found_by_its_tile() -> None:
 
 def test_nobody_is_sent_to_hunt_for_what_is_not_there() -> None:
     for link in ({"input": "flat"}, {"model": "paper", "s": HIDDEN}):
-        app = open_page("heads", panel="hunt", depth="numbers", **link)
+        app = open_page("heads", panel="hunt", **link)
         assert "Find a head" not in texts(app) and not app.success
 
 
@@ -279,7 +279,7 @@ def one_that_stares(layers: int) -> Pipeline:
 def test_where_one_head_would_bleach_the_others_each_has_its_own_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline = one_that_stares(12)
     with_network(monkeypatch, pipeline)
-    app = open_page("heads", input="digit", depth="numbers", layer="3", head="2")
+    app = open_page("heads", input="digit", layer="3", head="2")
     weights = pipelines.run("digits", app.session_state["choice"].subject).over_layers("attention.weights")
     largest = weights.max(axis=(2, 3))
     assert largest.max() > 0.9 and np.median(largest) < 0.1
@@ -299,11 +299,11 @@ def test_where_one_head_would_bleach_the_others_each_has_its_own_colours(monkeyp
 
 @pytest.mark.parametrize("link", [{"s": SENTENCE}, {"input": "digit"}])
 def test_our_own_heads_share_one_range(link: dict[str, str]) -> None:
-    app = open_page("heads", depth="numbers", **link)
+    app = open_page("heads", **link)
     assert "heads.same_range" not in [toggle.key for toggle in app.toggle]
     assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == "1"
 
 
 def test_in_a_presentation_the_tiles_of_many_layers_stay_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, one_that_stares(12))
-    assert figure(open_page("heads", input="digit", depth="numbers", big="1"))["layout"]["height"] <= 460
+    assert figure(open_page("heads", input="digit", big="1"))["layout"]["height"] <= 460

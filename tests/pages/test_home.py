@@ -119,7 +119,7 @@ def test_a_link_restores_the_hidden_word_and_another_sentence_forgets_it() -> No
 def test_where_a_word_is_hidden_only_that_is_run(name: str) -> None:
     sentence = f"nobody else reads it on {name} ."
     pipelines.run.cache_clear()
-    open_page(name, s=sentence, hidden="2", depth="numbers")
+    open_page(name, s=sentence, hidden="2")
     read = [subject for _, subject, *_ in pipelines.run.cache]
     assert read == [load("text").reader.hide(load("text")(sentence).ids, [1])]
 
@@ -381,7 +381,7 @@ def test_without_the_digit_weights_the_rest_of_the_page_stays(monkeypatch: pytes
 
 
 def test_a_box_opens_its_page_and_nothing_chosen_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    link = {"s": MASKED, "layer": "3", "head": "5", "lang": "zh", "depth": "numbers"}
+    link = {"s": MASKED, "layer": "3", "head": "5", "lang": "zh"}
     app = open_page("home", **link)
     before = app.session_state["choice"]
     box = diagram(load("text")(MASKED), 2).box("ffn.add")

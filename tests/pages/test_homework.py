@@ -40,7 +40,7 @@ def line(app: AppTest) -> str:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", [row.name for row in PAGES])
 def test_each_page_says_the_task_and_whether_it_is_reached(name: str, lang: str) -> None:
-    look = {"lang": lang, "depth": "numbers", "s": SENTENCE, "goal": FIRST}
+    look = {"lang": lang, "s": SENTENCE, "goal": FIRST}
     far = line(open_page(name, **look))
     assert "✓" not in far and "“在”" in far and "“去”" in far and "{" not in far
     done, send = line(open_page(name, **look, edits=EDITS.write(OFF))), catalogue(lang)["goal.send"]
@@ -48,7 +48,7 @@ def test_each_page_says_the_task_and_whether_it_is_reached(name: str, lang: str)
 
 
 def test_the_line_follows_each_change_until_the_task_is_left() -> None:
-    app = open_page("attention", depth="numbers", s="i love you .", goal="oneway.90.5", token="3", key="4")
+    app = open_page("attention", s="i love you .", goal="oneway.90.5", token="3", key="4")
     assert "✓" not in line(app)
     app.slider(key="layer").set_value(2).run()
     app.slider(key="head").set_value(3).run()

@@ -61,7 +61,7 @@ def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, que
 
 
 def attention(panel: str, **link: str) -> AppTest:
-    drawn = {"input": "digit", "ink": sketch.to_code(FOUR), "depth": "numbers", "token": "1"}
+    drawn = {"input": "digit", "ink": sketch.to_code(FOUR), "token": "1"}
     return open_page("attention", **{**drawn, "panel": panel, **link})
 
 
@@ -114,7 +114,7 @@ def test_the_shares_that_rollout_is_told_to_have_add_up() -> None:
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
-    app = open_page("tokens", input="digit", ink=sketch.to_code(FOUR), depth="numbers", panel="prepared")
+    app = open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="prepared")
     raw, scaled, centred, cut, rows, projected = (figure(app, i)["data"][0] for i in range(6))
     assert numbers(raw["z"]).shape == (112, 112)
     assert max(numbers(scaled["z"]).shape) == 20
@@ -136,7 +136,7 @@ def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
     count, strongly = (int((patches.max(axis=1) >= least).sum()) for least in (0.05, 0.5))
     assert count > strongly  # in this drawing it matters
     row = pipelines.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
-    prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), depth="numbers", panel="prepared"))
+    prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="prepared"))
     assert f"{count} of the 49 hold ink (a pixel of 0.05 or more)." in prepared.replace("\\", "")
     said = texts(attention("attention", layer="5", token="1", **{"as": "row", "stage": "weights"})).replace("\\", "")
     share = f"{row[patches.max(axis=1) >= 0.05].sum():.0%}"
@@ -144,7 +144,7 @@ def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
 
 
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
-    app = open_page("tokens", input="digit", depth="numbers", panel="maps")
+    app = open_page("tokens", input="digit", panel="maps")
     alike = cosine_similarity(pipelines.pipeline("digits").network.embedding.positions.table.numpy()[1:])
     specs = [figure(app, i) for i in range(len(charts(app)))]
     maps = [spec["data"][0] for spec in specs if len(spec["data"]) == 2 and spec["data"][0]["z"]["dtype"] == "u1"]

@@ -88,5 +88,5 @@ def test_the_laboratory_shows_the_answer_and_a_number_of_it(
     folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (name,) = offer(monkeypatch, folder[1])
-    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE)
+    app = open_page("what_if", model=name, s=SENTENCE)
     assert catalogue("en")["what_if.watched"] in said_on(app) and app.metric

@@ -20,7 +20,7 @@ PANELS = ("path", "lens", "alike", "lengths", "origin", "out")
 
 
 def open_part(panel: str, **link: str):
-    return open_page("layers", **{"s": SENTENCE, "layer": "2", "depth": "formula", "panel": panel, **link})
+    return open_page("layers", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
 
 
 def test_the_path_ends_where_the_last_layer_ends() -> None:

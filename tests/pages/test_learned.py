@@ -28,7 +28,7 @@ def test_every_page_shows_an_early_snapshot_and_names_it(depth: str) -> None:
 
 
 def test_what_is_drawn_is_the_run_of_that_snapshot_and_one_tap_leads_back() -> None:
-    app = open_page("answer", input="digit", learned="4", depth="numbers")
+    app = open_page("answer", input="digit", learned="4")
     ink = sketch.ink(sketch.example())
     early, last = (learning.after(number)(ink).answer[0].probabilities for number in (3, learning.SNAPSHOTS - 1))
     (drawn,) = [one["figure"]["data"][0] for one in charts(app) if one["key"] == "answer.guesses_0"]
@@ -40,7 +40,7 @@ def test_what_is_drawn_is_the_run_of_that_snapshot_and_one_tap_leads_back() -> N
 
 
 def test_a_column_and_the_slider_choose_the_snapshot() -> None:
-    app = open_page("answer", input="digit", depth="numbers", panel="learned")
+    app = open_page("answer", input="digit", panel="learned")
     (slider,) = [one for one in app.select_slider if one.key == "learned"]
     slider.set_value(4).run()
     assert app.session_state["choice"].learned == 5 and badge(4) in texts(app)
@@ -48,7 +48,7 @@ def test_a_column_and_the_slider_choose_the_snapshot() -> None:
 
 
 def test_the_slider_is_for_digits_and_a_sentence_is_read_by_the_finished_network() -> None:
-    app = open_page("attention", input="sentence", s="i love you .", learned="3", depth="numbers")
+    app = open_page("attention", input="sentence", s="i love you .", learned="3")
     assert app.session_state["choice"].pipeline == "text" and badge(2) not in texts(app)
     assert "learned" not in [one.key for one in app.select_slider]
     story = open_page("attention", input="digit", depth="story")
@@ -57,7 +57,7 @@ def test_the_slider_is_for_digits_and_a_sentence_is_read_by_the_finished_network
 
 def test_no_doubt_is_borrowed_from_the_finished_network() -> None:
     """The rule for doubt was measured of the finished network's vectors: of others it says nothing."""
-    app = open_page("answer", input="digit", learned="1", depth="numbers")
+    app = open_page("answer", input="digit", learned="1")
     assert not any(WORDS[f"doubt.{reason}"] in texts(app) for reason in ("strange", "several", "close"))
 
 
@@ -80,7 +80,7 @@ def test_the_story_of_an_answer_leads_there() -> None:
 
 
 def test_how_it_learned_asks_first_and_shows_at_one_tap() -> None:
-    link = {"input": "digit", "ink": sketch.to_code(sketch.example(3)), "depth": "numbers", "panel": "learned"}
+    link = {"input": "digit", "ink": sketch.to_code(sketch.example(3)), "panel": "learned"}
     app = open_page("answer", **link)
     asked = WORDS["lesson.learns.ask"].partition("{")[0]
     assert asked in texts(app) and not charts(app)

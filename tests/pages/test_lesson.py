@@ -125,7 +125,7 @@ def test_what_cannot_be_asked_leaves_no_gap_in_the_numbers() -> None:
 
 
 def test_beans_are_given_by_taps_and_lie_over_the_networks_own() -> None:
-    app = open_page("lesson", lang="zh", depth="numbers", s=SENTENCE, question="beans")
+    app = open_page("lesson", lang="zh", s=SENTENCE, question="beans")
     truth = true(app, "beans")
     best = truth.place["key"]
     for _ in range(10):

@@ -53,7 +53,7 @@ def test_a_checkpoint_is_measured_and_shown(
 ) -> None:
     folder = theirs("BertForMaskedLM")[1]
     (name,) = offer(monkeypatch, folder)
-    link = {"model": name, "s": "the dog slept", "layer": "2", "head": "3", "depth": "numbers"}
+    link = {"model": name, "s": "the dog slept", "layer": "2", "head": "3"}
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     absent = open_page("heads", panel="role", **link)
     assert catalogue("en")["roles.not_measured_yet"] in said_on(absent)
@@ -89,7 +89,7 @@ def test_a_damaged_table_of_a_checkpoint_is_as_good_as_none(corpus: Path, nothin
 
 def test_pieces_are_shown_as_text_and_it_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
-    said = said_on(open_page("tokens", model=name, s="the unhappy cat <mask>", depth="numbers"))
+    said = said_on(open_page("tokens", model=name, s="the unhappy cat <mask>"))
     assert all(f"[{piece}]" in said for piece in ("the", "cat", "[MASK]"))
     assert catalogue("en")["tokens.read_space"].format(space="Ġ").replace("\\", "") in said
     assert said.count("Ġ") == 1

@@ -49,7 +49,7 @@ def test_a_place_is_said_to_be_a_turn_and_nothing_that_is_added(monkeypatch: pyt
         said = said_on(open_page("tokens", model=name, depth=depth, s=SENTENCE, panel=panel))
         assert english[f"tokens.{here}"] in said and english["tokens.story_seats"] not in said
     turned = load(str(folder_of()))(SENTENCE)["layers.1.attention.Q_rotated"][2]
-    app = open_page("queries_keys_values", model=name, depth="numbers", s=SENTENCE, layer="2", head="3", panel="maps")
+    app = open_page("queries_keys_values", model=name, s=SENTENCE, layer="2", head="3", panel="maps")
     assert any(shown.shape == turned.shape and np.allclose(shown, turned, atol=1e-6) for shown in maps(app))
 
 
@@ -63,7 +63,7 @@ def test_a_turn_is_worked_out_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    app = open_page("feed_forward", model=name, depth="numbers", s=SENTENCE, panel="neuron", layer="2", token="6")
+    app = open_page("feed_forward", model=name, s=SENTENCE, panel="neuron", layer="2", token="6")
     fed = load(str(folder_of()))(SENTENCE)["layers.1.ffn.product"]
     order = np.argsort(-np.abs(fed[5]), kind="stable")
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), fed[5, order[:15]], rtol=1e-5)
@@ -78,7 +78,7 @@ def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pyt
 @pytest.mark.parametrize("panel", ["maps", "values"])
 def test_no_beta_is_named_where_none_is_added(panel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    said = said_on(open_page("add_and_norm", model=name, depth="numbers", s=SENTENCE, layer="2", panel=panel))
+    said = said_on(open_page("add_and_norm", model=name, s=SENTENCE, layer="2", panel=panel))
     assert "γ" in said and "β" not in said
 
 
@@ -92,6 +92,6 @@ def test_a_layer_with_a_window_says_how_far_it_looks(layer: str, window: bool, m
 def test_the_laboratory_takes_turns_and_windows_away(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     edits = "layers.{l}.attention.Q_rotated~bypass~~layers.{l}.attention.K_rotated~bypass"
-    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="places", edits=edits)
+    app = open_page("what_if", model=name, s=SENTENCE, panel="places", edits=edits)
     assert len(app.session_state["choice"].edits) == 2 and not app.warning
     assert catalogue("en")["what_if.positions_masked"] in str(figure(app, len(charts(app)) - 1)) + said_on(app)

@@ -16,8 +16,8 @@ from pages.ui.text import catalogue
 from tests.pages.opening import charts, numbers, open_page, pre_norm, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-LINK = {"s": SENTENCE, "depth": "numbers", "panel": "origins"}
-WHY = {"s": SENTENCE, "token": "4", "key": "6", "why": "1", "depth": "numbers", "stage": "weights"}
+LINK = {"s": SENTENCE, "panel": "origins"}
+WHY = {"s": SENTENCE, "token": "4", "key": "6", "why": "1", "stage": "weights"}
 #: Ten heads (layer, head) whose roles are clear over a corpus.
 KNOWN = [(1, 6), (2, 1), (2, 3), (2, 4), (2, 8), (3, 2), (3, 7), (4, 1), (4, 3), (6, 6)]
 
@@ -99,7 +99,7 @@ def test_what_a_score_has_above_its_row_is_followed_back_and_adds_up() -> None:
 
 
 def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("heads", depth="numbers", panel="origins", input="digit")
+    app = open_page("heads", panel="origins", input="digit")
     assert "own patch" in read(app) and "over a corpus" not in read(app).lower()
     with_network(monkeypatch, pre_norm("text"))
     assert charts(open_page("heads", **LINK))
@@ -115,7 +115,7 @@ def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[in
 
 
 def test_where_places_turn_queries_or_nothing_can_be_chosen_it_is_not_asked() -> None:
-    app = open_page("heads", depth="numbers", panel="origins", input="flat")
+    app = open_page("heads", panel="origins", input="flat")
     assert not [one for one in charts(app) if one["key"].endswith("origins")]
 
 

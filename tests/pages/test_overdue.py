@@ -83,7 +83,7 @@ def test_a_page_that_breaks_off_in_the_middle_holds_nothing(monkeypatch: pytest.
 
     monkeypatch.setattr(Experiment, "changes", too_long)
     edits = EDITS.write((Edit("layers.0.attention.heads", "zero", head=0),))
-    app = open_page("what_if", s=LONG, edits=edits, depth="numbers")
+    app = open_page("what_if", s=LONG, edits=edits)
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.overdue"]]
     assert [vars(page) for page in pages] == [{}]
 
@@ -95,7 +95,7 @@ def test_a_long_experiment_says_how_many_of_how_many_and_when_it_is_broken_off_i
     monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
     said: list[tuple[float, str]] = []
     monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share, text: said.append((share, text)))
-    link = {"s": f"{LONG} {language}", "depth": "numbers", "panel": "heads", "lang": language}
+    link = {"s": f"{LONG} {language}", "panel": "heads", "lang": language}
     app = open_page("what_if", **link)
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(patience, "give_way", Mock(side_effect=[None] * 3 + [StopException]))

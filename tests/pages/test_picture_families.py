@@ -51,37 +51,35 @@ def test_every_page_opens(page: str, kind: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_registers_are_called_what_they_are_and_are_no_seat_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of("registers"))
-    said = said_on(open_page("tokens", model=name, depth="numbers", **PICTURE))
+    said = said_on(open_page("tokens", model=name, **PICTURE))
     english = catalogue("en")
     assert english["tokens.read_registers"].format(count=4, first="[REG1]", last="[REG4]") in said
     assert english["tokens.read_patch_head"] in said
     weights = load(str(folder_of("registers")))  # the same run as the page's
     assert weights.config.front == ("[CLS]", "[REG1]", "[REG2]", "[REG3]", "[REG4]")
-    row = re.search(
-        r"The registers get (0\.\d+)", said_on(open_page("attention", model=name, depth="numbers", **PICTURE))
-    )
+    row = re.search(r"The registers get (0\.\d+)", said_on(open_page("attention", model=name, **PICTURE)))
     assert row and 0 < float(row[1]) < 1
 
 
 def test_the_vector_of_a_picture_is_the_answer_and_turns_where_a_head_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of("clip"))
     english = catalogue("en")
-    app = open_page("answer", model=name, depth="numbers", **PICTURE)
+    app = open_page("answer", model=name, **PICTURE)
     assert english["sentence_vector.one_projection"].split("W_P")[0] in said_on(app)
     trace = load(str(folder_of("clip")))(np.zeros((32, 32, 3), np.float32))
     assert trace["vector"].shape == (12,) and any(shown.shape == (1, 12) for shown in maps(app))
     off = "layers.1.attention.heads~zero~head.1"
-    said = said_on(open_page("what_if", model=name, depth="numbers", edits=off, **PICTURE))
+    said = said_on(open_page("what_if", model=name, edits=off, **PICTURE))
     (cosine,) = re.findall(r"unchanged vector is \*\*(-?0\.\d+)", said)
     assert -1 < float(cosine) < 1
 
 
 def test_without_a_cls_a_probe_is_what_asks_and_no_page_speaks_of_a_cls(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of("siglip"))
-    app = open_page("answer", model=name, depth="numbers", **PICTURE)
+    app = open_page("answer", model=name, **PICTURE)
     assert catalogue("en")["sentence_vector.one_probe"] in said_on(app)
     for page, panel in (("tokens", "patches"), ("attention", "steps"), ("attention", "layers"), ("tokens", "prepared")):
-        said = said_on(open_page(page, model=name, depth="numbers", panel=panel, **PICTURE))
+        said = said_on(open_page(page, model=name, panel=panel, **PICTURE))
         assert "[CLS]" not in said.replace("this network has no [CLS]", ""), (page, panel)
 
 
@@ -115,11 +113,11 @@ def test_positions_that_nobody_trained_are_said_to_be_waves_and_what_was_hidden_
     (name,) = offer(monkeypatch, folder_of("mae"))
     english = catalogue("en")
     for panel, text in (("vectors", "tokens.read_positions_waves"), ("waves", "tokens.read_waves_of_patches")):
-        said = said_on(open_page("tokens", model=name, depth="numbers", panel=panel, **PICTURE))
+        said = said_on(open_page("tokens", model=name, panel=panel, **PICTURE))
         assert english[text].format(front="[CLS]", side=4) in said and "learned; no formula" not in said
-    said = said_on(open_page("tokens", model=name, depth="numbers", panel="maps", **PICTURE))
+    said = said_on(open_page("tokens", model=name, panel="maps", **PICTURE))
     assert "sines and cosines of row and column" in said
-    said = said_on(open_page("answer", model=name, depth="numbers", **PICTURE))
+    said = said_on(open_page("answer", model=name, **PICTURE))
     assert english["sentence_vector.hidden_in_training"].format(share="75%") in said
     place = {**PICTURE, "panel": "vectors", "stage": "positions", "token": "7", "component": "5"}
     (value,) = (float(step.rsplit("=", 1)[-1]) for step in steps(open_page("tokens", model=name, **place))[-1:])

@@ -83,7 +83,7 @@ def test_the_names_of_the_classes_are_the_checkpoints(monkeypatch: pytest.Monkey
     config.architectures = [VIT]
     config.save_pretrained(tmp_path)
     (name,) = offer(monkeypatch, tmp_path)
-    app = open_page("answer", input="picture", model=name, picture="scene", depth="numbers")
+    app = open_page("answer", input="picture", model=name, picture="scene")
     best = load(str(tmp_path))(pictures.ready("scene")).answer[0].best
     assert best in said_on(app) and best in names.values()
 
@@ -189,7 +189,7 @@ def test_what_is_on_the_pad_is_a_picture_black_on_white(monkeypatch: pytest.Monk
 def test_one_picture_is_compared_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(VIT))
     place = {"layer": "2", "head": "3", "shown": "against", "as": "map"}
-    app = open_page("attention", model=name, picture="scene", other_picture="card", depth="numbers", **place)
+    app = open_page("attention", model=name, picture="scene", other_picture="card", **place)
     run = load(str(folder(VIT)))
     one, other = (run(pictures.ready(which))["layers.1.attention.weights"][2] for which in ("scene", "card"))
     assert any(shown.shape == one.shape and np.allclose(shown, one - other, atol=1e-5) for shown in maps(app))
@@ -210,7 +210,7 @@ def test_a_patch_taken_away_is_gone_from_the_answer(monkeypatch: pytest.MonkeyPa
 def test_what_takes_long_waits_to_be_asked_for(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(kind))
     monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
-    app = open_page("what_if", model=name, picture="drawing", depth="numbers", panel="heads")
+    app = open_page("what_if", model=name, picture="drawing", panel="heads")
     button = app.button(key="what_if.work_out")
     assert "6" in button.label  # 2 layers of 3 heads
     assert not any(np.any(shown) for shown in maps(app))
@@ -223,7 +223,7 @@ def test_what_takes_long_waits_to_be_asked_for(kind: str, monkeypatch: pytest.Mo
 
 def test_the_effects_of_patches_are_those_of_the_runs_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(DEIT))
-    app = open_page("what_if", model=name, picture="card", depth="numbers", panel="tokens", token="8", measure="lead")
+    app = open_page("what_if", model=name, picture="card", panel="tokens", token="8", measure="lead")
     run = load(str(folder(DEIT)))
     of, against = (int(i) for i in np.argsort(run(pictures.ready("card"))["logits"])[::-1][:2])
     rows = [[Edit("embedding.sum", "remove", token=token)] for token in range(1, 18)]
@@ -247,7 +247,7 @@ def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: 
     (name,) = offer(monkeypatch, folder("DeiTForImageClassificationWithTeacher"))
     where = {"model": name, "input": "picture", "picture": "card"}
     for row in PAGES:
-        open_page(row.name, lang="zh", depth="code", **where)
+        open_page(row.name, lang="zh", **where)
     app = open_page("answer", stage="logits", output="4", **where)
     run = pipelines.run(name, app.session_state["choice"].subject)
     lines = [re.fullmatch(r"(y\S+) = .*= (-?[\d.]+)", step) for step in steps(app)]
@@ -259,4 +259,4 @@ def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: 
     ):
         assert found[symbol] == pytest.approx(float(run[key][4]), abs=2e-5)
     for page, panel in (("layers", "lens"), ("feed_forward", "writes")):
-        assert "[DIST]" in said_on(open_page(page, panel=panel, depth="numbers", **where))
+        assert "[DIST]" in said_on(open_page(page, panel=panel, **where))

@@ -44,7 +44,7 @@ def expect_arithmetic(app: AppTest, role: str, token: int, part: int) -> None:
 @pytest.mark.parametrize("role", ROLES)
 def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
     token = "1" if link.get("input") == "flat" else "4"
-    app = open_page(NAME, **link, stage=role, token=token, part="6", depth="numbers")
+    app = open_page(NAME, **link, stage=role, token=token, part="6")
     expect_arithmetic(app, role, int(token) - 1, 5)
 
 
@@ -52,7 +52,7 @@ def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
 def test_the_sum_comes_out_where_norms_come_first(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     with_network(monkeypatch, pre_norm(kind))
     link = KINDS[0] if kind == "text" else KINDS[1]
-    app = open_page(NAME, **link, layer="2", stage="K", token="4", part="6", depth="formula")
+    app = open_page(NAME, **link, layer="2", stage="K", token="4", part="6")
     expect_arithmetic(app, "K", 3, 5)
 
 
@@ -107,7 +107,7 @@ def test_a_story_lays_the_selected_tokens_query_over_the_key_that_fits_best_or_i
 
 def test_the_equations_are_those_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def equations() -> list[str]:
-        return [element.value for element in open_page(NAME, depth="formula", layer="2", **KINDS[0]).latex]
+        return [element.value for element in open_page(NAME, layer="2", **KINDS[0]).latex]
 
     after = equations()
     with_network(monkeypatch, pre_norm("text"))
@@ -123,7 +123,7 @@ def test_one_token_is_explained() -> None:
 
 
 def test_the_chosen_cell_survives_a_smaller_head() -> None:
-    app = open_page(NAME, part="32", depth="numbers", **KINDS[0])
+    app = open_page(NAME, part="32", **KINDS[0])
     app.button_group(key="input").set_value("digit").run()
     assert not app.exception and not app.error
     assert steps(app)[0].startswith(r"Q_{1,16} =")

@@ -8,7 +8,7 @@ from pages.ui.state.choice import DEPTHS, LANGUAGES, PIPELINES, SHOWN, Choice
 from tests.replay import differences, record
 from tests.replay_links import links
 
-LINK = "attention?depth=numbers&s=i love you .&layer=2"
+LINK = "attention?s=i love you .&layer=2"
 
 
 def test_a_link_recorded_twice_is_equal_and_a_changed_number_is_noticed() -> None:

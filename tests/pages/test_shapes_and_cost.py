@@ -40,7 +40,7 @@ N = len(load_tokenizer().encode(SENTENCE).ids)
 
 
 def open_part(panel: str, **link: str) -> AppTest:
-    return open_page("shapes_and_cost", **{"s": SENTENCE, "depth": "formula", "panel": panel, **link})
+    return open_page("shapes_and_cost", **{"s": SENTENCE, "panel": panel, **link})
 
 
 def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
@@ -452,7 +452,7 @@ def test_the_columns_of_the_walk_fit_beside_the_diagram(language: str) -> None:
     ],
 )
 def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: str, link: dict, key: str) -> None:
-    app = open_page(name, depth="numbers", **link)
+    app = open_page(name, **link)
     before = app.selectbox(key=key).value
     box = app.selectbox(key=key).set_value("3 · 讲义")
     box.options.append("3 · 讲义")  # as the browser has it still

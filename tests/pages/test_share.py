@@ -58,7 +58,7 @@ def test_it_is_said_that_a_picture_of_ones_own_is_not_in_it() -> None:
 
 @pytest.mark.parametrize(("button", "big"), [("share", "false"), ("share_big", "true")])
 def test_it_opens_over_the_page_that_it_shares(button: str, big: str) -> None:
-    app = open_page("heads", s="the dog chased the cat .", layer="3", head="7", depth="numbers", big=big)
+    app = open_page("heads", s="the dog chased the cat .", layer="3", head="7", big=big)
     app.button(key=button).click().run()
     assert_fine(app)
     (code,) = (code.value for code in app.code)
@@ -68,7 +68,7 @@ def test_it_opens_over_the_page_that_it_shares(button: str, big: str) -> None:
 
 def test_what_waits_for_another_input_is_shared_as_well() -> None:
     link = {"s": "i love you .", "token": "9", "edits": "embedding.sum~remove~token.9~~layers.2.attention.heads~zero"}
-    app = open_page("heads", depth="numbers", **link)
+    app = open_page("heads", **link)
     app.button(key="share").click().run()
     (code,) = (code.value for code in app.code)
     query = dict(parse_qsl(urlsplit(code).query))

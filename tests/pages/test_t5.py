@@ -34,14 +34,14 @@ def test_every_page_opens(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_attention_has_no_step_that_divides_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder())
     place = {"layer": "2", "head": "3", "token": "2", "key": "5", "panel": "steps", "stage": "biased"}
-    app = open_page("attention", model=name, depth="formula", s=SENTENCE, **place)
+    app = open_page("attention", model=name, s=SENTENCE, **place)
     said = said_on(app)
     assert catalogue("en")["attention.by_distance_undivided"] in said
     assert "÷ √d_k" not in said and r"\sqrt{d_k}" not in said
     values = load(str(folder()))(SENTENCE)["layers.1.attention.biased"][2]
     assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
     assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(values[1, 4]), abs=2e-5)
-    app = open_page("attention", model=name, depth="numbers", s=SENTENCE, **place, why="true")
+    app = open_page("attention", model=name, s=SENTENCE, **place, why="true")
     shown = str([figure(app, i) for i in range(len(charts(app)))])
     assert catalogue("en")["why.axis_distance_undivided"] in shown
 
@@ -50,7 +50,7 @@ def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: 
     (name,) = offer(monkeypatch, folder())
     english = catalogue("en")
     table = load(str(folder())).network.layers[0].attention.distances.weight.numpy()
-    for link in ({"depth": "story"}, {"depth": "numbers", "panel": "waves"}):
+    for link in ({"depth": "story"}, {"panel": "waves"}):
         app = open_page("tokens", model=name, s=SENTENCE, head="2", **link)
         drawn = next(one["figure"]["data"] for one in charts(app) if one["key"].endswith("distances"))
         (line,) = (numbers(trace["y"]) for trace in drawn if trace["name"] == "head 2")
@@ -68,17 +68,17 @@ def test_the_norm_is_said_to_be_simpler_and_worked_out_by_hand(monkeypatch: pyte
     assert catalogue("en")["add_and_norm.simpler"] in said and "mean 0" not in said and "RMSNorm" in said
     value = load(str(folder()))(SENTENCE)["layers.1.norm_1"][2, 3]
     assert result(app) == pytest.approx(float(value), abs=1e-4)
-    said = said_on(open_page("add_and_norm", model=name, depth="numbers", s=SENTENCE, panel="values"))
+    said = said_on(open_page("add_and_norm", model=name, s=SENTENCE, panel="values"))
     assert "BatchNorm" not in said and "root mean square" in said
 
 
 def test_the_answer_is_left_to_a_decoder_and_no_row_of_cls_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder())
-    said = said_on(open_page("answer", model=name, depth="numbers", s=SENTENCE))
+    said = said_on(open_page("answer", model=name, s=SENTENCE))
     assert catalogue("en")["sentence_vector.no_head_no_cls"] in said and "[CLS] alone" not in said
 
 
 def test_the_laboratory_takes_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder("ForTokenClassification"))
-    app = open_page("what_if", model=name, depth="numbers", s=SENTENCE, panel="places")
+    app = open_page("what_if", model=name, s=SENTENCE, panel="places")
     assert catalogue("en")["what_if.positions_only_distances"] in said_on(app)

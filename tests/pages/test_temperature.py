@@ -8,7 +8,7 @@ from pages.ui.text.numbers import decimal
 from tests.pages.opening import numbers, open_page
 from tests.pages.test_who_wrote import chart, said
 
-LINK = {"panel": "temperature", "depth": "numbers"}
+LINK = {"panel": "temperature"}
 WORDS = LINK | {"s": "the cat sat on the mat .", "hidden": "4"}
 
 

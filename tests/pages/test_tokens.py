@@ -20,7 +20,7 @@ ROWS = ("tokens", "positions", "sum")
 
 
 def open_part(panel: str, **link: str):
-    return open_page("tokens", **{"s": SENTENCE, "depth": "formula", "panel": panel, **link})
+    return open_page("tokens", **{"s": SENTENCE, "panel": panel, **link})
 
 
 def test_vectors_places_and_sum_are_the_recorded_ones() -> None:
@@ -177,7 +177,7 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_cut_word_is_cut_before_the_readers_eyes(lang: str) -> None:
-    app = open_page("tokens", lang=lang, s="the sleepless cat", depth="numbers")
+    app = open_page("tokens", lang=lang, s="the sleepless cat")
     (box,) = [one for one in app.expander if "sleepless" in one.label]
     lines = [line.value for line in box.markdown]
     assert lines[0].endswith("→ **sleep**") and lines[1].endswith("less**")

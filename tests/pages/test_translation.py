@@ -37,7 +37,7 @@ SEVERAL = "the unhappy children were playing ."  # greedy and the beam find diff
 
 
 def opened(s: str = ENGLISH, **link: str) -> AppTest:
-    return open_page("translation", **({"depth": "numbers", "layer": "3", "head": "5", "s": s} | link))
+    return open_page("translation", **({"layer": "3", "head": "5", "s": s} | link))
 
 
 def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
@@ -127,7 +127,7 @@ def test_play_begins_with_the_first_word() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("panel", ["story", *PANELS])
 def test_every_part_opens_in_both_directions(panel: str, language: str) -> None:
-    look = {"depth": "story"} if panel == "story" else {"depth": "code", "panel": panel}
+    look = {"depth": "story"} if panel == "story" else {"panel": panel}
     source = ENGLISH if language == "en" else CHINESE
     app = opened(source, lang=language, **look)
     assert run_of(source).translation in said(app)
@@ -435,7 +435,7 @@ def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(ty
 
 
 def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
-    app = open_page("attention", s=ENGLISH, depth="numbers", layer="6", head="2")
+    app = open_page("attention", s=ENGLISH, layer="6", head="2")
     turn_to(app, "translation").run()
     assert app.slider(key="decoder.layer").value == 3
     turn_to(app, "feed_forward").run()
@@ -491,7 +491,7 @@ def test_a_drawing_is_offered_a_sentence() -> None:
 
 
 def test_home_draws_the_decoder_when_asked() -> None:
-    app = open_page("home", s=ENGLISH, depth="numbers")
+    app = open_page("home", s=ENGLISH)
     assert run_of().translation not in drawn_on(app)
     app.toggle(key="home.decoder").set_value(True).run()
     assert_fine(app)
@@ -509,7 +509,7 @@ def test_a_story_shows_no_difference_of_numbers() -> None:
 
 
 def test_home_draws_what_is_made_of_the_sentence_on_the_screen() -> None:
-    app = open_page("home", s=CHINESE, other=ENGLISH, shown="other", decoder="true", depth="numbers")
+    app = open_page("home", s=CHINESE, other=ENGLISH, shown="other", decoder="true")
     assert run_of(ENGLISH).translation in drawn_on(app) and run_of(CHINESE).translation not in drawn_on(app)
 
 

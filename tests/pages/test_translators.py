@@ -69,7 +69,7 @@ def test_each_part_of_its_decoder_is_shown_as_it_ran_and_worked_out(
 ) -> None:
     (name,) = offer(monkeypatch, folder_of(apart))
     where = {"layer": "3", "head": "4", "panel": "inside", "block": block, "stage": stage}
-    app = open_page("translation", model=name, depth="numbers", s=SENTENCE, **where)
+    app = open_page("translation", model=name, s=SENTENCE, **where)
     value = load(str(folder_of(apart)))(SENTENCE)[key]
     value = value[3] if value.ndim == 3 else value
     assert any(shown.shape == value.shape and np.allclose(shown, value, atol=1e-5) for shown in maps(app))
@@ -82,7 +82,7 @@ def test_the_next_piece_is_worked_out_by_the_matrix_that_it_has(
 ) -> None:
     (name,) = offer(monkeypatch, folder_of(apart))
     here = {"panel": "inside", "block": "next", "step": "4", "output": "77"}
-    app = open_page("translation", model=name, depth="numbers", s=SENTENCE, **here)
+    app = open_page("translation", model=name, s=SENTENCE, **here)
     translator = load(str(folder_of(apart)))
     assert result(app) == pytest.approx(float(translator(SENTENCE)["logits"][3, 77]), abs=1e-3)
     assert catalogue("en")[f"translation.{said}"] in said_on(app)
@@ -91,7 +91,7 @@ def test_the_next_piece_is_worked_out_by_the_matrix_that_it_has(
 
 def test_where_it_begins_no_language_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    said = said_on(open_page("translation", model=name, depth="numbers", s=SENTENCE, step="1"))
+    said = said_on(open_page("translation", model=name, s=SENTENCE, step="1"))
     assert "only “[PAD]”, the sign with which each of its translations begins" in said
     symbols = [symbol for symbol, *_ in entries(load(str(folder_of()))(SENTENCE))]
     assert "`[EN]`" not in symbols and "`[ZH]`" not in symbols and "`[CLS]`" not in symbols
@@ -101,7 +101,7 @@ def test_a_piece_that_is_clicked_begins_the_translation(monkeypatch: pytest.Monk
     (name,) = offer(monkeypatch, folder_of(True))
     translator = load(str(folder_of(True)))
     forced = translator.writes[-1] - 5  # which the list of the source may not have
-    app = open_page("translation", model=name, depth="numbers", s=SENTENCE, forced=str(forced))
+    app = open_page("translation", model=name, s=SENTENCE, forced=str(forced))
     assert any(button.label.endswith(f": {translator.target_vocabulary[forced]}") for button in app.button)
 
 
@@ -109,13 +109,13 @@ def test_on_other_pages_it_is_an_encoder_that_says_what_reads_it(monkeypatch: py
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
     for page in ("home", "answer"):
-        said = str([info.value for info in open_page(page, model=name, depth="numbers", s=SENTENCE).info])
+        said = str([info.value for info in open_page(page, model=name, s=SENTENCE).info])
         assert english["sentence_vector.of_translator"] in said
-    app = open_page("tokens", model=name, depth="numbers", s=SENTENCE)
+    app = open_page("tokens", model=name, s=SENTENCE)
     assert app.session_state["chips"] == 0  # the first piece is a word's
     said = said_on(app)
     assert english["tokens.read_special_end"] in said and english["tokens.read_special"] not in said
-    app = open_page("home", model=name, depth="numbers", s=SENTENCE, decoder="true")
+    app = open_page("home", model=name, s=SENTENCE, decoder="true")
     assert english["translation.trained_here"] not in said_on(app)
 
 
@@ -130,7 +130,7 @@ def test_beside_the_sentence_no_language_is_named_that_it_may_not_read(monkeypat
 def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     as_marian(load("translation"), tmp_path / "again")
     (name,) = offer(monkeypatch, tmp_path / "again")
-    app = open_page("translation", model=name, depth="numbers", s=SENTENCE)
+    app = open_page("translation", model=name, s=SENTENCE)
     assert "她在读一本书。" in said_on(app) and "[ZH]" in str(figure(app, 0))
     assert "→ zh" not in said_on(app)  # the folder names no languages
 
@@ -139,7 +139,7 @@ def test_a_folder_that_changes_is_another_translator(monkeypatch: pytest.MonkeyP
     folder = written(tmp_path / "opus", seed=3)
     (name,) = offer(monkeypatch, folder)
     before = load(str(folder))(SENTENCE).translation
-    app = open_page("translation", model=name, depth="numbers", s=SENTENCE)
+    app = open_page("translation", model=name, s=SENTENCE)
     assert before in said_on(app)
     written(folder, seed=4)
     after = load(str(folder))(SENTENCE).translation
@@ -151,15 +151,15 @@ def test_a_target_longer_than_its_source_is_aligned(monkeypatch: pytest.MonkeyPa
     source = "a"
     (name,) = offer(monkeypatch, folder_of())
     assert len(load(str(folder_of()))(source).target_tokens) > 5
-    assert charts(open_page("translation", model=name, depth="numbers", s=source, panel="alignment"))
+    assert charts(open_page("translation", model=name, s=source, panel="alignment"))
 
 
 def test_what_cannot_be_read_of_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = written(tmp_path / "opus")
     changed(folder, "config.json", tie_word_embeddings=False)
     (name,) = offer(monkeypatch, folder)
-    app = open_page("answer", model=name, depth="numbers", s=SENTENCE)
+    app = open_page("answer", model=name, s=SENTENCE)
     assert "tie_word_embeddings" in str([info.value for info in app.info])
-    app = open_page("translation", model=name, depth="numbers", s=SENTENCE)  # ours translates then
+    app = open_page("translation", model=name, s=SENTENCE)  # ours translates then
     assert catalogue("en")["translation.trained_here"] in str([info.value for info in app.info])
     assert "她在读一本书。" in said_on(app)

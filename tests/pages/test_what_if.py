@@ -43,7 +43,7 @@ OFF = Edit("layers.2.attention.heads", "zero", head=3)
 def open_part(panel: str, **link: str):
     """A part at Numbers, about the lead unless the link says otherwise."""
     place = {"panel": panel, "token": "6", "measure": "lead"}
-    return open_page("what_if", **{"s": SENTENCE, "depth": "numbers", **place, **link})
+    return open_page("what_if", **{"s": SENTENCE, **place, **link})
 
 
 def figures(app) -> list[dict]:
@@ -103,7 +103,7 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
     leads = [lead(text(subject, edits), did, first, second) for edits in ([], [edit])]
     p = [softmax(text(subject, edits)["logits"][did])[first] for edits in ([], [edit])]
     assert leads[0] < leads[1] and p[1] < p[0] / 1000  # the lead grows, and the word is gone
-    link = {"s": TIRED, "hidden": str(did + 1), "panel": "residuals", "depth": "numbers"}
+    link = {"s": TIRED, "hidden": str(did + 1), "panel": "residuals"}
     app = open_page("what_if", **link)
     shown, drawn = map_of(app), figures(app)[1]["data"][0]
     assert shown[0, -1] == pytest.approx(moved(text, subject, [[edit]], did)[0], abs=1e-5) and shown[0, -1] > 0.9
@@ -123,7 +123,7 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
 
 
 def test_no_cell_is_bright_that_does_hardly_anything() -> None:
-    link = {"input": "digit", "depth": "numbers"}
+    link = {"input": "digit"}
     for panel, stage, name in (("heads", "zero", "heads"), ("tokens", "swap", "swap")):
         app = open_page("what_if", panel=panel, stage=stage, **link)
         (drawn,) = (chart["figure"]["data"] for chart in charts(app) if chart["key"].endswith(f".{name}"))
@@ -144,12 +144,12 @@ def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for
     monkeypatch.setattr(what_if, "select", chosen.update)
     text = pipelines.pipeline("text")
     place = text(SENTENCE).tokens.index("[MASK]")
-    app = open_page("what_if", s=SENTENCE, depth="numbers", edits=edit_code(OFF))
+    app = open_page("what_if", s=SENTENCE, edits=edit_code(OFF))
     assert app.metric[0].value == f"{moved(text, SENTENCE, [[OFF]], place)[0]:.2f}"
     words = [text.reader.vocabulary.index(word) for word in ("floor", "bed")]
     clicks[-1](words[0])
     assert (chosen["output"], chosen["measure"]) == (words[0], "lead")
-    old = open_page("what_if", s=SENTENCE, depth="numbers", output=str(words[0]), against=str(words[1]))
+    old = open_page("what_if", s=SENTENCE, output=str(words[0]), against=str(words[1]))
     assert "floor" in old.metric[0].label, "a link that names two words is about their lead"
 
 
@@ -159,7 +159,7 @@ def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() 
     turn_to(app, "heads").run()
     assert_fine(app)
     assert app.session_state["choice"].edits == (OFF,)
-    app = open_page("attention", s=SENTENCE, depth="numbers", layer="5", stage="scores", edits=edit_code(OFF))
+    app = open_page("attention", s=SENTENCE, layer="5", stage="scores", edits=edit_code(OFF))
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), trace["layers.4.attention.scores"][0])
     plain = pipelines.run("text", SENTENCE)
     assert np.abs(plain["layers.4.attention.scores"] - trace["layers.4.attention.scores"]).max() > 1e-3
@@ -195,7 +195,7 @@ def test_the_strongest_change_is_named_in_a_sentence() -> None:
 
 @pytest.mark.parametrize("shown", ["changed", "original", "difference"])
 def test_pictures_show_what_was_asked_for(shown: str) -> None:
-    link = {"s": SENTENCE, "depth": "numbers", "layer": "5", "stage": "scores", "shown": shown}
+    link = {"s": SENTENCE, "layer": "5", "stage": "scores", "shown": shown}
     app = open_page("attention", **link, edits=edit_code(OFF))
     key = "layers.4.attention.scores"
     changed, plain = pipelines.run("text", SENTENCE, (OFF,))[key][0], pipelines.run("text", SENTENCE)[key][0]
@@ -214,7 +214,7 @@ def test_without_positions_the_order_of_words_makes_no_difference() -> None:
 
 def test_the_masked_picture_masks() -> None:
     causal = Edit("layers.{l}.attention.masked", "causal")
-    app = open_page("attention", s=SENTENCE, depth="numbers", stage="masked", edits=edit_code(causal))
+    app = open_page("attention", s=SENTENCE, stage="masked", edits=edit_code(causal))
     z = numbers(figure(app)["data"][0]["z"])
     np.testing.assert_array_equal(np.isnan(z), np.triu(np.ones_like(z), 1) > 0)
 
@@ -446,7 +446,7 @@ def test_who_takes_the_root_away_is_led_to_what_dividing_does() -> None:
 def test_the_words_stand_once_on_the_page_and_one_is_selected_where_that_changes_something(
     link: dict[str, str], boxes: int
 ) -> None:
-    app = open_page("what_if", **{"s": SENTENCE, "depth": "numbers", **link})
+    app = open_page("what_if", **{"s": SENTENCE, **link})
     rows = [*app.main.get("button_group"), *app.main.selectbox]  # of many patches one is chosen from a list
     assert sum(row.key in ("chips", "words") for row in rows) == 1
     assert sum(box.key == "pick.token" for box in app.main.selectbox) == boxes

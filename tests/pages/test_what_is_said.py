@@ -23,7 +23,7 @@ CAUSAL = {"edits": "layers.{l}.attention.masked~causal", "token": "2"}
 
 def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> None:
     """Check that the page says these texts, as far as nothing is filled in, and not that other one."""
-    said = texts(open_page(page, **{"s": SENTENCE, "depth": "numbers"} | link)).replace("\\", "")
+    said = texts(open_page(page, **{"s": SENTENCE} | link)).replace("\\", "")
 
     def stands(name: str) -> bool:
         return all(part.strip() in said for part in re.split(r"\{\w+\}|[*$]", catalogue("en")[name]))
@@ -205,7 +205,7 @@ def test_a_story_counts_the_neurons_that_answer_strongly() -> None:
 
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
     for layer in range(1, 7):
-        said = texts(open_page("add_and_norm", s=SENTENCE, depth="numbers", panel="maps", layer=str(layer)))
+        said = texts(open_page("add_and_norm", s=SENTENCE, panel="maps", layer=str(layer)))
         parts = re.search(f"{NUMBER} \\+ \\(?{NUMBER}\\)? = {NUMBER}", said.replace("\\", "")).groups()
         numbers = [float(part.replace("−", "-")) for part in parts]
         assert f"{numbers[0] + numbers[1]:.4f}" == f"{numbers[2]:.4f}"
@@ -215,10 +215,10 @@ def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
 def test_pictures_that_stand_together_differ_by_what_differs_most() -> None:
     """Without a head of this layer, its scores are the same, and its weights, but not what comes of them."""
     off = {"edits": "layers.2.attention.heads~zero~head.1", "shown": "difference", "layer": "3"}
-    said = texts(open_page("home", s=SENTENCE, depth="numbers", **off))
+    said = texts(open_page("home", s=SENTENCE, **off))
     assert catalogue("en")["change.read_same"] not in said and catalogue("en")["home.thumbnails_differ"] in said
     warmer = {"panel": "attention", "edits": "layers.0.attention.scaled~temperature~value.3", "shown": "difference"}
-    assert catalogue("en")["change.read_same"] not in texts(open_page("flat", depth="numbers", **FLAT, **warmer))
+    assert catalogue("en")["change.read_same"] not in texts(open_page("flat", **FLAT, **warmer))
 
 
 def test_layers_hides_the_word_that_can_be_seen() -> None:

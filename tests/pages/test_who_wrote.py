@@ -18,7 +18,7 @@ from pages.ui.sections.tree import Tree
 from pages.ui.state.link_values import edit_code
 from tests.pages.opening import charts, numbers, open_page, texts, with_network
 
-LINK = {"panel": "wrote", "depth": "numbers", "lang": "en"}
+LINK = {"panel": "wrote", "lang": "en"}
 OFF = Edit("layers.1.ffn.output", "zero")
 WORDS = {"s": "the cat sat on the mat .", "hidden": "4"}
 

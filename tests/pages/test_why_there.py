@@ -16,7 +16,7 @@ from tests.networks import ALL, TRANSLATORS, trace_of
 from tests.pages.opening import charts, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-LINK = {"s": SENTENCE, "layer": "3", "head": "2", "token": "4", "key": "6", "why": "1", "depth": "numbers"}
+LINK = {"s": SENTENCE, "layer": "3", "head": "2", "token": "4", "key": "6", "why": "1"}
 
 
 def chart(app: AppTest, name: str) -> dict:

@@ -63,7 +63,7 @@ def test_what_a_teacher_set_down_is_right_and_where_she_did_not_every_guess_is()
 
 
 def test_a_view_is_what_is_chosen_but_for_the_input() -> None:
-    choice = Choice(lang="zh", sentence="i love you", layer=2, head=6, token=1, depth="code", as_="row", lesson="heads")
+    choice = Choice(lang="zh", sentence="i love you", layer=2, head=6, token=1, as_="row", lesson="heads")
     assert place_of("attention", choice) == "attention?layer=3&head=7&token=2&as=row"
     seen = {"layer": 2, "head": 6, "token": 1, "as_": "row"}
     assert opened_at(place_of("attention", choice)) == ("attention", seen) and opened_at("home?") == ("home", {})

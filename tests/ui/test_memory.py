@@ -60,6 +60,6 @@ def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
     pipelines.run.cache_clear()
     for method in ("over_layers", "states", "__getitem__"):
         monkeypatch.setattr(Trace, method, watched(getattr(Trace, method)))
-    app = open_page(name, s="the cat sat .", panel=panel, depth="numbers")
+    app = open_page(name, s="the cat sat .", panel=panel)
     pipelines.run.cache_clear()
     assert len(charts(app)) and made and not any(array() is not None for array in made)

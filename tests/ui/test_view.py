@@ -145,7 +145,7 @@ def test_file_names_hold_page_layer_head_and_sentence_and_no_sign_that_a_system_
 
 
 def test_downloads_carry_page_sentence_layer_and_head() -> None:
-    app = open_page("attention", s="i love you .", layer="2", head="3", depth="numbers")
+    app = open_page("attention", s="i love you .", layer="2", head="3")
     assert not app.get("download_button")
     app.session_state["attention.downloads"] = True  # the box is opened
     app.run()
@@ -160,7 +160,7 @@ def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPa
     files: dict[str, tuple[str, bytes | str]] = {}
     monkeypatch.setattr(st, "download_button", lambda _, data, name, *__, **___: files.update({name: data()}))
     edits = "layers.1.attention.heads~zero~head.3~~embedding.sum~remove~token.2"
-    app = open_page("attention", s="i love you .", layer="2", head="3", depth="numbers", edits=edits, shown=shown)
+    app = open_page("attention", s="i love you .", layer="2", head="3", edits=edits, shown=shown)
     app.session_state["attention.downloads"] = True
     assert_fine(app.run())
     changed, mark = shown == "changed", "changed-" if shown == "changed" else ""
@@ -187,7 +187,7 @@ def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPa
 def test_a_file_of_a_difference_says_from_what(link: dict, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files: dict[str, bytes | str] = {}
     monkeypatch.setattr(st, "download_button", lambda _, data, name, *__, **___: files.update({name[-4:]: data()}))
-    app = open_page("feed_forward", depth="numbers", panel="neuron", **link)
+    app = open_page("feed_forward", panel="neuron", **link)
     app.session_state["feed_forward.downloads"] = True
     assert_fine(app.run())
     first = files[".csv"].decode("utf-8-sig").splitlines()[0]
@@ -196,12 +196,12 @@ def test_a_file_of_a_difference_says_from_what(link: dict, said: str, monkeypatc
 
 @pytest.mark.parametrize("name", ["feed_forward", "translation"])
 def test_the_buttons_of_the_parts_take_two_lines_on_a_phone_even_beside_something(name: str) -> None:
-    (parts,) = [group for group in open_page(name, depth="numbers").get("button_group") if ".panel" in group.proto.id]
+    (parts,) = [group for group in open_page(name).get("button_group") if ".panel" in group.proto.id]
     assert parts.proto.wrap
 
 
 def test_the_steps_of_attention_take_two_lines_on_a_phone() -> None:
-    buttons = open_page("attention", depth="numbers").get("button_group")
+    buttons = open_page("attention").get("button_group")
     rows = "either.stage", "either.as_"
     steps, ways = ([group for group in buttons if row in group.proto.id] for row in rows)
     assert [group.proto.wrap for group in steps + ways] == [True, True]
