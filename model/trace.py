@@ -261,8 +261,9 @@ class Trace:
 
     Batch is dropped. An aside of the graph is computed when it is asked for. Beside the numbers: `subject` (the input
     itself), `tokens` (as printed), `ids` (words only), `segments` (which row of E_seg each token got, where the network
-    has one), `answer` (a tuple of Guess), `outputs` (the words or classes that logits stand for), `notes`, the `graph` of the network, the `edits` of the run, and `idle`:
-    {edit: why} for those that could change nothing (see `model.changes.idle`).
+    has one), `answer` (a tuple of Guess), `outputs` (the words or classes that logits stand for), `notes`, the `graph`
+    of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change nothing (see
+    `model.changes.idle`).
     """
 
     def __init__(

@@ -9,6 +9,7 @@ from pages.ui.frame import exports
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.sections.overview import as_file, run_on_one_screen
+from pages.ui.sections.sentence_line import sentence_line
 from pages.ui.state.choice import PICTURE
 from pages.ui.text import plain, t
 
@@ -24,12 +25,15 @@ class Home(Page):
     def _title(self) -> None:
         """One line: what to do, and what one sees then."""
         if not self.choice.big:
-            st.subheader(f"{t(self.purpose)} :gray[{t('home.computed')}]", anchor=False)
+            with st.container(key="home_title"):
+                st.subheader(f"{t(self.purpose)} :gray[{t('home.computed')}]", anchor=False)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {"run": self.run}
 
     def run(self) -> None:
+        if self.choice.input == "sentence":
+            sentence_line(self)
         run_on_one_screen(self)
         self.note_run()
 

@@ -90,6 +90,7 @@ def pack(
         "sent": list(sent),
         "answers": answers.described,
         "normFirst": config.norm_first,
+        "positions": config.places_added,
         "patch": config.patch_size,
         "changed": touched(graph, trace.edited),
     }

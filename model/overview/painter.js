@@ -147,22 +147,22 @@ const NARROW = 700  // px; below it, pictures stand below each other
 const SHARE = { x0: 30, x: 30, q: 22, k: 22, s: 92, w: 260, v: 22, a: 30, n1: 30, h: 92, n2: 30 }  // of the width that is left
 const LEAST = { x0: 40, x: 40, q: 26, k: 26, s: 60, w: 130, v: 26, a: 40, n1: 40, h: 56, n2: 40 }
 const STACKED = [['x0'], ['x', 'q', 'k'], ['s'], ['w', 'v'], ['a', 'n1'], ['h', 'n2']]
-const ANSWER = 150, SHEETS = 5, SHEET = 6  // px; sheets that are seen on each side, and how far each looks out
+const ANSWER = 150, SHEETS = 5  // px; sheets that are seen on each side
 
 /* The places of all pictures and their rows. titles: role -> its node, of which the width is measured. */
 function layOut({ root, run, titles, below, widest }) {
   const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
   const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
   if (width >= NARROW)
-    for (let detail = 0; detail < 4; detail++) {
+    for (let detail = 0; detail < 5; detail++) {
       root.dataset.detail = detail
-      const tight = detail > 1, gap = (tight ? 12 : detail ? 15 : 20) * scale, pad = (tight ? 8 : 14) * scale
-      const name = drawing ? 44 : clamp(widest * .94, 30, 96) * scale + 34 * scale
-      const left = run.drawing ? (low ? 150 : 200) * scale * (tight ? .75 : 1) + 14 : 0
-      const fan = drawing ? 56 : clamp(widest * .76, 24, 76) * scale + (tight ? 34 : 46) * scale
-      const stacked = SHEET * Math.min(SHEETS, run.sizes.layers - 1), out = stacked + 20, answer = ANSWER * scale * (tight ? .8 : 1)
+      const gap = [20, 15, 12, 10, 8][detail] * scale, pad = [14, 14, 8, 8, 6][detail] * scale, shrunk = [1, 1, .92, .85, .7][detail]
+      const name = drawing ? 44 : (clamp(widest * .94, 30, 96) + 34 - 3 * detail) * scale
+      const left = run.drawing ? (low ? 150 : 200) * scale * shrunk + 14 : 0
+      const fan = drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
+      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = ANSWER * scale * shrunk
       const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
-      const least = role => Math.max(LEAST[role] * scale, titles[role].offsetWidth + 6 - Math.min(gap - 4, 10))
+      const least = role => Math.max(LEAST[role] * scale * shrunk, titles[role].offsetWidth + 6 - Math.min(gap - 4, 10))
       const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer)
       if (fixed > width) continue
       const every = ORDER.reduce((sum, role) => sum + SHARE[role], 0), pics = {}
@@ -178,14 +178,16 @@ function layOut({ root, run, titles, below, widest }) {
       const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
       const names = drawing || n === 1 ? 4 : Math.min(widest * .72, 60) * scale + 8
       const foot = names + 36 * scale, say = 50 * scale
-      const free = innerHeight - root.getBoundingClientRect().top - scrolled(root) - below - head - title - foot - say
+      const from = root.getBoundingClientRect().top + scrolled(root)
+      const free = innerHeight - from - below - head - title - foot - say
       const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 26, Math.round(44 * scale)), top = Math.round(head + title)
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
       const frame = { x: pics.x.x - pad, y: 0, w: pics.n2.x + pics.n2.w + pad * 2 - pics.x.x, h: top + row * n + foot }
+      frame.x = Math.round(frame.x)
       const bands = [{ x: left, w: name, y: top, right: pics.n2.x + pics.n2.w + 6, roles: ORDER }]
       return {
-        width, row, pics, bands, frame, thumb, title, names, foot, out, stacked, left, scale, drawing,
-        answer: { x: frame.x + frame.w + out, y: top, w: answer }, say: frame.h + 8, height: frame.h + 8 + say, head,
+        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet,
+        answer: { x: frame.x + frame.w + out, y: top, w: answer }, say: frame.h + 8, height: frame.h + 8 + say, head, from,
       }
     }
   root.dataset.detail = 'stacked'
@@ -210,7 +212,7 @@ function layOut({ root, run, titles, below, widest }) {
     bands.push({ x: 0, w: name, y, right, roles })
     y += row * n + 10
   }
-  return { width, row, pics, bands, thumb, title: 0, names: 0, left, answer, say: y, height: y + 70, head, scale: 1, drawing, stacked: 0 }
+  return { width, row, pics, bands, thumb, left, answer, say: y, height: y + 70, head, scale: 1, drawing }
 }
 
 /* How far the page is scrolled under the top of its window. */
@@ -298,8 +300,9 @@ export function overview(root, run, options) {
     const wide = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
     if (wide) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
     if (run.unseen) legends.append(make('span', { className: 'legend', textContent: plain(words.legend_unseen, { seen: run.n, n: run.sizes.n }) }))
-    head.append(legends)
-    const small = at.thumb * run.sizes.heads > (at.frame ? at.frame.w : at.width) - 330
+    if (at.frame) put(legends, { x: at.answer.x, y: at.frame.h - 14 - 20 * at.scale * legends.childElementCount - 14 * wide, w: at.answer.w })
+    ;(at.frame ? root : head).append(legends)
+    const small = at.thumb * run.sizes.heads > (at.frame ? at.frame.w : at.width) - 250
     head.classList.toggle('crowded', Boolean(at.frame) && small)
   }
 
@@ -425,7 +428,7 @@ export function overview(root, run, options) {
       const name = plain(words.layer_number, { layer: layer + 1 })
       const sheet = make('button', { type: 'button', className: 'sheet', ariaLabel: name, title: name, tabIndex: -1, onclick: () => go({ layer }) })
       sheet.style.zIndex = -far
-      put(sheet, { x: away < 0 ? x - SHEET * far : x + w - 60 + SHEET * far, y: y + 5 * far, w: 60, h: h - 10 * far })
+      put(sheet, { x: away < 0 ? x - at.sheet * far : x + w - 60 + at.sheet * far, y: y + 5 * far, w: 60, h: h - 10 * far })
       nodes.sheets.append(sheet)
     }
   }
@@ -438,7 +441,7 @@ export function overview(root, run, options) {
     if (!frame) return
     const level = pics.x.y + pics.x.h / 2, line = (d, more) => draw(lines, 'path', { d, 'marker-end': 'url(#overview-arrow)', ...more })
     const hop = (from, to) => { if (to - from > 11) line(`M${from + 4} ${level}H${to - 3}`, { class: 'way' }) }
-    hop(right('x0'), frame.x - SHEET * Math.min(SHEETS, place.layer))
+    hop(right('x0'), frame.x - at.sheet * Math.min(SHEETS, place.layer))
     for (const [from, to] of [['x', 'q'], ['k', 's'], ['s', 'w'], ['v', 'a'], ['a', 'n1'], ['n1', 'h'], ['h', 'n2']]) hop(right(from), pics[to].x)
     const y = pics.x.y + pics.x.h + 4, deep = at.foot - 10
     const arc = (from, to, depth, kind) => {
@@ -682,7 +685,7 @@ export function overview(root, run, options) {
     const first = run.normFirst ? '_first' : ''
     const patch = run.drawing && run.drawing.side > 1 ? run.patch : 0
     const about = { ...sizes, layer: place.layer + 1, query: run.tokens[i], key: run.tokens[key], value: two(value), patch }
-    const position = run.pictures[0].caption.endsWith('_position') ? '_position' : ''
+    const position = run.positions ? '_position' : ''
     const kind = !bars ? 'none' : answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
     return [
       [['labels'], words[run.drawing ? run.n > 1 ? 'film_patch' : 'film_image' : 'film_word']],
@@ -871,6 +874,11 @@ export function overview(root, run, options) {
     hover = detail.row < run.n ? detail.row : undefined
     light()
   }, { signal })
+
+  document.addEventListener('overview:moved', () => requestAnimationFrame(() => {
+    if (at?.frame && Math.abs(topOf() - at.from) > 3) { stop(); build() }
+  }), { signal })
+  const topOf = () => root.getBoundingClientRect().top + scrolled(root)
 
   let width = 0, height = 0
   const size = new ResizeObserver(() => {

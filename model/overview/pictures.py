@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from model.config import EncoderConfig
 from model.graph import Graph
 
 #: Pictures that every layer has; "x", what enters the layer, is what the layer before it hands on.
@@ -55,7 +54,7 @@ def pictures_of(graph: Graph) -> list[Picture]:
         scores += "+B"
     added = "residual" if config.norm_first else "add_norm"
     return [
-        Picture("x0", "X^0", _embedding(config)),
+        Picture("x0", "X^0", "embedding"),
         Picture("x", "X^{l}", "input"),
         Picture("q", "Q", "query"),
         Picture("k", "K", "key"),
@@ -67,11 +66,6 @@ def pictures_of(graph: Graph) -> list[Picture]:
         Picture("h", "FFN", "neurons"),
         Picture("n2", "X^{l+1}", added),
     ]
-
-
-def _embedding(config: EncoderConfig) -> str:
-    kind = {"words": "word", "patches": "patch", "flat": "image"}[config.input]
-    return f"{kind}_position" if config.places_added else kind
 
 
 def touched(graph: Graph, edited: Collection[str]) -> list[str]:

@@ -3,13 +3,8 @@
 WORDS: dict[str, str] = {
     "label": "The whole run: {n} tokens, {layers} layers, {heads} heads",
     # what a picture is called
-    "word": "embedding",
-    "word_position": "word + position",
-    "patch": "embedding",
-    "patch_position": "patch + position",
-    "image": "embedding",
-    "image_position": "image + position",
-    "input": "layer input",
+    "embedding": "embedding",
+    "input": "input",
     "query": "query",
     "key": "key",
     "value": "value",
