@@ -67,9 +67,9 @@ WORDS: dict[str, str] = {
     "read_self": "Layer {layer}, head {head}: “{query}” attends most to itself ({value}).",
     "read_even": "Layer {layer}, head {head}: “{query}” attends to all tokens alike ({value} each).",
     "read_single": "Layer {layer}, head {head}: a single token attends to itself alone ({value}).",
-    "read_word": "After {layers} layers the first guess in place of “{query}” is “{name}” ({value}).",
-    "read_class": "After {layers} layers the input is read as “{name}” ({value}).",
-    "read_tag": "After {layers} layers “{query}” is read as “{name}” ({value}).",
+    "read_word": "The first guess in place of “{query}” is “{name}” ({value}).",
+    "read_class": "The input is read as “{name}” ({value}).",
+    "read_tag": "“{query}” is read as “{name}” ({value}).",
     # Play
     "film_word": "The sentence is cut into {n} tokens, one row each.",
     "film_patch": "The picture is cut into patches of {patch} × {patch} pixels: {n} tokens, one row each.",
