@@ -77,7 +77,7 @@ def touched(graph: Graph, edited: Collection[str]) -> list[str]:
     for layer in range(graph.layers()):
         shown |= {key: f"{layer}.{role}" for role, key in keys_of(graph, layer).items()}
     order = [quantity.key for quantity in graph]
-    found = {}
+    found: dict[str, None] = {}
     for key in edited:
         if key in order:
             after = (shown[later] for later in order[order.index(key) :] if later in shown)

@@ -12,7 +12,6 @@ from model import Trace, WeightsError
 from model.analysis import spelled, whole_words
 from model.deadline import OverdueError
 from model.pipeline import Reading
-from pages.ui.components.diagram import passed
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
 from pages.ui.components.strip import Bracket, Passing, Stop, strip
@@ -28,6 +27,7 @@ from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.frame.share import address, open_share
 from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener, which_keys
+from pages.ui.frame.stages import passed
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
 from pages.ui.runs.masks import with_words_hidden

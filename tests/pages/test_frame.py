@@ -15,9 +15,9 @@ from model import pipeline as model_pipeline
 from model.config import PRESETS
 from model.graph import graph
 from model.tables import head_roles
-from pages.ui.components.diagram import passed
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.sidebar import EXAMPLES
+from pages.ui.frame.stages import passed
 from pages.ui.runs import pipelines
 from pages.ui.server import assets
 from pages.ui.state.choice import Choice

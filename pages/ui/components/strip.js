@@ -7,7 +7,7 @@ const BOUND = 10_000  // ms; so long does a click wait for its page
 addEventListener('popstate', () => { document.bound = undefined })
 document.addEventListener('click', event => {
   const on = what => event.composedPath().some(part => part.matches?.(what))
-  if (on('a, .diagram') && !on('.strip')) document.bound = undefined
+  if (on('a, .overview') && !on('.strip')) document.bound = undefined
 }, true)
 
 const make = (parent, kind, own, ...children) => {

@@ -12,12 +12,12 @@ from model import Trace
 from model.config import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity
 from model.token_dropout import multiplier
-from pages.ui.components.diagram import page_of
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
 from pages.ui.figures.equations import in_words
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.navigation import page_link
+from pages.ui.frame.stages import page_of
 from pages.ui.text import literal, plain, t
 
 

@@ -1,19 +1,20 @@
 """What a token looks at, laid over the picture that the patches were cut from: one head, all heads, all layers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace
+from model import Edit, Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
+from model.edits import head_off
 from pages.ui.components.chart import chart
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles, token_at
 from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.sections.at_once import patches_at_once
-from pages.ui.sections.telling_head import is_off
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import written
@@ -28,7 +29,7 @@ def inked(view: View) -> np.ndarray | None:
 
 def read_in_story(view: View, key: str) -> str:
     """The key of what a story says of a row of weights; of a head that is off, that what it brings back is lost."""
-    off = key.startswith("layers.") and is_off(view.trace.edits, view.choice.layer, view.choice.head)
+    off = key.startswith("layers.") and _is_off(view.trace.edits, view.choice.layer, view.choice.head)
     return "attention.read_story_off" if off else "attention.read_story"
 
 
@@ -208,3 +209,10 @@ def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
     best = front + int(np.abs(row[front:]).argmax())
     said = f"{tokens[best]} {written(f'{row[best]:.3f}')}"
     return f"{said} · {tokens[0]} {written(f'{row[0]:.3f}')}" if front else said
+
+
+def _is_off(edits: Sequence[Edit], layer: int, head: int) -> bool:
+    """Whether a head is switched off, by itself or with others: all of its layer, that head or all of every layer."""
+    own = head_off(layer, head)
+    every = replace(own, key="layers.{l}.attention.heads")
+    return any(edit in edits for wide in (own, every) for edit in (wide, replace(wide, head=None)))

@@ -201,7 +201,6 @@ class Choice:
     subset: tuple[tuple[int, int], ...] = linked(PAIRS, ())  # (layer, head) pairs whose average Heads shows
     every_layer: bool = linked(FLAG, False)  # Heads: those of all layers
     penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
-    decoder: bool = linked(FLAG, False)  # Home: draw the decoder, too
     tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
     same_range: bool = linked(FLAG, False)  # Tokens, Heads: one colour scale for all vectors, for all heads
