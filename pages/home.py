@@ -9,7 +9,6 @@ from pages.ui.frame import exports
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.sections.overview import as_file, run_on_one_screen
-from pages.ui.sections.sentence_line import sentence_line
 from pages.ui.state.choice import PICTURE
 from pages.ui.text import plain, t
 
@@ -32,8 +31,6 @@ class Home(Page):
         return {"run": self.run}
 
     def run(self) -> None:
-        if self.choice.input == "sentence":
-            sentence_line(self)
         run_on_one_screen(self)
         self.note_run()
 

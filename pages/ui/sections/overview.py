@@ -1,6 +1,7 @@
 """The run on one screen, as Home shows it and as a reader takes it along in one file."""
 
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def packed(view: View) -> Packed:
 
 
 @once_a_run
-def _kept(run: Trace) -> dict[Hashable, Packed]:
+def _kept(run: Trace) -> dict[Hashable, Any]:
     return {}
 
 
