@@ -182,7 +182,7 @@ function layOut({ root, run, titles, below, widest, measured }) {
       const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - 10 * run.sizes.heads
       const thumb = Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
       const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
-      const names = drawing || n === 1 ? 4 : Math.min(widest * .72, 60) * scale + 12
+      const names = drawing || n === 1 ? 4 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
       const foot = names + 40 * scale, say = 50 * scale
       const from = root.getBoundingClientRect().top + scrolled(root)
       const free = innerHeight - from - below - head - title - foot - say
@@ -303,7 +303,7 @@ export function overview(root, run, options) {
       return make('button', { type: 'button', className: 'thumb', ariaLabel: name, title: name, onclick: () => go({ head: i }) },
         ...canvases, make('em', { textContent: i + 1 }))
     })
-    head.append(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
+    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
     const top = run.arrays.w.top, legends = make('div', { className: 'legends' }, ramp('share', '0 ', top < 1 ? ` ${top.toFixed(1)}+` : ' 1', words.legend_weights),
       ramp('signed', '− ', ' +', words.legend_numbers))
@@ -315,6 +315,10 @@ export function overview(root, run, options) {
     else if (at.frame) put(legends, { x: at.left, y: x0.y + x0.h + 10, w: at.frame.x - at.left - at.sheet * SHEETS })
     ;(at.frame ? root : head).append(legends)
     head.classList.toggle('crowded', at.thumb < 18)
+    if (at.frame) {  // above the weights, as far as there is room
+      const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics
+      thumbs.style.left = `${clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)}px`
+    }
   }
 
   function buildPicture(role) {
@@ -581,6 +585,7 @@ export function overview(root, run, options) {
       if (!map) return
       const canvas = nodes.bars.appendChild(make('canvas', { className: 'z' }))
       canvas.style.height = `${at.row * run.n}px`
+      nodes.bars.style.top = '8px'
       paint(canvas, map, 54, theme)
       return
     }
@@ -797,7 +802,7 @@ export function overview(root, run, options) {
     }))
     nodes.text = make('p', {})
     const say = root.appendChild(make('div', { className: 'say' }, nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks), nodes.text))
-    put(say, { x: 0, y: at.say })
+    say.style.marginTop = `${at.say}px`
     film = undefined
     root.classList.remove('playing')
   }
