@@ -802,7 +802,7 @@ export function overview(root, run, options) {
     }))
     nodes.text = make('p', {})
     const say = root.appendChild(make('div', { className: 'say' }, nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks), nodes.text))
-    say.style.marginTop = `${at.say}px`
+    say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
     film = undefined
     root.classList.remove('playing')
   }
