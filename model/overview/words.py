@@ -14,7 +14,6 @@ WORDS: dict[str, str] = {
     "add_norm": "add & norm",
     "residual": "residual sum",
     "neurons": "neurons",
-    "encoder_output": "encoder output",
     "answer": "Answer",
     "answer_word": "in place of “{token}”",
     "answer_class": "class of the input",
