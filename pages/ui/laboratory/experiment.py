@@ -76,14 +76,13 @@ class Experiment:
 
     @property
     def measure(self) -> str:
-        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is; never in a story. "judged" of
-        what is no word and no one class.
+        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is. "judged" of what is no word and
+        no one class.
         """
         choice = self.view.choice
         if self.against == NOBODY:
             return "judged"
-        chosen = choice.measure or ("moved" if choice.against is None else "lead")
-        return "moved" if self.view.story else chosen
+        return choice.measure or ("moved" if choice.against is None else "lead")
 
     def told(self, value: float) -> str:
         """A measured effect in words: "0.44", or, of the lead, "+2.75"."""
@@ -179,8 +178,8 @@ def effect_map(
 ) -> None:
     """A cell for each change: what is measured of it alone. A click makes it (×), another takes it back.
 
-    Beside it, from Numbers on, the same effects as dots. edits: (row, column), None where there is none. where: the
-    name of a cell. places: what of the choice a click sets besides.
+    Below it the same effects as dots. edits: (row, column), None where there is none. where: the name of a cell.
+    places: what else of the choice a click sets.
     """
     view = lab.view
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
@@ -202,35 +201,29 @@ def effect_map(
         if (edit := edits[row][column]) is not None:
             select(edits=toggled(edit), **places(row, column))
 
-    left, right = [st.container()] * 2 if view.story else st.columns([3, 2], gap="medium")
-    with left:
-        drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
-        scale = "positive" if lab.measure == "moved" else "signed"
-        figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
-        if waiting:  # cells to click, that say nothing yet
-            grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
-            figure.data[0] |= grey | {"showscale": False}
-        # On a light ground, so that it is seen on every colour.
-        cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
-        cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
-        figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
-        title = word("without_heads") if view.story and lab.measure == "moved" else titled(lab, name)
-        kind = "read_story" if view.story and lab.measure == "moved" else f"read_map_{lab.measure}"
-        said = text(kind, where=where(*strongest), value=lab.told(float(values[strongest])))
-        if waiting:
-            said = text("read_not_yet")
-        elif not np.nan_to_num(values).any():
-            said = text("read_no_effect", number=word(f"number_{lab.measure}"))
-        else:
-            said += hardly(lab, values)
-            if not np.isfinite(values).all():
-                said += " " + text("read_blank")
-        view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
-        if not waiting:
-            say_unlikely(lab, rank)
-    if not view.story and not waiting:
-        with right:
-            is_that_much(lab, name, values, lit, where, change)
+    drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
+    scale = "positive" if lab.measure == "moved" else "signed"
+    figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
+    if waiting:  # cells to click, that say nothing yet
+        grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
+        figure.data[0] |= grey | {"showscale": False}
+    # On a light ground, so that it is seen on every colour.
+    cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
+    cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
+    figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
+    said = text(f"read_map_{lab.measure}", where=where(*strongest), value=lab.told(float(values[strongest])))
+    if waiting:
+        said = text("read_not_yet")
+    elif not np.nan_to_num(values).any():
+        said = text("read_no_effect", number=word(f"number_{lab.measure}"))
+    else:
+        said += hardly(lab, values)
+        if not np.isfinite(values).all():
+            said += " " + text("read_blank")
+    view.picture(name, figure, said, values=values, title=titled(lab, name), on_pick=change, still=True)
+    if not waiting:
+        say_unlikely(lab, rank)
+        is_that_much(lab, name, values, lit, where, change)
 
 
 def titled(lab: Experiment, name: str) -> str:
