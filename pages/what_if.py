@@ -14,7 +14,7 @@ from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
 from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
-from pages.ui.laboratory.experiment import Experiment, text, word
+from pages.ui.laboratory.experiment import Experiment, at_hidden_word, text, word
 from pages.ui.page import Page
 from pages.ui.sections.answers import guesses, probabilities
 from pages.ui.sections.hidden_words import clickable_words
@@ -41,7 +41,7 @@ class WhatIf(Page):
 
     @property
     def chips(self) -> bool:
-        return not self.says_words  # the words stand below the title, to be hidden
+        return not at_hidden_word(self)
 
     def fill(self) -> None:
         if "logits" not in self.trace and self.config.head not in KEYS:
@@ -56,6 +56,7 @@ class WhatIf(Page):
             self.lab, truth = Experiment.on(self, place), hidden.get(place)
         parts = self.parts()
         draw = parts[self.choose_part(list(PARTS))]
+        self.choose_place()
         left, right = st.columns([3, 2], gap="medium")
         with left:
             draw()

@@ -31,6 +31,7 @@ from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on
 

@@ -443,23 +443,23 @@ def test_a_link_to_a_former_tab_opens_its_maps_and_from_there_all_others(former:
 
 
 @pytest.mark.parametrize(
-    ("link", "boxes"),
+    ("link", "words", "boxes"),
     [
-        ({}, 0),
-        ({"panel": "input", "stage": "remove"}, 0),
-        ({"panel": "input", "stage": "swap"}, 1),
-        ({"panel": "heads", "block": "inside", "stage": "pair"}, 1),
-        ({"panel": "input", "stage": "swap", "input": "digit"}, 0),  # there they stand under the map
+        ({}, 1, 0),
+        ({"s": DOG}, 1, 1),
+        ({"panel": "input", "stage": "remove"}, 1, 0),
+        ({"panel": "input", "stage": "swap"}, 1, 1),
+        ({"panel": "heads", "block": "inside", "stage": "pair"}, 1, 1),
+        ({"panel": "input", "stage": "swap", "input": "digit"}, 0, 1),
     ],
 )
-def test_the_words_stand_once_on_the_page_and_one_is_selected_where_that_changes_something(
-    link: dict[str, str], boxes: int
+def test_the_words_stand_once_and_a_token_is_selected_where_that_changes_something(
+    link: dict[str, str], words: int, boxes: int
 ) -> None:
     app = open_page("what_if", **{"s": SENTENCE, **link})
-    rows = [*app.main.get("button_group"), *app.main.selectbox]  # of many patches one is chosen from a list
-    assert sum(row.key in ("chips", "words") for row in rows) == 1
-    assert sum(box.key == "pick.token" for box in app.main.selectbox) == boxes
+    assert sum(row.key == "words" for row in app.get("button_group")) == words
+    assert sum(box.key == "pick.token" for box in app.selectbox) == boxes
     if boxes:
-        said = texts(app)
+        before = charts(app)
         app.selectbox(key="pick.token").select_index(3).run()
-        assert app.session_state["choice"].token == 3 and texts(app) != said
+        assert app.session_state["choice"].token == 3 and charts(app) != before

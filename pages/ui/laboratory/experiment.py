@@ -278,8 +278,13 @@ def is_that_much(
     )
 
 
+def at_hidden_word(view: View) -> bool:
+    """Whether the answer is read at a hidden word, whatever token is selected."""
+    return view.says_words and "[MASK]" in view.trace.tokens
+
+
 def which_token(view: View) -> None:
-    """A box for the selected token, where the page has no row of them."""
-    if view.says_words:
+    """A box for the selected token, where the page has none."""
+    if at_hidden_word(view):
         with st.container(width=280):
             pick("token", plain("common.selected_token"), view.trace.tokens, view.token)
