@@ -127,7 +127,7 @@ PAGES: tuple[PageRow, ...] = (
         but=(Part("search", ()),),
     ),
     PageRow("flat", "more", attention=True, but=(Part("hand", HEAD),)),
-    PageRow("shapes_and_cost", "more", but=(Part("properties", LAYER_AND_HEAD),)),
+    PageRow("shapes_and_cost", "more", but=(Part("notes", LAYER_AND_HEAD),)),
     PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.
