@@ -118,14 +118,6 @@ def test_of_many_changes_that_do_not_fit_the_run_is_not_tried_with_each(monkeypa
     assert len(searched) <= 7  # greedy and in beams: twice whole; three times until a head is missing
 
 
-@pytest.mark.parametrize("depth", ["story", "numbers"])
-def test_a_story_offers_no_difference(depth: str) -> None:
-    app = open_page("attention", s=SHORT, other=SENTENCE, edits=OFF, depth=depth)
-    (switch,) = [group for group in app.button_group if group.key == "change.shown"]
-    differences = [option for option in switch.options if "difference" in str(option)]
-    assert bool(differences) == (depth == "numbers")
-
-
 def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> None:
     empty = "eNrtwYEAAAAAw6D5U1_hAFUBAAB8BgxAAAE"  # a pad without a stroke
     app = open_page("attention", input="digit", other_ink=empty)
@@ -138,16 +130,6 @@ def test_after_the_last_change_is_taken_back_the_next_one_is_seen() -> None:
     app.button(key="change.0").click().run()
     app.toggle(key="words.switch").set_value(True).run()
     assert charts(app) != before and app.session_state["choice"].shown == "changed"
-
-
-def test_the_challenge_keeps_what_waits() -> None:
-    waiting = Edit("layers.5.attention.heads", "zero", head=0)  # a digit's network has five layers
-    app = open_page(
-        "answer", input="digit", ink=sketch.to_code(sketch.example(3)), depth="story", edits=edit_code(waiting)
-    )
-    app.button(key="answer.way").click().run()
-    first, second = app.session_state["choice"].edits
-    assert first == waiting and second.key.endswith("attention.heads")
 
 
 @pytest.mark.parametrize(
@@ -201,11 +183,6 @@ def test_another_sentence_that_cannot_be_read_is_called_by_its_name_and_hides_as
     app = open_page("attention", s=SHORT, hidden="3", other="😀")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.other_unread"]]
     assert "[MASK]" in figure(app)["layout"]["xaxis"]["ticktext"]
-
-
-@pytest.mark.parametrize(("sentence", "told"), [(SENTENCE, True), ("dog", False), ("[MASK]", False)])
-def test_a_head_is_said_to_read_what_is_far_only_where_something_is(sentence: str, told: bool) -> None:
-    assert (catalogue("en")["home.which_head"] in texts(open_page("home", s=sentence))) == told
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
