@@ -214,8 +214,8 @@ class ShapesAndCost(Page):
             self.picture("cost", figure, sentence, table=cost_tables.named(lines), still=True)
             if times:
                 read_times(times, config)
-        with columns[1]:
             self.show_growth(config, n)
+        with columns[1]:
             whole, memory = total(parameters(config)).number, attention_memory(config, n)
             sentence = text(
                 "read_memory",

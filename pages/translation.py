@@ -22,6 +22,10 @@ FORMER = {"changes": {"panel": "inside", "block": "changes"}}
 class Translation(Writing):
     former = FORMER
 
+    @property
+    def chips(self) -> bool:
+        return self.choice.panel == "inside"  # elsewhere a click on the picture chooses the source word
+
     def fill(self) -> None:
         if self.translates:
             super().fill()
