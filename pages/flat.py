@@ -54,11 +54,7 @@ DIFFERS = {
     "first": "flatten",
 }
 MAX_LEN = 5000  # places in the note's table of positions
-FORMER = {
-    name: {"panel": tab}
-    for tab, names in {"attention": ("why",), "stages": ("hand",), "patches": ("answer", "beside")}.items()
-    for name in names
-}
+FORMER = {"why": "attention", "hand": "stages", "answer": "patches", "beside": "patches"}
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 text, word = texts_of("flat")
 

@@ -50,7 +50,7 @@ WALK = {
     "equations": ("symbol", "equation"),
 }
 MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
-FORMER = {name: {"panel": "notes"} for name in ("note", "properties", "claims")}
+FORMER = dict.fromkeys(("note", "properties", "claims"), "notes")
 #: What grows with the input, from what stays as it is to what grows fastest.
 GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
 

@@ -61,14 +61,15 @@ class Page(View):
 
     #: What stands beside the title: rows of the graph whose equations are put there, or an equation in LaTeX.
     rows: Sequence[str] = ()
-    #: Names that tabs had in links -> what is chosen instead.
-    former: Mapping[str, Mapping[str, object]] = {}
+    #: Names that tabs had in links of before -> the tab that shows it now, or all that is chosen instead.
+    former: Mapping[str, str | Mapping[str, object]] = {}
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     school: School  # set once by the frame
 
     def __init__(self, choice: Choice) -> None:
         if instead := self.former.get(choice.panel or ""):
+            instead = {"panel": instead} if isinstance(instead, str) else instead
             select(**instead)
             choice = choice.with_(**instead)
         super().__init__(choice)
