@@ -100,6 +100,7 @@ def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> No
         subject = text.reader.hide(text(DOG).ids, [place]) if "hidden" in link else DOG
         assert map_of(app)[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)
         assert ("Nothing is hidden" in texts(app)) == ("hidden" not in link)
+        assert ("Hide it (click it above)" in texts(app)) == (map_of(app).max() < 0.01)
 
 
 TIRED = "the animal did not cross the street because it was too tired ."

@@ -238,7 +238,10 @@ def limit(lab: Experiment, values: np.ndarray) -> float:
 
 def hardly(lab: Experiment, values: np.ndarray) -> str:
     """A sentence more where no change alone moves anything worth speaking of; else none."""
-    return " " + text("read_hardly") if lab.measure == "moved" and np.nanmax(values) < HARDLY else ""
+    if lab.measure != "moved" or np.nanmax(values) >= HARDLY:
+        return ""
+    seen = lab.view.says_words and not at_hidden_word(lab.view)
+    return " " + text("read_hardly_seen" if seen else "read_hardly")
 
 
 def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
