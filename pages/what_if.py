@@ -16,8 +16,9 @@ from pages.ui.laboratory import changes
 from pages.ui.laboratory.another import another_input
 from pages.ui.laboratory.experiment import Experiment, at_hidden_word, text, word
 from pages.ui.page import Page
+from pages.ui.runs import pipelines
 from pages.ui.sections.answers import guesses, probabilities
-from pages.ui.sections.hidden_words import clickable_words
+from pages.ui.sections.hidden_words import asked_place, clickable_words
 from pages.ui.sections.judged import asked_of, named
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.sections.shared_weights import shared_weights
@@ -52,7 +53,8 @@ class WhatIf(Page):
         if self.config.head in KEYS:
             self.lab, truth = Experiment.on_judged(self, asked_of(self)[1]), None
         else:
-            place, hidden = clickable_words(self)
+            # Above the page no word can be hidden while two inputs are compared.
+            place, hidden = (clickable_words if pipelines.compares(self.choice) else asked_place)(self)
             self.lab, truth = Experiment.on(self, place), hidden.get(place)
         parts = self.parts()
         draw = parts[self.choose_part(list(PARTS))]

@@ -446,15 +446,16 @@ def test_a_link_to_a_former_tab_opens_its_maps_and_from_there_all_others(former:
 @pytest.mark.parametrize(
     ("link", "words", "boxes"),
     [
-        ({}, 1, 0),
-        ({"s": DOG}, 1, 1),
-        ({"panel": "input", "stage": "remove"}, 1, 0),
-        ({"panel": "input", "stage": "swap"}, 1, 1),
-        ({"panel": "heads", "block": "inside", "stage": "pair"}, 1, 1),
+        ({}, 0, 0),
+        ({"other": "a dog ran ."}, 1, 0),
+        ({"s": DOG}, 0, 1),
+        ({"panel": "input", "stage": "remove"}, 0, 0),
+        ({"panel": "input", "stage": "swap"}, 0, 1),
+        ({"panel": "heads", "block": "inside", "stage": "pair"}, 0, 1),
         ({"panel": "input", "stage": "swap", "input": "digit"}, 0, 1),
     ],
 )
-def test_the_words_stand_once_and_a_token_is_selected_where_that_changes_something(
+def test_words_stand_here_where_none_can_be_hidden_above_and_a_token_is_selected_where_that_changes_something(
     link: dict[str, str], words: int, boxes: int
 ) -> None:
     app = open_page("what_if", **{"s": SENTENCE, **link})
@@ -464,3 +465,11 @@ def test_the_words_stand_once_and_a_token_is_selected_where_that_changes_somethi
         before = charts(app)
         app.selectbox(key="pick.token").select_index(3).run()
         assert app.session_state["choice"].token == 3 and charts(app) != before
+
+
+@pytest.mark.parametrize("other", ["", "the animal did not cross the street because it was too wide ."])
+def test_a_hidden_word_is_hidden_whether_or_not_another_sentence_stands_beside(other: str) -> None:
+    shown = map_of(open_page("what_if", s=TIRED, hidden="4", other=other))
+    text = pipelines.pipeline("text")
+    subject = text.reader.hide(text.reader.read(TIRED).ids, [3])
+    assert shown[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], 3)[0], abs=1e-5)
