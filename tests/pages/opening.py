@@ -5,6 +5,7 @@ import html
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -21,6 +23,7 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
+from pages.ui.frame import line
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
@@ -65,6 +68,15 @@ def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
     """Let the pages run this pipeline, whatever the reader chooses."""
     monkeypatch.setattr(pipelines, "pipeline", lambda name: pipeline)
     monkeypatch.setattr(pipelines, "run", cache(lambda name, subject, edits=(): pipeline(subject, edits)))
+
+
+def with_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sentences be typed into a box with the key "typed": AppTest cannot send what a component does."""
+
+    def box(_: object, sentence: str, *__: object, on_words: Callable[[str], object], **___: object) -> None:
+        st.text_input("typed", sentence, key="typed", on_change=lambda: on_words(st.session_state["typed"]))
+
+    monkeypatch.setattr(line, "sentence_line", box)
 
 
 def steps(app: AppTest) -> list[str]:

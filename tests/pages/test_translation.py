@@ -1,7 +1,6 @@
 """The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
 
 import io
-import json
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -28,7 +27,7 @@ from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to, with_box
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
@@ -438,9 +437,12 @@ def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
 
 
 @pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
-def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
+def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(
+    typed: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_box(monkeypatch)
     app = opened(CHINESE)
-    app.text_input(key="s").set_value(typed).run()
+    app.text_input(key="typed").set_value(typed).run()
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue("en")[f"error.input_{reason}"]]
     assert run_of(CHINESE).translation in said(app)
@@ -459,9 +461,10 @@ def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
     assert app.session_state["choice"].layer == 1
 
 
-def test_another_sentence_begins_afresh() -> None:
+def test_another_sentence_begins_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_box(monkeypatch)
     app = opened(forced="77.78", step="3", beam="2")
-    app.text_input(key="s").set_value(CHINESE).run()
+    app.text_input(key="typed").set_value(CHINESE).run()
     assert f"**{run_of(CHINESE).translation}**" in said(app)
     choice = app.session_state["choice"]
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)
@@ -502,27 +505,9 @@ def test_a_drawing_is_offered_a_sentence() -> None:
     assert app.session_state["choice"].input == "sentence" and charts(app)
 
 
-def test_home_draws_the_decoder_when_asked() -> None:
-    app = open_page("home", s=ENGLISH)
-    assert run_of().translation not in drawn_on(app)
-    app.toggle(key="home.decoder").set_value(True).run()
-    assert_fine(app)
-    assert run_of().translation in drawn_on(app) and "decoder.cross.Q" in drawn_on(app)
-
-
 def test_the_other_sentence_is_translated_by_the_network_that_nobody_changed() -> None:
     app = opened(other=SEVERAL, shown="other", edits="embedding.positions~zero")
     assert f"**{run_of(SEVERAL).translation}**" in said(app)
-
-
-def test_home_draws_what_is_made_of_the_sentence_on_the_screen() -> None:
-    app = open_page("home", s=CHINESE, other=ENGLISH, shown="other", decoder="true")
-    assert run_of(ENGLISH).translation in drawn_on(app) and run_of(CHINESE).translation not in drawn_on(app)
-
-
-def drawn_on(app: AppTest) -> str:
-    """What the components of the page are made of."""
-    return "".join(str(json.loads(element.proto.json or "null")) for element in app.get("bidi_component"))
 
 
 def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,23 +114,12 @@ def test_a_piece_that_is_clicked_begins_the_translation(monkeypatch: pytest.Monk
 def test_on_other_pages_it_is_an_encoder_that_says_what_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
-    for page in ("home", "answer"):
-        said = str([info.value for info in open_page(page, model=name, s=SENTENCE).info])
-        assert english["sentence_vector.of_translator"] in said
+    said = str([info.value for info in open_page("answer", model=name, s=SENTENCE).info])
+    assert english["sentence_vector.of_translator"] in said
     app = open_page("tokens", model=name, s=SENTENCE)
     assert app.session_state["pick.token"] == 0  # the first piece is a word's
     said = said_on(app)
     assert english["tokens.read_special_end"] in said and english["tokens.read_special"] not in said
-    app = open_page("home", model=name, s=SENTENCE, decoder="true")
-    assert english["translation.trained_here"] not in said_on(app)
-
-
-def test_beside_the_sentence_no_language_is_named_that_it_may_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of())
-    helped = open_page("translation", model=name, s=SENTENCE).text_input(key="s").help
-    assert "up to 24 pieces" in helped and "English" not in helped and "[MASK]" not in helped
-    ours = open_page("translation", s=SENTENCE).text_input(key="s").help
-    assert "English or Chinese" in ours and ours.endswith(catalogue("en")["sidebar.sentence_help_mask"])
 
 
 def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
