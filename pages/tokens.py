@@ -327,9 +327,10 @@ class Tokens(Page):
         normed = "read_norm_narrow" if config.d_embedding else "read_norm" if self.placed else "read_norm_turned"
         told = {"tokens": length(X_embed), "sum": length(X_0)}
         told |= {} if E_pos is None else {"positions": length(E_pos)}
+        several = len({*getattr(self.pipeline.reader, "segments", {}).values()}) > 1
         said = {
             "tokens": self.about_vectors(X_embed, E_pos),
-            "segments": text("read_segments" if config.segments > 1 else "read_segments_one"),
+            "segments": text("read_segments" if several else "read_segments_one"),
             "positions": text("one_place" if len(self.tokens) == 1 else f"read_positions_{made}")
             + self.about_uncounted(),
             "sum": self.about_sum(rows, told) if "embedding.sum" in rows else "",

@@ -12,6 +12,7 @@ from model.config import EncoderConfig
 from model.examples import PROTEINS
 from model.hugging_face.answers import guesses
 from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
+from model.hugging_face.trial import SENTENCES as TRIED
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
 
@@ -39,22 +40,31 @@ class CheckpointTextReader(TextReader):
         """ids: of the pieces, where those are not the tokenizer's own. proteins: whether pieces are amino acids."""
         super().__init__(tokenizer, config.max_len)
         self.proteins = proteins
-        self.segments, self.labels, self.head = config.segments, tuple(labels), config.head
+        self.labels, self.head = tuple(labels), config.head
         self.space = space_mark(tokenizer)
         pieces = (tokenizer.get_vocab() if ids is None else ids).items()
         words = {i: roles.get(word) or readable(word, self.space) for word, i in pieces}
         #: Some matrices have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
+        #: The segment of a token behind so many [SEP]; none where the network knows no segments.
+        self.segments: dict[int, int] = {}
+        if config.segments:
+            pair = tokenizer.encode(*TRIED[:2])
+            behind = _ends_before([self.vocabulary[i] for i in pair.ids])
+            for n, segment in zip(behind, pair.type_ids, strict=True):
+                self.segments.setdefault(n, min(segment, config.segments - 1))
 
     def examples(self) -> Iterator[str]:
         return iter(PROTEINS) if self.proteins else super().examples()
 
     def sentences(self, text: str) -> tuple[str, ...]:
-        first, _, second = text.partition(BETWEEN)
+        """One sentence, or the two on both sides of [SEP], without the spaces around it."""
+        first, between, second = text.partition(BETWEEN)
+        first, second = first.rstrip() if between else first, second.lstrip()
         for ours, theirs in self.typed.items():
             first, second = first.replace(ours, theirs), second.replace(ours, theirs)
-        return (first, second) if second.strip() else (first,)
+        return (first, second) if second else (first,)
 
     def encode(self, text: str) -> Encoding:
         """The pieces of a text. Raises InputError("not_cut") where the tokenizer fails."""
@@ -76,15 +86,19 @@ class CheckpointTextReader(TextReader):
         return replace(reading, tokens=tokens, segments=self.segments_of(tokens))
 
     def segments_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
-        """0 up to the first [SEP], 1 behind it; all 0 where the network has only one row for them, () where none."""
-        before = accumulate((token == BETWEEN for token in tokens[:-1]), initial=0)  # how many [SEP] stand before each
-        return tuple(min(ends, self.segments - 1) for ends in before) if self.segments else ()
+        """The segment of each token, as the tokenizer numbers them in a pair; () where the network knows none."""
+        return tuple(self.segments[min(n, max(self.segments))] for n in _ends_before(tokens)) if self.segments else ()
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
         """What its head says, or as for any sentence the words."""
         if self.head != "masked-word":
             return guesses(self.head, self.labels, logits, reading.tokens)
         return super().guesses(logits, reading)
+
+
+def _ends_before(tokens: Sequence[str]) -> list[int]:
+    """How many [SEP] stand before each token."""
+    return list(accumulate((token == BETWEEN for token in tokens[:-1]), initial=0))
 
 
 @contextmanager
