@@ -1,9 +1,9 @@
 """Sentences for a checkpoint: cut by its own tokenizer, one or two at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
@@ -11,7 +11,7 @@ from torch import Tensor
 from model.config import EncoderConfig
 from model.examples import PROTEINS
 from model.hugging_face.answers import guesses
-from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
+from model.hugging_face.pieces import SPACE, in_a_row, readable, space_mark, unmarked
 from model.hugging_face.trial import SENTENCES as TRIED
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
@@ -42,8 +42,10 @@ class CheckpointTextReader(TextReader):
         self.proteins = proteins
         self.labels, self.head = tuple(labels), config.head
         self.space = space_mark(tokenizer)
-        pieces = (tokenizer.get_vocab() if ids is None else ids).items()
-        words = {i: roles.get(word) or readable(word, self.space) for word, i in pieces}
+        pieces = {i: piece for piece, i in (tokenizer.get_vocab() if ids is None else ids).items()}
+        words = {i: roles.get(piece) or readable(piece, self.space) for i, piece in pieces.items()}
+        #: A piece as the tokenizer has it, by its id.
+        self.piece: Callable[[int], str | None] = tokenizer.id_to_token if ids is None else pieces.get
         #: Some matrices have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
@@ -81,9 +83,19 @@ class CheckpointTextReader(TextReader):
 
     def reading(self, ids: Sequence[int]) -> Reading:
         reading = super().reading(ids)
-        pairs = pairwise(["", *reading.tokens])
+        pairs = pairwise(["", *self._in_a_row(reading)])
         tokens = [unmarked(piece) if before in BEFORE_WORDS else piece for before, piece in pairs]
         return replace(reading, tokens=tokens, segments=self.segments_of(tokens))
+
+    def _in_a_row(self, reading: Reading) -> list[str]:
+        """The names of the tokens, of parts of a character by the others beside them."""
+        found: list[str] = []
+        beside = groupby(zip(reading.tokens, reading.ids, strict=True), lambda token: token[0] in self.typed)
+        for alone, group in beside:
+            names, ids = zip(*group, strict=True)
+            pieces = [self.piece(i) or "" for i in ids]
+            found += names if alone or not self.space else in_a_row(names, pieces, self.space)
+        return found
 
     def segments_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
         """The segment of each token, as the tokenizer numbers them in a pair; () where the network knows none."""

@@ -1,6 +1,7 @@
 """A sentence, or two, is cut as transformers' own tokenizers cut it, whatever the family; and what is shown of it."""
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from itertools import product
@@ -14,6 +15,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from model import load
+from model.analysis import piece_kinds, spelled, units, whole_words
 from model.pipeline import TextReader
 
 CORPUS = [
@@ -82,7 +84,7 @@ FAMILIES: dict[str, tuple[str, Callable[[], transformers.PreTrainedTokenizerBase
     "deberta": ("Deberta", lambda: transformers.DebertaTokenizer(**bytes_of())),
     "deberta-v2": ("DebertaV2", lambda: transformers.DebertaV2Tokenizer(**unigram_of(*SQUARE))),
     "modernbert": ("ModernBert", modern),
-    "t5": ("T5", lambda: transformers.T5Tokenizer(**unigram_of("<pad>", "<unk>", "</s>"), extra_ids=0)),
+    "t5": ("T5", lambda: transformers.T5Tokenizer(**unigram_of("<pad>", "</s>", "<unk>"), extra_ids=0)),
 }
 SIZES = {
     "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40,
@@ -153,3 +155,57 @@ def test_a_pair_is_computed_as_theirs(family: str) -> None:
 @pytest.mark.parametrize("typed", ["the cats [SEP]", "the cats[SEP]", "the cats \n [SEP] "])
 def test_one_sentence_in_front_of_sep_is_that_sentence(family: str, typed: str) -> None:
     assert reader_of(family).read(typed).ids == folder_of(family)[0]("the cats")["input_ids"]
+
+
+MIXED = [
+    "my café 👍🏽 sat , أحب 龘 été 🇩🇪 नमस्ते cats",
+    "é 👩‍👩‍👧 e\u0301t e\u0301 ! [SEP] 👍🏽 é",
+    "🏳️‍🌈🏳️‍🌈 1️⃣2️⃣ ñ-ü привет, 한국어 mat",
+    "12,34 it's happily [MASK] أ",
+]
+byte_level = pytest.mark.parametrize("family", ["roberta", "roberta with a space", "deberta", "modernbert"])
+
+
+def names_of(tokens: list[str], groups: list[list[int]]) -> list[str]:
+    return [spelled([tokens[place] for place in places]) for places in groups]
+
+
+@byte_level
+@pytest.mark.parametrize("sentence", MIXED)
+def test_words_are_spelled_as_they_were_typed_and_a_character_is_one_unit(family: str, sentence: str) -> None:
+    reading = reader_of(family).read(sentence)
+    tokens = [token for token in reading.tokens if token not in ("[CLS]", "[SEP]", "[MASK]")]
+    typed = sentence.replace("[SEP]", "").replace("[MASK]", "").split()
+    assert "".join(names_of(tokens, whole_words(tokens))).replace("␣", "") == "".join(typed)
+    names = names_of(reading.tokens, units(reading.tokens))
+    for character in ("é", "👍🏽", "أ", "龘", "🇩🇪", "👩‍👩‍👧", "e\u0301", "🏳️‍🌈", "1️⃣", "ñ", "й", "п"):
+        assert sum(name.count(character) for name in names) == sentence.count(character)
+    assert not any(re.search(r"\\x|/", name) for name in names)
+    kinds = dict(zip(names, piece_kinds(names), strict=True))
+    assert all(kinds[name] != "whole" for name in kinds if name.lstrip("␣") in ("👍🏽", "🇩🇪", "👩‍👩‍👧", "🏳️‍🌈"))
+
+
+@families
+@pytest.mark.parametrize("sentence", MIXED)
+def test_what_is_left_of_a_sentence_is_written_as_it_was_when_a_word_is_hidden(family: str, sentence: str) -> None:
+    reader = reader_of(family)
+    if "[MASK]" not in reader.vocabulary:
+        return
+    reading = reader.read(sentence)
+    for places in whole_words(reading.tokens):
+        hidden = reader.read(reader.hide(reading.ids, places)).tokens
+        expected = ["[MASK]" if place in places else token for place, token in enumerate(reading.tokens)]
+        assert hidden == expected
+        assert not hidden[places[-1] + 1].startswith("##")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (["[CLS]", "␣", "my", "cat", "[SEP]"], ["my", "cat"]),
+        (["[CLS]", "␣", "[MASK]", "␣", "é 1/2", "##é 2/2 t", "[SEP]"], ["␣", "[MASK]", "ét"]),
+        (["[CLS]", "␣ب 1/2", "##ب 2/2 ا 1/2", "##ا 2/2", "##لا", "␣", "[SEP]"], ["␣بالا", "␣"]),
+    ],
+)
+def test_a_space_belongs_to_the_word_behind_it(tokens: list[str], words: list[str]) -> None:
+    assert names_of(tokens, whole_words(tokens)) == words
