@@ -294,13 +294,13 @@ def rollout(weights: ArrayLike) -> np.ndarray:
     return np.stack(layers).astype(np.float32)
 
 
-def units(tokens: Sequence[str]) -> list[list[int]]:
-    """The places of each token, or of those that mean something together: the parts of a character, and a space with
-    what stands behind it.
+def units(tokens: Sequence[str], spaces: bool = True) -> list[list[int]]:
+    """The places of each token; those of the parts of one character are together, and where `spaces` is true, a space
+    and the token behind it.
     """
     found: list[list[int]] = []
     for place, token in enumerate(tokens):
-        spaced = place and tokens[place - 1] == SPACE and token not in ("[CLS]", "[SEP]", "[MASK]", "[PAD]")
+        spaced = spaces and place and tokens[place - 1] == SPACE and token not in ("[CLS]", "[SEP]", "[MASK]", "[PAD]")
         if found and (spaced or LATER_PART.match(token)):
             found[-1].append(place)
         else:
