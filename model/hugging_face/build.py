@@ -57,8 +57,11 @@ def from_transformers(model: Any, tokenizer: Any) -> Pipeline:
     """The pipeline of a network of the transformers library that is in memory, and of its tokenizer or image processor.
 
     Both are saved into a folder, which is read and deleted; what the network becomes afterwards is not seen. Raises
-    CheckpointError where such a folder could not be read.
+    CheckpointError where such a folder could not be read, TypeError for what is neither.
     """
+    for what, given, example in (("model", model, "AutoModel"), ("tokenizer", tokenizer, "AutoTokenizer")):
+        if not hasattr(given, "save_pretrained"):
+            raise TypeError(f"this {what} is a {type(given).__name__}; give one of {example}.from_pretrained(…)")
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
