@@ -5,7 +5,6 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -23,7 +21,7 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
-from pages.ui.frame import line
+from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
@@ -68,15 +66,6 @@ def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
     """Let the pages run this pipeline, whatever the reader chooses."""
     monkeypatch.setattr(pipelines, "pipeline", lambda name: pipeline)
     monkeypatch.setattr(pipelines, "run", cache(lambda name, subject, edits=(): pipeline(subject, edits)))
-
-
-def with_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let sentences be typed into a box with the key "typed": AppTest cannot send what a component does."""
-
-    def box(_: object, sentence: str, *__: object, on_words: Callable[[str], object], **___: object) -> None:
-        st.text_input("typed", sentence, key="typed", on_change=lambda: on_words(st.session_state["typed"]))
-
-    monkeypatch.setattr(line, "sentence_line", box)
 
 
 def steps(app: AppTest) -> list[str]:
@@ -133,6 +122,13 @@ def charts(app: AppTest) -> list[dict]:
     """The charts of the page as the browser gets them: each its figure, what it says of it, and its key."""
     parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "chart"]
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
+
+
+def write(app: AppTest, sentence: str) -> AppTest:
+    """Type a sentence in the line on top of the page and enter it, as its component hands it over."""
+    left = dict.fromkeys(("hidden", "token", "key")) | {"branch": ()} | WRITTEN_AFRESH
+    app.session_state["s"], app.session_state["at"] = sentence, app.session_state["at"] | left
+    return app.run()
 
 
 def stops(app: AppTest) -> dict:

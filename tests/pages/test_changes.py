@@ -14,7 +14,7 @@ from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import MOST_EDITS, edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
-from tests.pages.opening import charts, figure, open_page, texts, with_box
+from tests.pages.opening import charts, figure, open_page, texts, write
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 SHORT = "i love you ."
@@ -56,8 +56,7 @@ def test_lengths_are_kept_together_only_by_a_layernorm_that_is_there() -> None:
     assert promise not in texts(open_page("layers", **link, edits=left_out))
 
 
-def test_a_change_that_does_not_fit_waits_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_box(monkeypatch)
+def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
     far, link = Edit("layers.1.norm_2", "zero", token=13), {"layer": "3", "head": "3"}
     codes = {edits: "~~".join(map(edit_code, edits)) for edits in ((HEAD, far), (HEAD,), (far,))}
     plain_run, one = (open_page("heads", s=SHORT, edits=code, **link) for code in ("", codes[HEAD,]))
@@ -67,7 +66,7 @@ def test_a_change_that_does_not_fit_waits_and_the_others_are_made(monkeypatch: p
     assert [label.startswith(":gray") for label in labels] == [False, True]
     both.button(key="change.0").click().run()
     assert both.session_state["choice"].edits == (far,)
-    both.text_input(key="typed").set_value(SENTENCE).run()
+    write(both, SENTENCE)
     assert charts(both) == charts(open_page("heads", s=SENTENCE, edits=codes[far,], **link))
 
 

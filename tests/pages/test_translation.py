@@ -2,11 +2,13 @@
 
 import io
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
@@ -16,7 +18,7 @@ from model.tables import head_roles
 from model.translator import Task, Translator
 from pages.translation import PARTS
 from pages.ui import page
-from pages.ui.frame import exports
+from pages.ui.frame import exports, line
 from pages.ui.runs import pipelines
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.sections.search import greedy_or_beam
@@ -27,7 +29,7 @@ from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to, with_box
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to, write
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
@@ -437,12 +439,8 @@ def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
 
 
 @pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
-def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(
-    typed: str, reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_box(monkeypatch)
-    app = opened(CHINESE)
-    app.text_input(key="typed").set_value(typed).run()
+def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
+    app = write(opened(CHINESE), typed)
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue("en")[f"error.input_{reason}"]]
     assert run_of(CHINESE).translation in said(app)
@@ -462,7 +460,10 @@ def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
 
 
 def test_another_sentence_begins_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_box(monkeypatch)
+    def box(*_: object, on_words: Callable[[str], object], **__: object) -> None:
+        st.text_input("typed", key="typed", on_change=lambda: on_words(st.session_state["typed"]))
+
+    monkeypatch.setattr(line, "sentence_line", box)  # AppTest cannot send what a component does
     app = opened(forced="77.78", step="3", beam="2")
     app.text_input(key="typed").set_value(CHINESE).run()
     assert f"**{run_of(CHINESE).translation}**" in said(app)
