@@ -20,7 +20,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state.first_sight import first_place
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
-from pages.ui.text.numbers import signed
+from pages.ui.text.numbers import decimal, signed
 from tests.networks import CONFIGS
 from tests.pages.opening import (
     APP,
@@ -55,12 +55,6 @@ def figures(app) -> list[dict]:
 def map_of(app) -> np.ndarray:
     """The numbers of the map of effects on the page."""
     return next(numbers(chart["data"][0]["z"]) for chart in figures(app) if chart["data"][0]["type"] == "heatmap")
-
-
-def dots_of(app) -> np.ndarray:
-    """The numbers of the strip of dots beside it, in order."""
-    strip = next(chart for chart in figures(app) if [trace.get("mode") for trace in chart["data"]] == ["markers"] * 2)
-    return np.sort(np.concatenate([np.atleast_1d(numbers(trace["x"])) for trace in strip["data"]]))
 
 
 def lead(trace, place: int, first: int, second: int) -> float:
@@ -189,16 +183,22 @@ def test_changes_of_equal_words_are_told_apart() -> None:
     graph, tokens = pipelines.pipeline("text").graph, ["[CLS]", "the", "cat", "the"]
     gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
     assert [said.split(" · ")[0] for said in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
-    for stage in ("remove", "zero"):
-        app = open_kind("tokens", s="the cat saw the [MASK] .", stage=stage)
-        (strip,) = (chart for chart in charts(app) if chart["key"].endswith("_spread"))
-        hovers = [hover.rpartition(":")[0] for trace in strip["figure"]["data"] for hover in trace["text"]]
-        assert len(set(hovers)) == len(hovers), stage
 
 
 def test_the_strongest_change_is_named_in_a_sentence() -> None:
     app = open_kind("tokens", stage="remove")
     assert "Largest effect: without “the (6)”, " in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("panel", ["heads", "input"])
+def test_of_the_change_that_was_made_its_own_effect_is_said_and_how_many_do_more(panel: str) -> None:
+    edit, cell = {"heads": (OFF, (2, 3)), "input": (Edit("embedding.sum", "remove", token=3), (0, 3))}[panel]
+    app = open_page(
+        "what_if", s=SENTENCE, panel=panel, stage="zero" if panel == "heads" else "remove", edits=edit_code(edit)
+    )
+    shown = map_of(app)
+    more, others = (shown > shown[cell]).sum(), np.isfinite(shown).sum() - 1
+    assert f"{decimal(float(shown[cell]))} by itself; {more} of the {others} others do more" in texts(app)
 
 
 @pytest.mark.parametrize("shown", ["changed", "original", "difference"])
@@ -260,7 +260,7 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("kind", "link", "cell", "edit"), CELLS)
-def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
+def test_a_cell_is_the_run_with_that_change_alone(
     kind: str, link: dict[str, str], cell: tuple[int, int], edit: Edit
 ) -> None:
     text = pipelines.pipeline("text")
@@ -271,7 +271,6 @@ def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
     shown = map_of(app)
     effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
     assert shown[cell] == pytest.approx(effect, abs=1e-3)
-    np.testing.assert_array_equal(dots_of(app), np.sort(shown[np.isfinite(shown)]))
     if edit.operation == "remove":
         assert np.flatnonzero(np.isnan(shown[0])) == [place]  # what answers is not taken away
         assert "Where the answer is read a token has to stay" in texts(app)
@@ -287,7 +286,6 @@ def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
             {"other": "a dog ran ."},
             lambda app: app.segmented_control(key="either.stage").set_value("ffn.output"),
         ),
-        ("patching", {"other": "a dog ran ."}, lambda app: app.toggle(key="what_if.any_place").set_value(True)),
     ],
 )
 def test_the_address_of_a_map_leads_to_that_map(kind: str, link: dict[str, str], change) -> None:
@@ -296,19 +294,6 @@ def test_the_address_of_a_map_leads_to_that_map(kind: str, link: dict[str, str],
     assert_fine(app)
     again = open_page("what_if", **app.session_state["choice"].to_link())
     assert figures(again) == figures(app) != figures(first)
-
-
-def test_any_place_of_the_other_run_can_be_put_into_any_place() -> None:
-    app = open_kind("patching", other="a dog ran to the house .", layer="3", stage="V")
-    app.toggle(key="what_if.any_place").set_value(True).run()
-    assert_fine(app)
-    text = pipelines.pipeline("text")
-    plain = text(SENTENCE)
-    place = plain.tokens.index("[MASK]")
-    first, second = np.argsort(-plain["logits"][place])[:2]
-    edit = Edit("layers.2.attention.V", "patch", token=2, from_token=6, source="a dog ran to the house .")
-    effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
-    assert map_of(app)[2, 6] == pytest.approx(effect, abs=1e-4)
 
 
 def test_two_clicks_on_bars_choose_the_number() -> None:

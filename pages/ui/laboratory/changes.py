@@ -17,9 +17,9 @@ from pages.ui.laboratory.experiment import (
     Where,
     effect_map,
     hardly,
-    is_that_much,
     limit,
     say_unlikely,
+    standing,
     text,
     titled,
     which_token,
@@ -337,15 +337,16 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
         cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
     ]
     effect = {"where": label[strongest], "value": lab.told(float(values[0, strongest]))}
-    said = text("read_not_yet") if waiting else text(f"read_{way}", **effect) + hardly(lab, values)
+    said = text("read_not_yet")
+    if not waiting:
+        said = text(f"read_{way}", **effect)
+        said += standing(lab, values, [(0, token) for token in on], lambda _, token: label[token]) + hardly(lab, values)
     if config.patch_head and way == "remove":
         said += " " + text("read_still_counted")
     picked = {"on_pick": lambda row, column: change(token_at(row, column, side, front))}
     view.picture(way, figure, said, title=titled(lab, way), still=True, **picked)
     if not waiting:
         say_unlikely(lab, rank)
-        lit = (0, on[-1] if on else strongest)
-        is_that_much(lab, way, values, lit, lambda _, token: label[token], lambda _, token: change(token))
 
 
 def as_changed(picture: np.ndarray, edits: Sequence[Edit], size: int, front: int = 1) -> np.ndarray:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace, judged
 from model.sweep import effects
-from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
+from pages.ui.figures import GREY, INK, Axis, heatmap
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import pick
 from pages.ui.sections.answers import probabilities
@@ -178,7 +177,7 @@ def effect_map(
 ) -> None:
     """A cell for each change: what is measured of it alone. A click makes it (×), another takes it back.
 
-    Below it the same effects as dots. edits: (row, column), None where there is none. where: the name of a cell.
+    edits: (row, column), None where there is none. where: the name of a cell.
     places: what else of the choice a click sets.
     """
     view = lab.view
@@ -217,13 +216,12 @@ def effect_map(
     elif not np.nan_to_num(values).any():
         said = text("read_no_effect", number=word(f"number_{lab.measure}"))
     else:
-        said += hardly(lab, values)
+        said += standing(lab, values, on, where) + hardly(lab, values)
         if not np.isfinite(values).all():
             said += " " + text("read_blank")
     view.picture(name, figure, said, values=values, title=titled(lab, name), on_pick=change, still=True)
     if not waiting:
         say_unlikely(lab, rank)
-        is_that_much(lab, name, values, lit, where, change)
 
 
 def titled(lab: Experiment, name: str) -> str:
@@ -253,32 +251,14 @@ def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
         st.warning(said, icon=":material/trending_down:")
 
 
-def is_that_much(
-    lab: Experiment,
-    name: str,
-    values: np.ndarray,
-    lit: tuple[int, int],
-    where: Where,
-    change: Callable[[int, int], None],
-) -> None:
-    """One effect among those of the same change everywhere else: a strip of dots with this one lit."""
-    cells = [tuple(int(i) for i in cell) for cell in np.argwhere(np.isfinite(values))]
-    if lit not in cells or not np.nan_to_num(values).any():
-        return
-    all_of_them = np.array([values[cell] for cell in cells])
-    hover = [f"{where(*cell)}: {lab.told(float(values[cell]))}" for cell in cells]
-    larger = int((np.abs(all_of_them) > abs(values[lit])).sum())
-    said = {"where": where(*lit), "value": lab.told(float(values[lit])), "larger": larger, "all": len(cells) - 1}
-    axis = word(f"axis_effect_{lab.measure}")
-    lab.view.picture(
-        f"{name}_spread",
-        strip_plot(all_of_them, hover, cells, cells.index(lit), axis),
-        text("read_spread", **said),
-        title=word("spread"),
-        table=pd.DataFrame({axis: all_of_them}, index=hover),
-        on_pick=change,
-        still=True,
-    )
+def standing(lab: Experiment, values: np.ndarray, made: Sequence[tuple[int, int]], where: Where) -> str:
+    """A sentence more for the last change made of these: its effect alone, and how many of the others do more."""
+    if not made or not np.isfinite(values[made[-1]]):
+        return ""
+    cell, others = made[-1], int(np.isfinite(values).sum()) - 1
+    larger = int((np.abs(values) > abs(values[cell])).sum())
+    said = {"where": where(*cell), "value": lab.told(float(values[cell])), "larger": larger, "all": others}
+    return " " + text("read_made", **said)
 
 
 def at_hidden_word(view: View) -> bool:
