@@ -8,6 +8,7 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import language_after
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
 from pages.ui.sections.search import search
@@ -43,6 +44,8 @@ class Translation(Writing):
         with st.container(horizontal=True, vertical_alignment="center"):
             which(self)
             sentences(self)
+            if with_words_hidden(self.choice, self.typed) is not None:
+                st.caption(t("translation.all_read"), width="content")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {name: partial(draw, self) for name, draw in PARTS.items()}

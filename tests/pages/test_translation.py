@@ -143,8 +143,9 @@ def test_a_link_to_the_former_tab_of_changes_opens_them_and_from_there_all_else(
 
 @pytest.mark.parametrize(("typed", "read"), [("The DOG runs .", "the"), ("a café .", "##fe"), ("the cat " * 40, "the")])
 def test_nothing_says_that_a_sentence_is_read_as_it_was_typed(typed: str, read: str) -> None:
-    app = opened(typed, hidden="3")
+    app, hides = opened(typed, hidden="3"), catalogue("en")["translation.all_read"]
     assert read in run_of(typed).tokens and "as you typed" not in said(app)
+    assert hides in said(app) and hides not in said(opened(typed))
 
 
 def test_the_reader_may_ask_for_either_language() -> None:
