@@ -82,12 +82,15 @@ def draw_map(
     title: str | None = None,
     line_colour: str | None = None,
     focus: bool = False,
+    keys: bool = True,
+    follows: bool = False,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
     cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
-    into focus, on pages that show several.
+    into focus, on pages that show several. keys: whether Shift and an arrow move the cell.
+    follows: it stands beside a map of the same rows, which names them for both; on a phone, each for itself.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -117,6 +120,8 @@ def draw_map(
         line_colour=line_colour,
         height=height,
     )
+    if follows:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "follows": True}
     kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
@@ -130,7 +135,7 @@ def draw_map(
 
     # Places without names are counted from 1 in the picture.
     picked = (not across.labels), (not down.labels)
-    if outlined:
+    if outlined and keys:
         view.moves(outlined, shown.values.shape, choose)
     view.picture(
         _name(key),
@@ -217,19 +222,17 @@ def cell_map(
     key: str,
     sentence: str,
     *,
+    cell: tuple[int, ...] | None = None,
     about: Callable[[View, str, tuple[int, ...]], None] = working,
     below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it, from Numbers on, what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
 
-    below: draws what stands under the map then.
-    look: as for `draw_map`.
+    cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
+    `draw_map`.
     """
-    cell = chosen_cell(view, key)
-    if view.story:
-        draw_map(view, key, sentence, cell=cell, **look)
-        return
+    cell = cell or chosen_cell(view, key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
@@ -243,28 +246,36 @@ def cell_map(
 
 
 def cell_maps(
-    view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = (), *, stacked: bool = False
+    view: View,
+    keys: Sequence[str],
+    sentences: Sequence[str],
+    looks: Sequence[dict] = (),
+    *,
+    stacked: bool = False,
+    first: int = -1,
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
-    They stand side by side, or (stacked) one below the other, as wide maps want it. looks: for each, as for `draw_map`.
+    They stand side by side, or (stacked) one below the other, as wide maps want it. The chosen cell is outlined in each
+    map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
     """
     named = {_name(key): key for key in keys}
-    focused = named.get(view.choice.stage or "", keys[-1] if stacked else keys[0])
+    focused = named.get(view.choice.stage or "", keys[first])
     cell = chosen_cell(view, focused)
     if stacked:
-        left, *rest = st.columns([3, 2] if not view.story else [1], gap="medium")
-        places = [left] * len(keys) + rest
+        left, right = st.columns([3, 2], gap="medium")
+        places = [left] * len(keys)
     else:
-        places = st.columns([2] * len(keys) + [3] * (not view.story), gap="small")
+        *places, right = st.columns([1.25, *[1] * (len(keys) - 1), 1.5], gap="small")  # the first names the rows
     for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
+        alike = view.trace.axes(key) == view.trace.axes(focused)
+        at = {"cell": cell if alike else None, "keys": key == focused, "follows": not stacked and key != keys[0]}
         with place:
-            draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
+            draw_map(view, key, sentence, focus=True, **at, **look)
             if view.beside(key):
-                draw_other(view, key, cell if key == focused else None, **look)
-    if not view.story:
-        with places[-1]:
-            working(view, focused, cell)
+                draw_other(view, key, at["cell"], **look)
+    with right:
+        working(view, focused, cell)
     return focused
 
 
