@@ -166,9 +166,9 @@ def damaged(text: str, dice: Random) -> str:
 
 
 def grown(dice: Random) -> Link:
-    """A link of the grammar: some values good, few of them wrong, at any depth, for any input."""
+    """A link of the grammar: some values good, few of them wrong, for any input."""
     some = dice.choice([1, 3, 6, 12])
-    chosen = [field for field in FIELDS if field.name in ("input", "depth", "s") or dice.random() < some / len(FIELDS)]
+    chosen = [field for field in FIELDS if field.name in ("input", "s") or dice.random() < some / len(FIELDS)]
     if dice.random() < 0.4:
         chosen.append(next(field for field in FIELDS if field.name == "edits"))
     wrong = dice.choice([0.0, 0.1, 0.5])

@@ -4,7 +4,7 @@ import gc
 import json
 import re
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import pytest
@@ -49,7 +49,7 @@ def _within(block: object) -> Iterator[Any]:
         yield from _within(part)
 
 
-def test_the_map_has_every_page_in_the_order_of_the_story_by_its_short_name() -> None:
+def test_the_map_has_every_page_in_order_by_its_short_name() -> None:
     words = catalogue("en")
     for link in ({}, {"input": "digit"}, {"big": "true"}):
         on_map = stops(open_page("home", **link))["stops"]
@@ -85,43 +85,57 @@ def test_what_comes_into_a_stage_of_a_layer_went_out_of_another_or_is_what_the_l
     assert passed(trace, "lesson", layer) == ([], [])
 
 
-@pytest.mark.parametrize("depth", ["numbers", "formula"])
 @pytest.mark.parametrize("name", ["queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"])
-def test_a_presentation_has_name_equation_and_way_on_before_its_chips(name: str, depth: str) -> None:
+def test_a_presentation_has_name_equation_and_way_on_before_its_chips(name: str) -> None:
     words = catalogue("en")
-    shown = list(_within(open_page(name, depth=depth, big="true").main))
+    shown = list(_within(open_page(name, big="true").main))
     chips = next(place for place, part in enumerate(shown) if part.type == "button_group")
     above = shown[:chips]
     assert [part.value for part in above if part.type == "subheader"] == [words[f"{name}.short"]]
     assert sum(_leads_on(part) for part in shown) == sum(_leads_on(part) for part in above) == 1
     equations = [part.value for part in above if part.type == "markdown" and part.value.startswith("$")]
-    assert len(equations) == (depth != "numbers")
+    assert len(equations) == 1
 
 
-def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:
-    def order(big: str) -> tuple[int, int, str]:
-        shown = [part for part in _within(open_page("attention", depth="story", big=big).main)]
-        components = [_component(part) for part in shown]
-        picture = components.index("chart")
-        ways = [place for place, part in enumerate(shown) if part.type == "page_link" and "arrow" in part.proto.icon]
-        (way,) = ways
-        return way, picture, shown[way].proto.label.strip("*")
-
-    words = catalogue("en")
-    way, picture, label = order("true")
-    assert way < picture and label == words["common.next"].format(question=words["heads.short"])
-    way, picture, label = order("false")
-    past = words["lesson.pass_by"].format(question=words["heads.question"])  # since one more question waits here
-    assert way > picture and label == f":gray[{past}]"
-
-
-@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
 @pytest.mark.parametrize("name", ["home", "attention", "answer"])
-def test_one_way_on_stands_at_the_end_of_a_page_at_every_depth(name: str, depth: str) -> None:
-    shown = list(_within(open_page(name, depth=depth).main))
+def test_the_way_on_stands_once_at_the_end_of_a_page(name: str) -> None:
+    shown = list(_within(open_page(name).main))
     (way,) = (place for place, part in enumerate(shown) if _leads_on(part))
     pictures = [place for place, part in enumerate(shown) if _component(part) == "chart"]
     assert way > max(pictures)
+
+
+def test_the_way_leads_through_all_pages_and_back_home() -> None:
+    words = catalogue("en")
+    for row, following in pairwise([*(row for row in PAGES if row.alone), None]):
+        (way,) = (part.proto for part in _within(open_page(row.name).main) if _leads_on(part))
+        expected = (
+            words["common.next"].format(page=words[f"{following.name}.title"]) if following else words["common.again"]
+        )
+        assert way.label.strip("*") == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_visitor_begins_with_a_head_that_was_measured_to_do_something(language: str) -> None:
+    first = head_roles().first(language)
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": language})
+    app.run()
+    turn_to(app, "attention").run()
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.layer, choice.head) == (first.text, first.layer, first.head)
+    assert first.language == language and first.role.clear and first.role.relation
+    tokens = pipelines.run("text", first.text).tokens
+    said = texts(app).replace("\\", "")
+    assert "“[MASK]”" in said and f"“{tokens[first.key]}”" in said, "the word that looks is hidden"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_typed_sentence_is_run_as_typed_on_every_page(name: str) -> None:
+    if ROWS[name].name in ("lesson", "class"):  # whose questions are about a hidden word
+        return
+    app = open_page(name, s="the dog chased the cat .")
+    assert "[MASK]" not in texts(app) and app.session_state["choice"].hidden is None
 
 
 def _component(part: Any) -> str:
@@ -133,13 +147,6 @@ def _leads_on(part: Any) -> bool:
     return part.type == "page_link" and "arrow_forward" in part.proto.icon
 
 
-def test_a_teacher_and_who_takes_something_along_are_served_in_the_story_as_well() -> None:
-    app, words = open_page("home", depth="story"), catalogue("en")
-    app.session_state["home.start"] = True  # the box is opened
-    assert words["home.teacher_start"] in texts(app.run())
-    assert words["common.downloads"] in [box.proto.popover.label for box in app.main.get("popover")]
-
-
 def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:
     def keys(name: str, **link: str) -> set[str]:
         (part,) = (part for part in _within(open_page(name, **link)._tree) if _component(part) == "page_keys")
@@ -148,41 +155,6 @@ def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:
     assert keys("heads", big="true") == {"PageDown", "PageUp"}
     assert keys("heads") == set()  # there it scrolls
     assert keys("home", big="true") == {"PageDown"} and keys("lesson", big="true") == {"PageUp"}
-
-
-@pytest.mark.parametrize("input_", ["digit", "flat"])
-@pytest.mark.parametrize("name", ["tokens", "attention", "heads", "layers", "answer"])
-def test_the_story_of_a_picture_has_one_picture_and_speaks_of_no_word_and_no_sentence(name: str, input_: str) -> None:
-    app = open_page(name, depth="story", input=input_)
-    told = [part.value for part in [*app.main.subheader, *app.main.markdown]]
-    told += [part.proto.label for part in _within(app.main) if part.type == "page_link"]
-    assert not re.findall(r"\bword\b|(?<!type a )\bsentence\b", " ".join(told))
-    assert len(charts(app)) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "link", "next_one"),
-    [
-        ("answer", {}, "what_if"),
-        ("what_if", {}, "translation"),
-        ("what_if", {"input": "digit"}, "flat"),
-        ("translation", {}, "flat"),
-        ("flat", {}, "shapes_and_cost"),
-        ("shapes_and_cost", {}, "lesson"),
-        ("lesson", {"question": "end"}, None),
-    ],
-)
-def test_the_story_leads_on_through_all_pages_and_begins_again(
-    name: str, link: dict[str, str], next_one: str | None
-) -> None:
-    app = open_page(name, depth="story", **link)
-    if f"{name}.ask_besides" in [button.key for button in app.button]:
-        app.button(key=f"{name}.ask_besides").click().run().button(key=f"{name}.show").click().run()
-    ways = [part.proto for part in _within(app.main) if part.type == "page_link" and "arrow" in part.proto.icon]
-    labels = [way.label.strip("*") for way in ways]
-    words = catalogue("en")
-    ends = words["common.again"]
-    assert labels == [words["common.next"].format(question=words[f"{next_one}.question"]) if next_one else ends]
 
 
 @pytest.mark.parametrize(
@@ -204,24 +176,6 @@ def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
 def test_every_page_opens_and_has_the_glossary(name: str, language: str) -> None:
     app = open_page(name, lang=language)
     assert app.sidebar.button(key="glossary")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_visitor_begins_with_the_story_of_a_head_that_was_measured_to_do_something(language: str) -> None:
-    first = head_roles().first(language)
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": language})
-    app.run()
-    turn_to(app, "attention").run()
-    app.button_group(key="chips").set_value(first.query).run()  # the hidden word, of which Home has told already
-    choice = app.session_state["choice"]
-    assert (choice.depth, choice.sentence) == ("story", first.text)
-    assert (choice.layer, choice.head) == (first.layer, first.head)
-    assert first.language == language and first.role.clear and first.role.relation
-    tokens = pipelines.run("text", first.text).tokens
-    app.button(key="attention.show").click().run()
-    said = texts(app).replace("\\", "")
-    assert "“[MASK]”" in said and f"“{tokens[first.key]}”" in said and f"“{tokens[first.query]}”" not in said
 
 
 def test_what_a_link_asks_for_is_not_what_visitors_begin_with() -> None:
@@ -292,7 +246,7 @@ def test_literal_escapes_every_sign_that_markdown_reads() -> None:
 
 @pytest.mark.parametrize(
     ("link", "word"),
-    [({"layer": "99"}, "99"), ({"head": "abc"}, "abc"), ({"depth": "deep"}, "deep"), ({"input": "smell"}, "smell")],
+    [({"layer": "99"}, "99"), ({"head": "abc"}, "abc"), ({"shown": "deep"}, "deep"), ({"input": "smell"}, "smell")],
 )
 def test_a_link_to_nowhere_is_answered_with_a_sentence(link: dict[str, str], word: str) -> None:
     app = AppTest.from_file(str(APP), default_timeout=60)
@@ -303,15 +257,9 @@ def test_a_link_to_nowhere_is_answered_with_a_sentence(link: dict[str, str], wor
 
 
 def test_a_good_link_opens_exactly_that() -> None:
-    app = open_page("attention", s="i love you .", layer="2", head="3", lang="zh", depth="story")
+    app = open_page("attention", s="i love you .", layer="2", head="3", lang="zh")
     choice = app.session_state["choice"]
-    assert (choice.sentence, choice.layer, choice.head, choice.lang, choice.depth) == (
-        "i love you .",
-        1,
-        2,
-        "zh",
-        "story",
-    )
+    assert (choice.sentence, choice.layer, choice.head, choice.lang) == ("i love you .", 1, 2, "zh")
     assert not app.warning
 
 
@@ -400,15 +348,14 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
     assert app.session_state["choice"].head == 1, "what was chosen meanwhile counts"
 
 
-@pytest.mark.parametrize("depth", ["story", "numbers"])
 @pytest.mark.parametrize(
     ("page", "link", "name"),
-    [("translation", {"layer": "6"}, "writing"), ("home", {"input": "digit"}, "reads"), ("home", {}, "reads")],
+    [("translation", {"layer": "6"}, "writing"), ("attention", {"input": "digit"}, "weights")],
 )
 def test_a_presentation_says_above_the_page_which_head_its_picture_shows(
-    page: str, link: dict[str, str], name: str, depth: str
+    page: str, link: dict[str, str], name: str
 ) -> None:
-    app = open_page(page, s="he put the money in the bank .", depth=depth, big="true", **link)
+    app = open_page(page, s="he put the money in the bank .", big="true", **link)
     (above,) = (said.value for said in app.markdown if said.value.startswith(":gray[layer"))
     (drawn,) = (chart for chart in charts(app) if chart["key"].endswith(f".{name}"))
     layer, head = re.findall(r"\d+", above)
@@ -459,16 +406,6 @@ def test_a_page_that_is_drawn_keeps_no_run_in_the_visitors_session(name: str) ->
 def traces_alive() -> set[int]:
     gc.collect()
     return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
-
-
-@pytest.mark.parametrize("name", [*(row.name for row in PAGES if row.group != "apart"), "translation", "flat"])
-def test_a_story_is_told_in_ninety_words_and_one_picture_without_symbols(name: str) -> None:
-    app = open_page(name, s="the dog chased the cat .", depth="story")
-    assert len(charts(app)) == (2 if name == "home" else 1)
-    said = " ".join(str(element.value) for element in [*app.main.subheader, *app.main.markdown])
-    words = [word for word in re.sub(r":\S+?-badge\[[^\]]*\]", "", said).split() if re.search(r"\w", word)]
-    assert len(words) <= 90, said
-    assert not re.search(r"W_|γ|√|softmax|lecture note|003", said)
 
 
 @pytest.mark.parametrize(
@@ -538,22 +475,18 @@ def _boxes_that_count(app: AppTest) -> None:
     + [(name, "unanswered") for name in ("home", "heads", "answer", "what_if")],
 )
 def test_the_layer_and_the_head_can_be_chosen_just_where_they_change_what_is_shown(name: str, about: str) -> None:
-    app = open_page(name, depth="story", **ABOUT[about])
-    for depth in ("story", "code", "formula", "numbers"):
-        app.session_state["depth"] = depth
-        _boxes_that_count(app)
+    app = open_page(name, **ABOUT[about])
+    _boxes_that_count(app)
     buttons, (first, *_) = f"{name}.panel", [one.value for one in app.pills if one.key == f"{name}.panel"] or [None]
     for key in catalogue("en") if first else ():
         part = key.removeprefix(f"{buttons}_")
         if part not in (key, first):
             app.session_state["at"] = app.session_state["at"] | {"panel": part}
-            for depth in ("numbers", "code") if ROWS[name].coded_of else ("numbers",):
-                app.session_state["depth"] = depth
-                if app.run().pills(key=buttons).value == part:  # of another input it is none
-                    _boxes_that_count(app)
+            if app.run().pills(key=buttons).value == part:  # of another input it is none
+                _boxes_that_count(app)
 
 
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
 def test_the_map_has_the_page_that_is_open_also_where_that_has_nothing_to_say_of_a_drawing(row: PageRow) -> None:
-    strip = stops(open_page(row.name, depth="story", input="digit"))
+    strip = stops(open_page(row.name, input="digit"))
     assert strip["here"] in [stop["path"] for stop in strip["stops"]]

@@ -17,8 +17,8 @@ from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui.components.player import player
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.figures.theme import scaled
+from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.frame.pickers import bound
-from pages.ui.frame.sidebar import WRITTEN_AFRESH
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
