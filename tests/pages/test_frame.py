@@ -8,6 +8,7 @@ from itertools import cycle, pairwise
 from typing import Any
 
 import pytest
+from pages.ui.frame.sidebar import EXAMPLES
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
@@ -17,7 +18,6 @@ from model.graph import graph
 from model.tables import head_roles
 from pages.ui.components.diagram import passed
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
-from pages.ui.frame.sidebar import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.server import assets
 from pages.ui.state.choice import Choice
