@@ -100,7 +100,6 @@ class Writing(Page):
         self._run, self._rival, self.subject, self.given = (name, held), None, sentence, sentence
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
-        self.head_line()  # a decoder may have fewer layers
         layers = self.trace.graph.layers("decoder.")
         for arrow, (down, across) in ARROWS.items():
             to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
