@@ -9,7 +9,15 @@ import pytest
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import LANGUAGES
 from tests.model.test_checkpoints import MINILM
-from tests.pages import test_esm, test_families, test_modern_bert, test_picture_families, test_pictures, test_t5
+from tests.pages import (
+    test_disentangled,
+    test_esm,
+    test_families,
+    test_modern_bert,
+    test_picture_families,
+    test_pictures,
+    test_t5,
+)
 from tests.pages.opening import open_page
 from tests.pages.test_checkpoints import PAIR, offer
 
@@ -17,6 +25,7 @@ from tests.pages.test_checkpoints import PAIR, offer
 NETWORKS: dict[str, tuple[Callable[[], Path], dict[str, str]]] = {
     "MiniLM": (lambda: MINILM, {"s": PAIR}),
     "ModernBert": (test_modern_bert.folder_of, {"s": test_modern_bert.SENTENCE}),
+    "Deberta": (test_disentangled.folder_of, {"s": test_disentangled.SENTENCE}),
     "Esm": (test_esm.folder, {"s": test_esm.PROTEIN}),
     "T5": (test_t5.folder, {"s": test_t5.SENTENCE}),
     **{
@@ -34,12 +43,17 @@ NETWORKS: dict[str, tuple[Callable[[], Path], dict[str, str]]] = {
 }
 
 
+def language_of(place: int) -> str:
+    """Each language in turn."""
+    return tuple(LANGUAGES)[place % len(LANGUAGES)]
+
+
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
 def test_every_page_opens_with_every_network(place: int, network: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, link = NETWORKS[network]
     (name,) = offer(monkeypatch, folder())
-    language = LANGUAGES[(place + [*NETWORKS].index(network)) % len(LANGUAGES)]
+    language = language_of(place + [*NETWORKS].index(network))
     app = open_page(PAGES[place].name, lang=language, model=name, **{"layer": "2", "head": "3", **link})
     assert app.session_state["choice"].pipeline == name and not app.warning
 
@@ -51,7 +65,7 @@ def test_every_part_of_tokens_opens_with_every_network(
 ) -> None:
     folder, link = NETWORKS[network]
     (name,) = offer(monkeypatch, folder())
-    open_page("tokens", lang=LANGUAGES[[*NETWORKS].index(network) % 2], model=name, panel=panel, **link)
+    open_page("tokens", lang=language_of([*NETWORKS].index(network)), model=name, panel=panel, **link)
 
 
 @pytest.mark.parametrize("panel", ["pair", "weights", "plane"])
@@ -62,4 +76,4 @@ def test_every_part_of_queries_keys_and_values_opens_with_every_network(
     folder, link = NETWORKS[network]
     (name,) = offer(monkeypatch, folder())
     link = {"layer": "2", "head": "3", **link}
-    open_page("queries_keys_values", lang=LANGUAGES[[*NETWORKS].index(network) % 2], model=name, panel=panel, **link)
+    open_page("queries_keys_values", lang=language_of([*NETWORKS].index(network)), model=name, panel=panel, **link)
