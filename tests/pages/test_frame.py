@@ -426,3 +426,16 @@ def test_the_layer_and_the_head_can_be_chosen_just_where_they_change_what_is_sho
 def test_the_bar_has_the_page_that_is_open_also_where_that_has_nothing_to_say_of_a_drawing(row: PageRow) -> None:
     bar = stops(open_page(row.name, input="digit"))
     assert bar["here"] in [stop["path"] for stop in bar["stops"]]
+
+
+def test_another_language_brings_its_own_first_sentence_and_leaves_one_that_was_typed() -> None:
+    english, chinese = (head_roles().first(language) for language in ("en", "zh"))
+    app = open_page("attention", lang="en")
+    app.pills(key="lang").set_value("zh").run()
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.layer, choice.head) == (chinese.text, chinese.layer, chinese.head)
+    app.pills(key="lang").set_value("en").run()
+    assert app.session_state["choice"].sentence == english.text
+    app = open_page("attention", lang="en", s="i love you .", layer="2")
+    app.pills(key="lang").set_value("zh").run()
+    assert (app.session_state["choice"].sentence, app.session_state["choice"].layer) == ("i love you .", 1)

@@ -6,9 +6,11 @@ import streamlit as st
 
 from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.learned import step_slider
+from pages.ui.frame.line import begin_with
 from pages.ui.frame.pickers import either
 from pages.ui.state import link
 from pages.ui.state.choice import MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
+from pages.ui.state.first_sight import first_place
 from pages.ui.state.offered import of_pictures, offered
 from pages.ui.text import LANGUAGES, plain
 
@@ -18,7 +20,7 @@ OVER = "drawer.over"
 
 def drawer() -> Choice:
     """Draw the settings that all pages share; returns the choice."""
-    _worded("lang", tuple(LANGUAGES), LANGUAGES.get)
+    _worded("lang", tuple(LANGUAGES), LANGUAGES.get, on_change=_take_language)
     seers = of_pictures()
     kinds = (*PIPELINES, *[PICTURE] * bool(seers))
     kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"), on_change=_take_reader)
@@ -68,6 +70,13 @@ def _who_reads(readers: list[str]) -> None:
         return
     st.session_state["paper"] = st.session_state["model"] == "paper"
     st.toggle(plain("untrained.toggle"), key="paper", help=plain("untrained.help"), on_change=_take_model)
+
+
+def _take_language() -> None:
+    """Our own first sentence comes in the reader's language; one that he typed stays."""
+    if first_place(st.session_state["s"]) is not None and link.chosen().hidden is None and not link.chosen().edits:
+        begin_with(st.session_state["lang"])
+        link.select(token=None, key=None)
 
 
 def _take_model() -> None:

@@ -63,8 +63,14 @@ def line() -> None:
 
 def begin() -> None:
     """Choose what a visitor sees first, where no link asks for something else."""
-    if "s" not in st.session_state:
-        _begin()
+    if "s" in st.session_state:
+        return
+    layer_and_head = link.chosen().layer, link.chosen().head
+    begin_with(st.session_state["lang"])
+    if {"layer", "head", "input", "model"} & st.query_params.keys():
+        link.select(layer=layer_and_head[0], head=layer_and_head[1])
+    if reads_proteins(st.session_state["model"]):
+        st.session_state["s"] = PROTEINS[0]
 
 
 def to_see() -> bytes | None:
@@ -80,17 +86,14 @@ def to_see() -> bytes | None:
         return _picture() if choice.input == PICTURE else _drawing()
 
 
-def _begin() -> None:
-    """What a visitor sees first: a sentence with a head that was measured to do something, where no link asks for one.
+def begin_with(lang: str) -> None:
+    """Begin with our first sentence in this language, at a head that was measured to do something there.
 
     Otherwise it would be the first head of all, which looks at everything alike.
     """
-    lang = st.session_state["lang"]
     first = first_picture(lang)
     st.session_state["s"] = first.text if first else EXAMPLES[lang][0]
-    if reads_proteins(st.session_state["model"]):
-        st.session_state["s"] = PROTEINS[0]
-    if first and not {"layer", "head", "input", "model"} & st.query_params.keys():
+    if first:
         link.select(layer=first.layer, head=first.head)
 
 
