@@ -11,7 +11,7 @@ from model import Trace
 from model.analysis import head_slice, placed
 from model.sublayers import MultiHeadAttention
 from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
-from pages.ui.figures.theme import mode, scaled
+from pages.ui.figures.theme import mode
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
 from pages.ui.sections.cell_map import cell_map, cell_maps, limit
@@ -74,13 +74,7 @@ class QueriesKeysValues(Page):
         own = "ᴿ" * self.trace.config.distance_matrices
         said += [text(f"read_{role}_distance", matrix=f"W_{role}{own}") for role in of_distances]
         looks += [{"title": word(f"{role}_distance"), "line_colour": role_colours()[role]} for role in of_distances]
-        stacked = len(keys) > len(ROLES)
-        if stacked:
-            for look in looks:
-                look["height"] = scaled(min(300, 90 + 12 * len(self.tokens)))
-        for look in looks[len(ROLES) :] if of_distances else []:
-            look["height"] = scaled(min(420, 90 + 12 * 2 * len(self.tokens)))
-        cell_maps(self, keys, said, looks, stacked=stacked, first=0)
+        cell_maps(self, keys, said, looks, first=0)
 
     def pair(self) -> None:
         """The selected token's scores, and how one of them is made: its query times a key, product by product."""

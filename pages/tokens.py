@@ -18,7 +18,6 @@ from model.token_dropout import SHOWN, multiplier
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, lines, tiles, waves
 from pages.ui.figures.equations import COSINE
-from pages.ui.figures.theme import scaled
 from pages.ui.page import Page
 from pages.ui.runs.worked_out import neighbours, whole_table
 from pages.ui.sections.cell_map import cell_maps
@@ -35,7 +34,6 @@ SINES = (
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_TRIED = 5  # pieces that were looked up in vain and are shown
 FEWEST_APART = 5  # tokens whose distances are compared
-MOST_ABREAST = 3  # maps side by side
 LEAST_PLACES = 64  # for which turns are drawn
 LEAST_APART = 32  # places to either side for which numbers of distances are drawn
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
@@ -291,11 +289,7 @@ class Tokens(Page):
         names = [row.removeprefix("embedding.") for row in rows]
         titles = {name: word(name) for name in names} | ({"sum": word("summed")} if names[-1] != "sum" else {})
         titles |= {} if self.placed else {names[-1]: word("summed_none")}
-        looks: list[dict] = [{"title": titles[name]} for name in names]
-        if stacked := len(rows) != MOST_ABREAST:
-            low = scaled(min(240 if len(rows) < MOST_ABREAST else 160, 70 + 10 * len(self.tokens)))
-            looks = [look | {"height": low} for look in looks]
-        cell_maps(self, rows, [said[name] for name in names], looks, stacked=stacked)
+        cell_maps(self, rows, [said[name] for name in names], [{"title": titles[name]} for name in names])
         if not self.placed:
             apart = "told_apart" if self.trace.config.distance_terms else "distances_alone"
             st.markdown(text("turned" if self.turned else apart))

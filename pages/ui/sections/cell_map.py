@@ -17,6 +17,7 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
+ABREAST = 3  # maps side by side
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -256,24 +257,25 @@ def cell_maps(
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
-    They stand side by side, or (stacked) one below the other, as wide maps want it. The chosen cell is outlined in each
-    map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
+    They stand ABREAST side by side, or (stacked) one below the other, as wide maps want it. The chosen cell is outlined
+    in each map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[first])
     cell = chosen_cell(view, focused)
-    if stacked:
-        left, right = st.columns([3, 2], gap="medium")
-        places = [left] * len(keys)
-    else:
-        *places, right = st.columns([1.25, *[1] * (len(keys) - 1), 1.5], gap="small")  # the first names the rows
-    for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
-        alike = view.trace.axes(key) == view.trace.axes(focused)
-        at = {"cell": cell if alike else None, "keys": key == focused, "follows": not stacked and key != keys[0]}
+    widths = [1.25, 1, 1][: 1 if stacked else min(len(keys), ABREAST)]  # the first names the rows
+    left, right = st.columns([3, 2] if len(widths) == 1 else [sum(widths), 1.5], gap="small")
+    with left:
+        places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
+    for at, (place, key, sentence) in enumerate(zip(places, keys, sentences, strict=False)):
+        beside = keys[at - at % len(widths)]  # the map that names its rows
+        follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2]
+        outlined = cell if view.trace.axes(key) == view.trace.axes(focused) else None
+        look = looks[at] if looks else {}
         with place:
-            draw_map(view, key, sentence, focus=True, **at, **look)
+            draw_map(view, key, sentence, cell=outlined, focus=True, keys=key == focused, follows=follows, **look)
             if view.beside(key):
-                draw_other(view, key, at["cell"], **look)
+                draw_other(view, key, outlined, **look)
     with right:
         working(view, focused, cell)
     return focused
