@@ -251,11 +251,7 @@ def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.M
     assert {int(x) for x in numbers(drawn[1]["x"])} == columns
     assert all(catalogue("en")["common.place_d_model"].format(place=column) in said_on(app) for column in columns)
     assert f"{largest:.2f}" in said_on(app)
-    glance = {"s": sentence, "panel": "whole"}
-    told = catalogue("en")["home.thumbnails_far"].format(names="X_sum, X'", times=5)
-    assert told in said_on(open_page("home", model=name, layer="3", **glance))
     assert "▼" not in said_on(open_page("tokens", s=sentence, **link))
-    assert "stand far out" not in said_on(open_page("home", **glance))
 
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +286,7 @@ def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
     shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
     rewritten(tmp_path / "bert", architectures=["BertForMultipleChoice"], problem_type="multiple_choice")
     (name,) = offer(monkeypatch, tmp_path / "bert")
-    for page in ("home", "attention", "answer", "what_if"):
+    for page in ("attention", "answer", "what_if"):
         app = open_page(page, model=name, s="the cat sat")
         assert charts(app) and not app.error
         if page == "answer":
@@ -313,15 +309,9 @@ def test_every_reason_has_a_sentence_in_both_languages() -> None:
             assert set(re.findall(r"\{(\w+)\}", said)) <= set(re.findall(r"\{(\w+)\}", sentence))
 
 
-@pytest.mark.parametrize(
-    ("page", "link"),
-    [("translation", {}), ("home", {"panel": "whole", "decoder": "true"}), ("home", {"panel": "shapes"})],
-)
-def test_what_only_the_checkpoint_can_read_our_own_networks_say_they_cannot(
-    page: str, link: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_only_the_checkpoint_can_read_our_own_networks_say_they_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
-    app = open_page(page, model=name, s="สวัสดี", **link)
+    app = open_page("translation", model=name, s="สวัสดี")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_unknown_only"]]
 
 

@@ -59,7 +59,7 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
     app = attention(**link)
     rows = [html.unescape(name) for name in figure(app)["layout"]["yaxis"]["ticktext"]]
     assert rows == ["[CLS]", "the", "cat − very", "sat", "on", "the", "mat", ".", "[SEP]"]
-    for page, panel in (("layers", "alike"), ("feed_forward", "neuron"), ("add_and_norm", "ways"), ("home", "whole")):
+    for page, panel in (("layers", "alike"), ("feed_forward", "neuron"), ("add_and_norm", "ways")):
         drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, panel=panel, **link))])
         assert "cat \\u2212 very" in drawn, page
     alone = charts(open_page("feed_forward", panel="alone", **link))
@@ -152,7 +152,8 @@ def test_the_other_drawing_is_prepared_in_every_step() -> None:
 def test_what_is_said_of_the_own_input_is_said_once() -> None:
     for typed in ("the cat 😀", ""):
         app = open_page("attention", s="i love you .", other=CAT)
-        app.text_input(key="s").set_value(typed or "👍").run()
+        app.session_state["s"] = typed or "👍"
+        app.run()
         said = [note.value for note in (*app.info, *app.warning)]
         assert said and len(said) == len(set(said))
 

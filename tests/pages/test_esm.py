@@ -1,5 +1,6 @@
 """Every page with an ESM-2: proteins, whose hidden amino acids drop out, while the others grow for them."""
 
+import json
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -34,7 +35,8 @@ def test_a_link_that_names_the_model_alone_means_a_protein_and_proteins_are_offe
     app.run()
     assert_fine(app)
     assert app.session_state["choice"].sentence == PROTEINS[0] and not app.warning
-    assert tuple(app.selectbox(key="example").options) == PROTEINS
+    (line,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "sentence_line"]
+    assert tuple(json.loads(line.json)["examples"]) == PROTEINS
     for text in PROTEINS:
         assert "[UNK]" not in load(str(folder()))(text).tokens
 

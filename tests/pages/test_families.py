@@ -37,7 +37,7 @@ def test_that_layers_share_their_weights_is_said_where_they_are_shown(monkeypatc
     (name,) = offer(monkeypatch, folder_of("Albert"))
     said = catalogue("en")["shared.some"].format(N=4, sets=2, each=2)
     places = {
-        "home": {"panel": "whole"}, "layers": {"panel": "path"}, "what_if": {"panel": "heads"},
+        "layers": {"panel": "path"}, "what_if": {"panel": "heads"},
         "queries_keys_values": {"panel": "weights"}, "answer": {},
     }  # fmt: skip
     for page, link in places.items():

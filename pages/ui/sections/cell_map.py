@@ -84,14 +84,15 @@ def draw_map(
     line_colour: str | None = None,
     focus: bool = False,
     keys: bool = True,
-    follows: bool = False,
+    follows: bool | None = None,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
     cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
     into focus, on pages that show several. keys: whether Shift and an arrow move the cell.
-    follows: it stands beside a map of the same rows, which names them for both; on a phone, each for itself.
+    follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
+    headings are of one height, so that rows stand beside rows: no equation stands there.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -145,6 +146,7 @@ def draw_map(
         quantity=quantity,
         values=shown.values,
         title=title,
+        equation=None if follows is None else "",
         on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
         shows=shown.on(across, down),
         still=view.beside(key),  # the other stands there too
@@ -269,7 +271,7 @@ def cell_maps(
         places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
     for at, (place, key, sentence) in enumerate(zip(places, keys, sentences, strict=False)):
         beside = keys[at - at % len(widths)]  # the map that names its rows
-        follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2]
+        follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2] if len(widths) > 1 else None
         outlined = cell if view.trace.axes(key) == view.trace.axes(focused) else None
         look = looks[at] if looks else {}
         with place:
