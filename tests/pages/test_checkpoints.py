@@ -328,7 +328,7 @@ def test_a_character_of_several_pieces_is_one_row_and_hidden_with_its_word(monke
     app = open_page("tokens", panel="pieces", **link)
     shown = ["[CLS]", "the", "␣", "c", "##a", "##f", "##é", "␣", "龘", "␣", "أ", "sat", "[SEP]"]
     table = app.dataframe[0].value
-    assert list(table["piece"]) == shown
+    assert list(table["token"]) == shown
     assert [len(ids.split(", ")) for ids in table["id"]] == [1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 2, 1, 1]
     app = open_page("answer", **link, hidden="4")
     assert app.main.button_group(key="words").options == ["the", "café", "龘", "أ", "sat"]
