@@ -247,7 +247,7 @@ class Page(View):
         """
         if self.choice.big:
             return
-        with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+        with st.container(horizontal=True, vertical_alignment="center", key="page_title"):
             with st.container(width="stretch"):
                 st.subheader(plain(f"{self.name}.title"), anchor=False)
                 st.markdown(t(self.purpose))

@@ -204,7 +204,7 @@ class Choice:
     decoder: bool = linked(FLAG, False)  # Home: draw the decoder, too
     tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
-    same_range: bool = linked(FLAG, False)  # Tokens, Heads: one colour scale for all vectors, for all heads
+    same_range: bool = linked(FLAG, False)  # Heads: one colour scale for all heads
     any_place: bool = linked(FLAG, False)  # What if: vectors of any place in any other
     # What if: what a change does to the answer, or to the lead of `output` over `against`
     measure: str | None = linked(one_of(*MEASURES))
