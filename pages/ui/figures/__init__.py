@@ -40,6 +40,6 @@ from pages.ui.figures.curves import (
 )
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings, token_at
 from pages.ui.figures.matrices import Thumbnail, block_of, covered, heatmap, thumbnails, tiles, wide_heatmap, worded
-from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter, strip_plot
+from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter
 from pages.ui.figures.reads import reads
 from pages.ui.figures.writing import Branch, branches, writing

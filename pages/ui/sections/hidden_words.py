@@ -24,6 +24,12 @@ def clickable_words(view: View, several: bool = False, hole: bool = False) -> tu
     """
     if not view.says_words:
         return 0, {}
+    draw_words(view, several, hole)
+    return asked_place(view)
+
+
+def draw_words(view: View, several: bool, hole: bool) -> None:
+    """The words as buttons."""
     read = view.typed
     words = whole_words(read.tokens)
     hidden, typed = hidden_places(view.choice, read)
@@ -50,6 +56,14 @@ def clickable_words(view: View, several: bool = False, hole: bool = False) -> tu
         key=WIDGET,
         on_change=clicked,
     )
+
+
+def asked_place(view: View) -> tuple[int, dict[int, int | None]]:
+    """What `clickable_words` returns, and makes the view about, where the words stand elsewhere."""
+    if not view.says_words:
+        return 0, {}
+    read = view.typed
+    hidden, typed = hidden_places(view.choice, read)
     if hidden - typed and (masked := with_masks(view.pipeline, read.ids, hidden)) != view.subject:
         view.follow(view.choice.pipeline, masked)
     if view.other and view.shows in ("against", "beside"):
