@@ -1,16 +1,13 @@
 """The Answer page: what it hides, what it says of it, and that its arithmetic adds up as displayed."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edit, load
+from model import load
 from model.analysis import softmax, whole_words
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
-from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
     assert_fine,
@@ -145,7 +142,9 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
     easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
-    assert ("is easy" in texts(app), "is the very one" in texts(app)) == (easy[2], easy.all())
+    assert ("is easy" in texts(app), "At each of the" in texts(app)) == (easy[2], easy.all())
+    seen = f"At {easy.sum()} of the {len(easy)} visible positions"
+    assert (seen in texts(app), f"at {len(easy) - easy.sum()} it is another" in texts(app)) == (not easy.all(),) * 2
 
 
 @pytest.mark.parametrize(("line", "language"), [("answer", "en"), ("logits", "zh")])
@@ -216,23 +215,16 @@ def test_equations_are_those_of_the_graph(kind: str) -> None:
         assert graph[key].equation in shown
 
 
-@pytest.mark.parametrize("link", [{}, {"lang": "zh"}, {"s": SENTENCE}, {"input": "digit"}, {"input": "flat"}])
-def test_a_story_ends_with_a_guess_that_what_if_answers(link: dict[str, str]) -> None:
-    app = open_page("answer", depth="story", **link)
-    before, told = numbers(figure(app)["data"][0]["x"]), texts(app).replace("\\", "")
-    words = catalogue(link.get("lang", "en"))
-    app.button(key="answer.way").click().run()
-    assert_fine(app)
-    choice = app.session_state["choice"]
-    (edit,) = choice.edits
-    assert edit == Edit(f"layers.{choice.layer}.attention.heads", "zero", head=choice.head)
-    assert words["common.where"].format(layer=choice.layer + 1, head=choice.head + 1) in told
-    assert app.subheader[0].value == words["what_if.question"]
-    marks = [shape["x0"] for shape in figure(app)["layout"]["shapes"]]
-    assert marks[:5] == pytest.approx(before[:5].tolist(), rel=1e-4), "the grey lines are what Answer showed"
-    for made in (edit, replace(edit, key="layers.{l}.attention.heads", head=None)):
-        app = open_page("answer", depth="story", **link, edits=edit_code(made))
-        assert "answer.way" not in [button.key for button in app.button], "what was tried is not asked again"
+def test_a_typed_sentence_is_answered_as_typed_and_a_click_hides_a_word_of_it() -> None:
+    app, trace = open_page("answer", s=SENTENCE), pipelines.run("text", SENTENCE)
+    _, values = chart(app)
+    p = softmax(trace["logits"][1].astype(np.float64))
+    np.testing.assert_allclose(values, np.sort(p)[::-1][:10], rtol=1e-4)
+    assert app.pills(key="words").value == [] and "“the” can be seen" in texts(app).replace("\\", "")
+    app.pills(key="words").set_value([4]).run()
+    assert app.session_state["choice"].hidden == (6,)
+    hidden = softmax(run(SENTENCE, 6)["logits"][6].astype(np.float64))
+    np.testing.assert_allclose(chart(app)[1][:10], np.sort(hidden)[::-1][:10], rtol=1e-4)
 
 
 def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:

@@ -1,6 +1,7 @@
 """The table of pages: what there is, in which order, and where it is found."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model import Trace
@@ -21,9 +22,9 @@ class Part(NamedTuple):
     shown_of: tuple[str, ...]
     of: str = "any"
 
-    def stands(self, choice: Choice, answers: bool) -> bool:
-        """Whether it is what the reader looks at."""
-        return self.name == choice.panel and self.of in ("any", OF.get(choice.input), "" if answers else "unanswered")
+    def stands(self, part: str | None, choice: Choice, answers: bool) -> bool:
+        """Whether it is what the reader looks at. part: the chosen one."""
+        return self.name == part and self.of in ("any", OF.get(choice.input), "" if answers else "unanswered")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class PageRow:
     shown_of: tuple[str, ...] = ()
     but: tuple[Part, ...] = ()
     unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
+    former: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # parts in older links, and those that hold them now
 
     def heeds(self, choice: Choice, *, answers: bool) -> tuple[str, ...]:
         """Which of "layer" and "head" there are to choose: those that change what is shown.
@@ -56,7 +60,12 @@ class PageRow:
             return ()
         if self.unanswered is not None and not answers:
             return self.unanswered
-        return next((part.shown_of for part in self.but if part.stands(choice, answers)), self.shown_of)
+        chosen = self.part(choice)
+        return next((part.shown_of for part in self.but if part.stands(chosen, choice, answers)), self.shown_of)
+
+    def part(self, choice: Choice) -> str | None:
+        """The part of the page that a link asks for; older links by its new name."""
+        return self.former.get(choice.panel or "", choice.panel)
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -122,13 +131,15 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         shape_of="layers.{l}.ffn.hidden",
         shown_of=LAYER,
+        former={"writes": "neuron"},
     ),
     PageRow(
         "layers",
         ":material/layers:",
         shape_of="layers.{l}.ffn.output",
         attention=True,
-        but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+        but=(Part("alike", LAYER), Part("origin", LAYER)),
+        former={"lengths": "path", "out": "origin"},
     ),
     PageRow("answer", ":material/lightbulb:", shape_of="logits"),
     PageRow("what_if", ":material/science:", "apart"),
