@@ -98,7 +98,7 @@ class Layers(Page):
             self.lengths()
 
     def path(self) -> None:
-        drawn = self.both(lambda run: run.states(), STATES)
+        drawn = self.both(lambda run: run.states(), STATES, token=self.token)
         (points, *others), shares = plane(self.states, *([] if drawn.other is None else [drawn.other]))
         before = others[0] if others else None
         walked = np.linalg.norm(np.diff(self.states[:, self.token], axis=0), axis=-1)

@@ -56,6 +56,18 @@ def test_the_three_matrices_are_the_recorded_values_of_what_comes_in_the_neurons
     assert (np.diff(fed.argmax(axis=0)) >= 0).all(), "in the tokens' order"
 
 
+@pytest.mark.parametrize("link", [{}, {"input": "digit", "layer": "1"}, {"input": "digit", "layer": "3", "token": "9"}])
+def test_it_counts_the_neurons_that_fire_at_the_token(link: dict[str, str]) -> None:
+    app = open_part("maps", **link)
+    choice = app.session_state["choice"]
+    trace = pipelines.run(choice.pipeline, choice.subject)
+    token = choice.token or (0 if trace.picture is not None else 1)
+    loud = (trace[f"layers.{choice.layer}.ffn.activation"][token] > 0.1).sum()
+    said = texts(app).replace("\\", "")
+    assert ("none of the" in said) == (loud == 0)
+    assert loud == 0 or f", {loud} of the " in said
+
+
 def test_a_click_on_one_of_the_three_chooses_token_and_neuron_or_what_is_worked_out() -> None:
     app = open_part("maps")
     for matrix, told in ((0, {"token": 3}), (1, {"token": 3}), (2, {"token": 3, "component": 7, "stage": "output"})):

@@ -196,13 +196,6 @@ def test_of_a_checkpoint_no_more_is_said_than_it_does(monkeypatch: pytest.Monkey
     say("home", story, "home.story_start_class", "home.story_sentence", not_="home.story_start")
 
 
-def test_a_story_counts_the_neurons_that_answer_strongly() -> None:
-    same = {"edits": "layers.0.ffn.activation~set~value.2", "layer": "1", "token": "2"}
-    for link, loud in (({"layer": "1", "token": "2"}, "3"), (same, "1024")):
-        said = texts(open_page("feed_forward", s=SENTENCE, depth="story", **link)).replace("\\", "")
-        assert f"neurons, {loud} reach at least half" in said
-
-
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
     for layer in range(1, 7):
         said = texts(open_page("add_and_norm", s=SENTENCE, panel="maps", layer=str(layer)))
