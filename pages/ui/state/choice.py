@@ -197,7 +197,6 @@ class Choice:
     why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
-    order: str = linked(one_of("most", "all", "sorted"), "most")  # which neurons: the most active, all, all sorted
     subset: tuple[tuple[int, int], ...] = linked(PAIRS, ())  # (layer, head) pairs whose average Heads shows
     every_layer: bool = linked(FLAG, False)  # Heads: those of all layers
     penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
