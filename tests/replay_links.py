@@ -1,4 +1,4 @@
-"""The links of the replay: every page in every depth, language and kind of input; changed, compared, chosen, large.
+"""The links of the replay: every page in every language and kind of input; changed, compared, chosen, large.
 
 A link is written plainly: "attention?lang=en&s=i love you .". A drawing is named by the digit of an
 example. `do` is what is done there: "downloads", "upload", or the text key of a button that is clicked.
@@ -11,9 +11,6 @@ PAGES = (
     "home", "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer",
     "translation", "what_if", "flat", "shapes_and_cost", "lesson", "class",
 )  # fmt: skip
-#: In a link: every story is told to its end.
-SEEN = "seen=" + "~".join(PAGES)
-DEPTHS = ("story", "numbers", "formula", "code")
 PANELS = {
     "home": ("shapes", "start"),
     "tokens": ("vectors", "order", "neighbours", "waves", "compare"),
@@ -112,11 +109,9 @@ def _all() -> Iterator[str]:
 
 def _every_input() -> Iterator[str]:
     for lang, sentence in (("en", TIRED), ("zh", WEATHER)):
-        yield from (f"lang={lang}&depth={depth}&s={sentence}&{PLACE}" for depth in DEPTHS)  # a story that asks first
-        yield f"lang={lang}&depth=story&s={sentence}&{PLACE}&{SEEN}"
-        for given in (f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
-            yield from (f"lang={lang}&depth={depth}&{given}&{SEEN}" for depth in ("story", "formula"))
-        yield f"lang={lang}&depth=story&s={CAT}&{CHOSEN}&big=true&{SEEN}"
+        for given in (f"s={sentence}&{PLACE}", f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
+            yield f"lang={lang}&{given}"
+        yield f"lang={lang}&s={CAT}&{CHOSEN}&big=true"
         yield f"lang={lang}&model=words&s={PAIR}&{IN_TWO_LAYERS}"
         yield f"lang={lang}&model=pictures&picture=scene&{IN_TWO_LAYERS}"
     yield f"lang=en&{FOUR}&{CHOSEN}&big=true&theme=dark"
@@ -128,7 +123,7 @@ def _two_runs() -> Iterator[str]:
         yield f"lang=en&input=digit&ink=5&other_ink=3&{PLACE}&shown={shown}"
     for shown in ("changed", "original", "difference"):
         yield f"lang=en&s={CAT}&edits={EDITS[0]}&{PLACE}&token=3&shown={shown}"
-    yield f"lang=zh&depth=story&s={CAT}&other={DOG}&{PLACE}&shown=beside&theme=dark"
+    yield f"lang=zh&s={CAT}&other={DOG}&{PLACE}&shown=beside&theme=dark"
     yield f"lang=en&s={CAT}&other={DOG}&edits={EDITS[0]}&{PLACE}&shown=against&theme=dark"
     yield f"lang=en&{FOUR}&edits={EDITS[0]}&{PLACE}&shown=difference"
     yield f"lang=zh&model=pictures&other_picture=card&edits={IN_PICTURES}&shown=against"
@@ -142,7 +137,7 @@ def _what_is_done(page: str) -> Iterator[str]:
 
 
 def _of_one_page() -> Iterator[tuple[str, str]]:
-    """Pages, and what is chosen there beside language and depth."""
+    """Pages, and what is chosen there beside language."""
     for page in ("attention", "answer"):
         for shown in ("changed", "difference"):
             yield from ((page, f"s={CAT}&{PLACE}&token=4&edits={edit}&shown={shown}") for edit in EDITS)

@@ -124,9 +124,9 @@ def charts(app: AppTest) -> list[dict]:
 
 
 def stops(app: AppTest) -> dict:
-    """What the stage strip was given."""
-    (strip,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "strip"]
-    return json.loads(strip.json)[0]
+    """What the bar of pages was given."""
+    (bar,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "bar"]
+    return json.loads(bar.json)[0]
 
 
 def figure(app: AppTest, which: int = 0) -> dict:

@@ -13,7 +13,6 @@ from model.graph import graph
 from model.scaling import WIDTHS
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import (
-    DEPTHS,
     FIELDS,
     HIDEABLE,
     LANGUAGES,
@@ -104,7 +103,6 @@ choices = st.builds(
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(list(LANGUAGES)),
-    depth=st.sampled_from(DEPTHS),
     **{
         name: st.booleans()
         for name in ("big", "why", "hide_special", "every_layer", "several", "same_range", "any_place")
@@ -164,7 +162,6 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         "head": "1",
         "token": "1",
         "hidden": "2.4",
-        "depth": "story",
         "subset": "1.5",
     }
 

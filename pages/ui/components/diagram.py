@@ -104,40 +104,6 @@ def page_of(quantity: Quantity) -> str:
 
 
 @dataclass(frozen=True)
-class Passed:
-    """A quantity that one page's stage hands to another's: its symbol and shape, and the page at the other end."""
-
-    symbol: str
-    shape: str
-    page: str
-
-
-def passed(trace: Trace, page: str, layer: int) -> tuple[list[Passed], list[Passed]]:
-    """What the stage of a page takes from others, and what it hands on, in the encoder's layer `layer` (from 0).
-
-    The page of all layers takes what the first one reads and hands on what the last one does. Nothing for pages that
-    show no stage.
-    """
-    graph = trace.graph
-    if page == "layers":
-        ends = graph.stream(0)[0], graph.stream(graph.layers() - 1)[-1]
-        first, last = (Passed(_symbol(graph, key), _shape(trace, key), "") for key in ends)
-        return [replace(first, page="tokens")], [replace(last, page="answer")]
-    ins, outs = dict[str, Passed](), dict[str, Passed]()
-
-    def own(quantity: Quantity) -> bool:
-        return page_of(quantity) == page and quantity.layer in (None, layer)
-
-    for quantity in graph:
-        for key in quantity.reads:
-            into, out_of = own(quantity), own(graph[key])
-            if into != out_of:
-                other = page_of(graph[key] if into else quantity)
-                (ins if into else outs).setdefault(key, Passed(_symbol(graph, key), _shape(trace, key), other))
-    return list(ins.values()), list(outs.values())
-
-
-@dataclass(frozen=True)
 class Box:
     """One operation; it opens `page`, on Add & Norm at `sublayer`. `note` is a second, smaller line."""
 
