@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from pages.ui.figures import (
 )
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import SMALL, font_size, scaled
+from pages.ui.frame.contents import ROWS
 from pages.ui.frame.pickers import either, pick_number
 from pages.ui.page import Page
 from pages.ui.runs.measure import Measure, of_both, widest
@@ -119,13 +120,9 @@ class FeedForward(Page):
             **({"without": lambda: answer_without_ffn(self)} if "logits" in self.trace else {}),
         }
 
-    def choose_part(self, names: Sequence[str]) -> str:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            part = super().choose_part(names)
-            if part in ("maps", "neuron"):
-                with st.container(width=200):
-                    pick_number("neuron", word("neuron", d_ff=self.d_ff), self.d_ff, self.neuron)
-        return part
+    def choose_more(self) -> None:
+        if ROWS[self.name].part(self.choice) not in ("alone", "without"):
+            pick_number("neuron", word("neuron"), self.d_ff, self.neuron, width=220)
 
     def code(self) -> Sequence[object]:
         return (type(self.pipeline.network.layers[self.choice.layer].ffn),)
@@ -163,14 +160,14 @@ class FeedForward(Page):
         said |= {"loud": f"{count:,}", "d_ff": f"{self.d_ff:,}", "listed": shown}
         kind = "read_flow_silent" if not count else "read_flow_gated" if self.gated else "read_flow"
         sentence = text(kind, **said) + " " + text("read_columns" if shown < self.d_ff else "read_every_column", **said)
-        title = word("flow", d_model=self.config.d_model, d_ff=f"{self.d_ff:,}")
+        title = word("flow", **dict(zip(("entering", "fed", "output"), self.symbols(keys), strict=True)))
         self.picture(
             "flow",
             self.abreast(keys, drawn, self.token_axis("axis.token"), self.token),
             sentence,
             title=title,
             table=lambda: pd.DataFrame(drawn[1], index=self.named, columns=range(1, self.d_ff + 1)),
-            on_pick=self.choose,
+            on_pick=partial(choose, self.shown, self.choice.stage),
             shows=widest(measures).on(Axis("", self.named), Axis("")),
             still=self.beside(self.fed),
         )
@@ -182,43 +179,32 @@ class FeedForward(Page):
 
     def abreast(self, keys: Sequence[str], values: Sequence[np.ndarray], rows: Axis, row: int | None) -> Figure:
         """X′, the neurons that are shown, and F side by side."""
-        symbols = [plain_math(self.trace.graph[key].symbol).replace("'", "′") for key in keys]
         entering, fed, output = values
-        titles = (
-            word("axis_entering"),
-            word("axis_fed", shown=len(self.shown), d_ff=f"{self.d_ff:,}"),
-            word("axis_output"),
-        )
+        symbols = self.symbols(keys)
         stage = self.choice.stage == "output"
         component = chosen_cell(self, keys[2])[1] if stage else None
         strongest = float(np.quantile(np.abs(fed), 0.999)) or 1.0
         matrices = [
-            Matrix(entering, Axis(f"{symbols[0]} · {titles[0]}"), limit(self, keys[0]) or 1.0, 2),
+            Matrix(entering, Axis(symbols[0]), limit(self, keys[0]) or 1.0, 2),
             Matrix(
                 fed[:, self.shown],
-                Axis(f"{symbols[1]} · {titles[1]}", [str(neuron + 1) for neuron in self.shown]),
+                Axis(symbols[1], [str(neuron + 1) for neuron in self.shown]),
                 strongest,
                 5,
                 self.shown.index(self.neuron),
             ),
-            Matrix(output, Axis(f"{symbols[2]} · {titles[2]}"), limit(self, keys[2]) or 1.0, 2, component),
+            Matrix(output, Axis(symbols[2]), limit(self, keys[2]) or 1.0, 2, component),
         ]
         return abreast(matrices, rows, row, height=on_screen(max(230, 100 + scaled(18 * len(rows.labels)))))
 
-    def choose(self, matrix: int, row: int, column: int, _: float) -> None:
-        """A click on one of the three matrices."""
-        if matrix == 0:
-            select(token=row)
-        elif matrix == 1:
-            stage = None if self.choice.stage == "output" else self.choice.stage
-            select(token=row, neuron=self.shown[column], stage=stage)
-        else:
-            select(token=row, component=column, stage="output")
+    def symbols(self, keys: Sequence[str]) -> list[str]:
+        """What quantities are called in pictures."""
+        return [plain_math(self.trace.graph[key].symbol).replace("'", "′") for key in keys]
 
     def by_hand(self) -> None:
         """What the chosen neuron is before the activation, and behind it, or a number of what is added."""
         names = ["hidden", "activation", *(["up", "product"] if self.gated else []), "output"]
-        symbols = [plain_math(self.trace.graph[self.prefix + name].symbol) for name in names]
+        symbols = self.symbols([self.prefix + name for name in names])
         usual = self.choice.stage if self.choice.stage in names else self.fed.removeprefix(self.prefix)
         stage = either("stage", word("lines"), names, symbols, usual, label_visibility="collapsed")
         key = self.prefix + stage
@@ -424,3 +410,13 @@ class FeedForward(Page):
                 ),
                 on_pick=lambda _, place: select(token=place),
             )
+
+
+def choose(shown: Sequence[int], stage: str | None, matrix: int, row: int, column: int, _: float) -> None:
+    """A click on one of the three matrices. shown: the neurons that have a column. stage: what is worked out."""
+    if matrix == 0:
+        select(token=row)
+    elif matrix == 1:
+        select(token=row, neuron=shown[column], stage=None if stage == "output" else stage)
+    else:
+        select(token=row, component=column, stage="output")

@@ -17,7 +17,7 @@ from model.pipeline import SPECIAL_TOKENS, TextReader
 from model.tables import neuron_contexts
 from model.without import answers, ffn_off
 from pages import feed_forward
-from pages.feed_forward import FeedForward
+from pages.ui import view
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue, literal
@@ -68,17 +68,23 @@ def test_it_counts_the_neurons_that_fire_at_the_token(link: dict[str, str]) -> N
     assert loud == 0 or f", {loud} of the " in said
 
 
-def test_a_click_on_one_of_the_three_chooses_token_and_neuron_or_what_is_worked_out() -> None:
-    app = open_part("maps")
-    for matrix, told in ((0, {"token": 3}), (1, {"token": 3}), (2, {"token": 3, "component": 7, "stage": "output"})):
-        page = FeedForward(app.session_state["choice"])
-        page.trace = pipelines.run("text", SENTENCE)
-        with pytest.MonkeyPatch.context() as patch:
-            selected: dict = {}
-            patch.setattr(feed_forward, "select", lambda selected=selected, **values: selected.update(values))
-            page.choose(matrix, 3, 7, 0.0)
-        assert told.items() <= selected.items()
-        assert selected.get("neuron") == (page.shown[7] if matrix == 1 else None)
+def test_a_click_on_one_of_the_three_chooses_token_and_neuron_or_what_is_worked_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    picked = []
+    monkeypatch.setattr(view, "chart", lambda *_, on_pick=None, **__: picked.append(on_pick))
+    open_part("maps", stage="hidden")
+    selected: dict = {}
+    monkeypatch.setattr(feed_forward, "select", lambda **values: selected.update(values))
+    neurons = np.argsort(-pipelines.run("text", SENTENCE)["layers.1.ffn.activation"][0], kind="stable")
+    for matrix, told in (
+        (0, {"token": 3}),
+        (1, {"token": 3, "neuron": neurons[1], "stage": "hidden"}),
+        (2, {"token": 3, "component": 1, "stage": "output"}),
+    ):
+        selected.clear()
+        picked[0](matrix, 3, 1, 0.5)  # by now the page is over
+        assert selected == told
 
 
 @pytest.mark.parametrize(("stage", "key"), [("hidden", "hidden"), ("activation", "activation"), ("output", "output")])

@@ -176,8 +176,10 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
     A click gives (matrix, row, column, value), the places from 0.
     """
     drawn: list[dict] = []
-    whole: dict = {"shapes": []}
+    whole: dict = {"meta": {}}
+    shapes: list[list[dict]] = []
     left, gap = 0.0, 0.03
+    widest = max(range(len(matrices)), key=lambda which: matrices[which].width)
     for which, one in enumerate(matrices):
         n_rows, n_columns = one.values.shape
         traces, layout = heatmap_parts(
@@ -192,13 +194,14 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         named = [one.columns.labels[j] for j in places[:, 1]] if one.columns.labels else places[:, 1] + 1
         markers["hovertext"] = [f"{label(one.columns.title)} <b>{name}</b>" for name in named]
         markers["hovertemplate"] = "<b>%{text}</b><br>%{hovertext}<br>%{customdata[3]:.4f}<extra></extra>"
-        axis = f"x{which + 1}" if which else "x"
+        axis = "x" if which == widest else f"x{which + 2}"  # of the axis "x" the browser thins the names
         for trace in (cells, markers):
             trace["xaxis"] = axis
+        layout["yaxis"]["anchor"] = axis  # of the first matrix, whose layout counts
         share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)
         side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
-        whole |= layout | {f"xaxis{axis[1:]}": side, "shapes": whole["shapes"], "meta": {}}
-        cells["showscale"] = one.width == max(other.width for other in matrices)
+        whole = layout | whole | {f"xaxis{axis[1:]}": side}
+        cells["showscale"] = which == widest
         cells["colorbar"] = colour_bar({-one.limit: "−", 0.0: "0", one.limit: "+"}, x=left, len=0.3 * share)
         frames: list[dict] = []
         if row is not None and one.column is not None:
@@ -206,10 +209,11 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         elif row is not None:
             y = row + first_row
             frames = [frame(y, first_column, y, first_column + n_columns - 1, width=1)]
-        whole["shapes"] += [shape | {"xref": axis} for shape in frames]
+        shapes.append([shape | {"xref": axis} for shape in frames])
         drawn += traces
         left += share + gap
-    return figure_of(drawn, whole)
+    shapes.append(shapes.pop(widest))  # the last frame is that of the cell to whose name others give way
+    return figure_of(drawn, whole | {"shapes": [shape for some in shapes for shape in some]})
 
 
 def wide_heatmap(values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None) -> Figure:
