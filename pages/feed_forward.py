@@ -290,13 +290,11 @@ class FeedForward(Page):
         sentence = text("read_best_gated" if self.gated else "read_best", token=self.called, **said)
         if any(fired):
             sentence += " " + text("read_fired_by")
-
-        def choose(place: int) -> None:
-            select(neuron=int(best[place]))
-
         title = word("best", token=self.called)
         look = {"height": scaled(HIGH), "title": title}
-        self.bars_of_neurons("best", drawn[best], names, best == self.neuron, sentence, choose, **look)
+        self.bars_of_neurons(
+            "best", drawn[best], names, best == self.neuron, sentence, lambda i: select(neuron=int(best[i])), **look
+        )
 
     # -- one neuron --------------------------------------------------------------------------------
 
