@@ -257,6 +257,11 @@ class Pipeline:
         #: What is recorded of another input, which a patch comes from.
         self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The words or classes that its logits stand for."""
+        return self.reader.vocabulary if self.config.head == "masked-word" else self.reader.labels
+
     def __repr__(self) -> str:
         """What it reads, its sizes, and what it answers."""
         c = self.config
@@ -309,7 +314,7 @@ class Pipeline:
     ) -> Trace:
         guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
         subject = x if self.config.input == "words" else reading.tensor[0].numpy()
-        about = reading.notes, edits, idle, reading.segments
+        about = reading.notes, edits, idle, reading.segments, self.outputs
         return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, *about)
 
     def around(self, reading: Reading) -> Surroundings:

@@ -28,6 +28,7 @@ from model.edits import Apply, Edit, EditError, quantities_at
 from model.embedding import patchify
 from model.frames import Shown, to_frame
 from model.graph import SIDES, Graph, Quantity, graph
+from model.overview import Overview
 from model.turns import turn_of
 
 _recorded: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
@@ -260,8 +261,9 @@ class Trace:
 
     Batch is dropped. An aside of the graph is computed when it is asked for. Beside the numbers: `subject` (the input
     itself), `tokens` (as printed), `ids` (words only), `segments` (which row of E_seg each token got, where the network
-    has one), `answer` (a tuple of Guess), `notes`, the `graph` of the network, the `edits` of the run, and `idle`:
-    {edit: why} for those that could change nothing (see `model.changes.idle`).
+    has one), `answer` (a tuple of Guess), `outputs` (the words or classes that logits stand for), `notes`, the `graph`
+    of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change nothing (see
+    `model.changes.idle`).
     """
 
     def __init__(
@@ -276,10 +278,11 @@ class Trace:
         edits: tuple[Edit, ...] = (),
         idle: Mapping[Edit, str] | None = None,
         segments: Sequence[int] = (),
+        outputs: Sequence[str] = (),
     ) -> None:
         self.graph, self.config = graph, graph.config
         self.subject, self.tokens, self.ids = subject, tokens, ids
-        self.segments = list(segments)
+        self.segments, self.outputs = list(segments), outputs
         self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
         self._values = values
 
@@ -309,6 +312,10 @@ class Trace:
     def show(self, key: str, /, **at: int) -> Shown:
         """The same to look at: in a notebook coloured, blue above 0 and red below, and two digits of each number."""
         return Shown(self.to_frame(key, **at), ", ".join((key, *(f"{axis} {place}" for axis, place in at.items()))))
+
+    def overview(self, *, layer: int | None = None, head: int | None = None, token: int | None = None) -> Overview:
+        """The whole run on one screen, to look at in a notebook or to `save(path)`: layer, head and token from 0."""
+        return Overview.of(self, layer, head, token)
 
     def __getitem__(self, key: str) -> np.ndarray:
         """Raises KeyError, which names the nearest keys, where nothing of this name was recorded."""

@@ -48,10 +48,10 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
     page.set_viewport_size({"width": 1200, "height": 768})
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
-    menu = page.locator(".bar .menu:visible")
+    menu = page.locator(".navbar .menu:visible")
     menu.focus()
     page.keyboard.press("Enter")
-    first = page.locator(".bar .more a").first
+    first = page.locator(".navbar .more a").first
     expect(first).to_be_visible()
     page.keyboard.press("Escape")
     expect(first).to_be_hidden()
@@ -99,7 +99,7 @@ def test_on_a_projector_the_bar_and_a_long_equation_are_whole(page: Page, app_ur
     page.set_viewport_size({"width": width, "height": 768})
     page.goto(f"{app_url}/attention?{FIRST}")
     title(page, "attention")
-    for part in (page.locator(".bar"), page.locator(".katex-display").first):
+    for part in (page.locator(".navbar"), page.locator(".katex-display").first):
         assert part.evaluate("part => part.scrollWidth <= part.clientWidth")
     page.goto(f"{app_url}/shapes_and_cost?lang=en")
     settle(page)
@@ -112,7 +112,7 @@ def test_on_a_projector_the_bar_and_a_long_equation_are_whole(page: Page, app_ur
 def test_on_a_desk_the_pages_stand_in_one_row(page: Page, app_url: str, language: str) -> None:
     page.goto(f"{app_url}/{PAGE.replace('lang=en', f'lang={language}')}")
     title(page, "attention", language)
-    expect(page.locator(".bar a:visible")).to_have_count(sum(row.group != "more" for row in PAGES))
-    boxes = [link.bounding_box() for link in page.locator(".bar a:visible").all()]
+    expect(page.locator(".navbar a:visible")).to_have_count(sum(row.group != "more" for row in PAGES))
+    boxes = [link.bounding_box() for link in page.locator(".navbar a:visible").all()]
     assert max(box["y"] for box in boxes) - min(box["y"] for box in boxes) < 8
     assert max(box["x"] + box["width"] for box in boxes) < 1440

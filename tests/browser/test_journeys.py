@@ -41,7 +41,7 @@ def settle(page: Page) -> None:
 
 def title(page: Page, name: str, language: str = "en") -> None:
     """Wait for the page called `name`."""
-    here = page.locator(".bar [aria-current]")
+    here = page.locator(".navbar [aria-current]")
     expect(here).to_have_text(catalogue(language)[f"{name}.{'title' if name == 'home' else 'short'}"])
     page.wait_for_url(lambda url: urlsplit(url).path.strip("/").rpartition("/")[2] == ("" if name == "home" else name))
     settle(page)
@@ -57,7 +57,7 @@ def place(page: Page, name: str, number: int) -> Locator:
 
 
 def open_settings(page: Page) -> None:
-    page.locator(".bar .settings").click()
+    page.locator(".navbar .settings").click()
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
@@ -77,10 +77,10 @@ def choose(page: Page, layer: int, head: int) -> None:
 
 def link_to(page: Page, name: str) -> Locator:
     """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
-    link = page.locator(f'.bar a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
+    link = page.locator(f'.navbar a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
     link.wait_for(state="attached")
     if not link.is_visible():
-        page.locator(".bar .menu:visible").last.click()
+        page.locator(".navbar .menu:visible").last.click()
     return link
 
 
@@ -447,7 +447,7 @@ def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, 
 def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}?s={quote(SENTENCE)}&{FIRST}&hidden=none")
     title(page, "home")
-    attention = page.locator(".bar a").filter(has_text=catalogue("en")["attention.short"])
+    attention = page.locator(".navbar a").filter(has_text=catalogue("en")["attention.short"])
     for _ in range(60):
         page.keyboard.press("Tab")
         if attention.evaluate("link => link === document.activeElement"):

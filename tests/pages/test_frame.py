@@ -122,7 +122,7 @@ def test_that_attention_is_no_explanation_is_said_where_attention_is_shown(name:
 def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
     rules = assets.STYLE.read_text("utf-8").split("}")
     asking = [rule for rule in rules if "var(--st-" in rule]
-    assert asking and all(rule.partition("{")[0].strip().startswith((".bar ", ".lit ")) for rule in asking)
+    assert asking and all(rule.partition("{")[0].strip().startswith((".navbar ", ".lit ")) for rule in asking)
 
 
 @pytest.mark.parametrize(("name", "language"), [*zip(NAMES, cycle(LANGUAGES), strict=False)])

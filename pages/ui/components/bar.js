@@ -6,7 +6,7 @@ const BOUND = 10_000  // ms; so long does a click wait for its page
 addEventListener('popstate', () => { document.bound = undefined })
 document.addEventListener('click', event => {
   const on = what => event.composedPath().some(part => part.matches?.(what))
-  if (on('a, .diagram') && !on('.bar')) document.bound = undefined
+  if (on('a, .diagram') && !on('.navbar')) document.bound = undefined
 }, true)
 
 const make = (parent, kind, own, ...children) => {
@@ -16,7 +16,7 @@ const make = (parent, kind, own, ...children) => {
 }
 
 export default function({ data: [data], parentElement, setTriggerValue }) {
-  const bar = parentElement.querySelector('.bar'), drawn = JSON.stringify(data)
+  const bar = parentElement.querySelector('.navbar'), drawn = JSON.stringify(data)
   const go = path => setTriggerValue('open', path)
   bar.open = path => {
     document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.ui.server.assets import script
 
-_bar = st.components.v2.component("bar", html='<nav class="bar"></nav>', js=script("bar"), isolate_styles=False)
+_bar = st.components.v2.component("bar", html='<nav class="navbar"></nav>', js=script("bar"), isolate_styles=False)
 
 
 @dataclass(frozen=True)

@@ -76,13 +76,7 @@ class PageRow:
 
 
 PAGES: tuple[PageRow, ...] = (
-    PageRow(
-        "home",
-        attention=True,
-        shown_of=LAYER_AND_HEAD,
-        but=(Part("shapes", ()), Part("start", ())),
-        unanswered=LAYER_AND_HEAD,
-    ),
+    PageRow("home", attention=True),  # layer and head are chosen in the picture
     PageRow("tokens", but=(Part("order", LAYER, "words"),)),
     PageRow(
         "queries_keys_values",

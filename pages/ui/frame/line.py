@@ -4,19 +4,26 @@ from typing import Any
 
 import streamlit as st
 
+from model import WeightsError
+from model.analysis import spelled, whole_words
 from model.examples import PROTEINS
 from pages.ui.components.digit_pad import digit_pad
-from pages.ui.frame.pickers import sentence_box
+from pages.ui.components.sentence_line import Word, sentence_line
+from pages.ui.runs import pipelines
+from pages.ui.runs.masks import hidden_places
 from pages.ui.state import link, pictures, sketch
-from pages.ui.state.choice import PICTURE
+from pages.ui.state.choice import PICTURE, Choice
 from pages.ui.state.first_sight import first_picture
-from pages.ui.state.offered import offered, reads_proteins, sizes
-from pages.ui.text import joined, plain, t
+from pages.ui.state.link_values import MOST_CHARACTERS
+from pages.ui.state.offered import reads_proteins
+from pages.ui.text import plain, t
 
 #: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
 WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
 #: In the session: the room for the pad or the picture, which a page draws.
 TO_SEE = "line.to_see"
+#: In the session, where a sentence was cut: it was too long.
+CUT = "line.cut"
 #: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
 READ = "line.read"
 SMALL = 52  # pixels of a picture in the line
@@ -52,13 +59,9 @@ def afresh() -> dict[str, object]:
 
 
 def line() -> None:
-    """Draw the line: a box for the sentence with examples, or room for what a page draws there."""
+    """Leave room for what a page draws there: what is done in it draws the page alone anew."""
     with st.container(key="line"):
-        if st.session_state["input"] == "sentence":
-            with st.container(horizontal=True, vertical_alignment="center"):
-                _sentence()
-        else:
-            st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
+        st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
 
 
 def begin() -> None:
@@ -74,15 +77,13 @@ def begin() -> None:
 
 
 def to_see() -> bytes | None:
-    """The pad or the picture that is read; a page draws them, so that a stroke draws the page alone anew.
-
-    Returns the drawing, if one is read.
-    """
+    """The sentence, the pad or the picture that is read. Returns the drawing, if one is read."""
     choice = st.session_state["choice"]
     st.session_state.pop(READ, None)
-    if choice.input == "sentence":
-        return None
     with st.session_state[TO_SEE]:
+        if choice.input == "sentence":
+            _sentence(choice)
+            return None
         return _picture() if choice.input == PICTURE else _drawing()
 
 
@@ -97,31 +98,40 @@ def begin_with(lang: str) -> None:
         link.select(layer=first.layer, head=first.head)
 
 
-def _sentence() -> None:
-    theirs = sizes(folder) if (folder := offered().get(st.session_state["model"])) else None
-    said = plain("sidebar.sentence_help_theirs", most=theirs.max_len) if theirs else plain("sidebar.sentence_help")
-    if theirs is None or theirs.head == "masked-word":
-        said = joined(f"{said} {plain('sidebar.sentence_help_mask')}")
-    look = {"help": said, "persist_state": "session", "label_visibility": "collapsed"}
-    sentence_box(plain("sidebar.sentence"), "s", lambda _: link.select(**afresh()), **look)
-    here = st.session_state["lang"]
-    ready = EXAMPLES[here] + EXAMPLES["zh" if here == "en" else "en"]
-    st.selectbox(
-        plain("sidebar.example"),
-        PROTEINS if reads_proteins(st.session_state["model"]) else ready,
-        index=None,
-        key="example",
-        on_change=_take_example,
-        placeholder=plain("sidebar.example_hint"),
-        label_visibility="collapsed",
-        width=190,
-    )
+def _sentence(choice: Choice) -> None:
+    """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token."""
+    try:
+        read = pipelines.read(choice)[1]
+        tokens: list[str] = list(read.tokens)
+        hides = pipelines.config(choice.pipeline).head == "masked-word" and not pipelines.compares(choice)
+        hidden, typed = hidden_places(choice, read) if hides else (set(), set())
+    except WeightsError:  # the page says so
+        tokens, hides, hidden, typed = [], False, set(), set()
+    words = [
+        Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
+        for places in whole_words(tokens)
+    ]
+
+    def picked(places: tuple[int, ...]) -> None:
+        if not hides or typed & set(places):
+            link.select(token=places[0], key=None)
+        elif hidden & set(places):
+            link.select(hidden=tuple(sorted(hidden - typed - set(places))), token=places[0], output=None)
+        else:
+            link.select(hidden=places, token=None if not typed else places[0], output=None)
+
+    names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
+    names["hide"] = plain("sentence_line.hide") if hides else ""
+    ready = [sentence for lang in sorted(EXAMPLES, key=choice.lang.__ne__) for sentence in EXAMPLES[lang]]
+    examples = PROTEINS if reads_proteins(choice.model) else ready
+    sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
+    if st.session_state.pop(CUT, False):
+        st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
 
-def _take_example() -> None:
-    if st.session_state["example"]:
-        link.select(sentence=st.session_state["example"], **afresh())
-        st.session_state["example"] = None
+def _say(sentence: str) -> None:
+    st.session_state[CUT] = len(sentence) > MOST_CHARACTERS
+    link.select(sentence=sentence[:MOST_CHARACTERS], token=None, key=None, **afresh())
 
 
 def _picture() -> bytes | None:

@@ -54,18 +54,18 @@ document.addEventListener('click', event => {
   const root = document.documentElement, wants = () => document.querySelector('.st-key-big input')?.checked
   const drawer = open => {
     root.classList.toggle('drawer', open)
-    document.querySelector('.bar .settings')?.setAttribute('aria-expanded', root.matches('.drawer'))
+    document.querySelector('.navbar .settings')?.setAttribute('aria-expanded', root.matches('.drawer'))
   }
   const beside = event => {
-    if (!root.matches('.drawer') || !event.target.closest('[data-testid=stMain]') || event.target.closest('.bar .settings')) return
+    if (!root.matches('.drawer') || !event.target.closest('[data-testid=stMain]') || event.target.closest('.navbar .settings')) return
     event.stopPropagation()
     event.preventDefault()
     if (event.type === 'click') drawer(false)
   }
   for (const kind of ['pointerdown', 'mousedown', 'click']) document.addEventListener(kind, beside, true)
   document.addEventListener('click', ({ target }) => {
-    if (target.closest('.bar .settings')) drawer()
-    else if (target.closest('.bar .leave')) document.querySelector('.st-key-big input').click()
+    if (target.closest('.navbar .settings')) drawer()
+    else if (target.closest('.navbar .leave')) document.querySelector('.st-key-big input').click()
     else if (target.closest('.st-key-big')) setTimeout(() => {
       root.classList.toggle('big', wants())
       drawer(false)
@@ -76,7 +76,7 @@ document.addEventListener('click', event => {
     const away = event.key === 'Escape' && !composes(event) && !document.querySelector('[data-testid=stPopoverBody]')
     if (away && root.matches('.drawer')) {
       drawer(false)
-      document.querySelector('.bar .settings')?.focus()
+      document.querySelector('.navbar .settings')?.focus()
     }
   }, true)
   addEventListener('popstate', () => root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true'))
