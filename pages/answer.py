@@ -10,9 +10,10 @@ from model.analysis import likeliest, spelled, whole_words
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
+from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import how_sure
 from pages.ui.sections.answers import all_probabilities, guesses, more_and_less, probabilities
-from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
+from pages.ui.sections.hidden_words import asked_place, clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
 from pages.ui.sections.learned import how_it_learned
 from pages.ui.sections.sentence_vector import instead_of_an_answer
@@ -61,7 +62,10 @@ class Answer(Page):
 
     def above(self) -> None:
         #: The place that is asked about, and the hidden places with the words that stood there.
-        self.asked, self.hidden = clickable_words(self, several=self.choice.several)
+        if pipelines.compares(self.choice):  # then no word can be hidden on top of the page
+            self.asked, self.hidden = clickable_words(self, several=self.choice.several)
+        else:
+            self.asked, self.hidden = asked_place(self)
 
     def choose_part(self, names: Sequence[str]) -> str:
         with st.container(horizontal=True, vertical_alignment="center"):

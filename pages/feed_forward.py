@@ -30,7 +30,6 @@ from pages.ui.figures import (
 )
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import SMALL, font_size, scaled
-from pages.ui.frame.contents import ROWS
 from pages.ui.frame.pickers import either, pick_number
 from pages.ui.page import Page
 from pages.ui.runs.measure import Measure, of_both, widest
@@ -51,10 +50,13 @@ LISTED_LARGE = 6  # where everything is large
 HIGH = 330  # pixels of the pictures below the matrices
 PLAIN = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
 GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x W_3 + b_3)\bigr)\, W_2 + b_2"
+FORMER: Mapping[str, str | Mapping[str, object]] = {"writes": "neuron", "output": {"panel": None, "stage": "output"}}
 text, word = texts_of("feed_forward")
 
 
 class FeedForward(Page):
+    former = FORMER
+
     @property
     def title_equation(self) -> str:
         equation = GATED if self.gated else PLAIN
@@ -121,7 +123,7 @@ class FeedForward(Page):
         }
 
     def choose_more(self) -> None:
-        if ROWS[self.name].part(self.choice) not in ("alone", "without"):
+        if self.choice.panel not in ("alone", "without"):
             pick_number("neuron", word("neuron"), self.d_ff, self.neuron, width=220)
 
     def code(self) -> Sequence[object]:

@@ -33,10 +33,13 @@ from pages.ui.text.numbers import decimal
 STATES = ("", "token", "d_model")  # the axes of all states
 LENS = 460  # pixels
 MOST_CLASSES = 16  # with a column of their own
+FORMER = {"lengths": "path", "out": "origin"}
 text, word = texts_of("layers")
 
 
 class Layers(Page):
+    former = FORMER
+
     @cached_property
     def states(self) -> np.ndarray:
         """(1 + layers, token, d_model)."""

@@ -31,6 +31,7 @@ from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on
 
@@ -60,11 +61,20 @@ class Page(View):
 
     #: What stands beside the title: rows of the graph whose equations are put there, or an equation in LaTeX.
     rows: Sequence[str] = ()
+    #: Names that tabs had in links of before -> the tab that shows it now, or all that is chosen instead.
+    former: Mapping[str, str | Mapping[str, object]] = {}
     #: Whether the tokens stand under the strip, to choose one.
     chips = True
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     school: School  # set once by the frame
+
+    def __init__(self, choice: Choice) -> None:
+        if instead := self.former.get(choice.panel or ""):
+            instead = {"panel": instead} if isinstance(instead, str) else instead
+            select(**instead)
+            choice = choice.with_(**instead)
+        super().__init__(choice)
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__module__.rpartition(".")[2]

@@ -165,8 +165,7 @@ class View(Runs):
 
         Their words are the texts "{page}.panel_{name}".
         """
-        wanted = ROWS[self.name].part(self.choice)
-        chosen = wanted if wanted in names else names[0]
+        chosen = self.choice.panel if self.choice.panel in names else names[0]
         words = {name: plain(f"{self.name}.panel_{name}") for name in names}
         look = bound(f"{self.name}.panel", chosen, lambda name: select(panel=name))
         look |= {"label_visibility": "collapsed", "required": True, "wrap": True}

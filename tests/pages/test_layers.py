@@ -126,8 +126,7 @@ def test_the_word_that_is_followed_can_be_hidden_whole() -> None:
 def test_links_to_former_parts_open_the_nearest_one_without_a_remark(former: str, now: str) -> None:
     app = open_part(former, seen="layers")
     assert not app.warning and [one["key"] for one in charts(app)] == [one["key"] for one in charts(open_part(now))]
-    (slider,) = (one.proto.disabled for one in app.slider if one.key == "layer") if now == "origin" else (False,)
-    assert not slider, "what changes with the layer lets it be chosen"
+    assert ("either.layer" in [one.key for one in app.button_group]) == (now == "origin"), "where a layer matters"
 
 
 def test_what_is_handed_on_is_what_the_next_layer_reads() -> None:

@@ -1,7 +1,6 @@
 """The table of pages: what there is, in which order, and where it is found."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from model import Trace
@@ -22,9 +21,9 @@ class Part(NamedTuple):
     shown_of: tuple[str, ...]
     of: str = "any"
 
-    def stands(self, part: str | None, choice: Choice, answers: bool) -> bool:
-        """Whether it is what the reader looks at. part: the chosen one."""
-        return self.name == part and self.of in ("any", OF.get(choice.input), "" if answers else "unanswered")
+    def stands(self, choice: Choice, answers: bool) -> bool:
+        """Whether it is what the reader looks at."""
+        return self.name == choice.panel and self.of in ("any", OF.get(choice.input), "" if answers else "unanswered")
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,6 @@ class PageRow:
     shown_of: tuple[str, ...] = ()
     but: tuple[Part, ...] = ()
     unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
-    former: Mapping[str, str] = field(
-        default_factory=dict, hash=False
-    )  # parts in older links, and those that hold them now
 
     def heeds(self, choice: Choice, *, answers: bool) -> tuple[str, ...]:
         """Which of "layer" and "head" there are to choose: those that change what is shown.
@@ -58,12 +54,7 @@ class PageRow:
             return ()
         if self.unanswered is not None and not answers:
             return self.unanswered
-        chosen = self.part(choice)
-        return next((part.shown_of for part in self.but if part.stands(chosen, choice, answers)), self.shown_of)
-
-    def part(self, choice: Choice) -> str | None:
-        """The part of the page that a link asks for; older links by its new name."""
-        return self.former.get(choice.panel or "", choice.panel)
+        return next((part.shown_of for part in self.but if part.stands(choice, answers)), self.shown_of)
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -112,13 +103,11 @@ PAGES: tuple[PageRow, ...] = (
         "feed_forward",
         "layer",
         shown_of=LAYER,
-        former={"writes": "neuron"},
     ),
     PageRow(
         "layers",
         attention=True,
         but=(Part("alike", LAYER), Part("origin", LAYER)),
-        former={"lengths": "path", "out": "origin"},
     ),
     PageRow("answer"),
     PageRow("lesson", "beside", shown_of=LAYER_AND_HEAD),

@@ -14,15 +14,17 @@ WIDGET = "words"
 
 
 def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, int | None]]:
-    """The sentence as large words: a click hides one, another click shows it again.
+    """What `asked_place` returns, under the sentence as large words: a click hides one, another shows it again.
 
-    From here on the view is about the run in which the hidden words read [MASK], as do those in their place in an input
-    that it is compared with. Returns the place whose guess is shown, and the hidden places, each with the id of the
-    word that stands there; None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
     several: a click leaves those hidden that are.
     """
-    if not view.says_words:
-        return 0, {}
+    if view.says_words:
+        draw_words(view, several)
+    return asked_place(view)
+
+
+def draw_words(view: View, several: bool) -> None:
+    """The words as buttons."""
     read = view.typed
     words = whole_words(read.tokens)
     hidden, typed = hidden_places(view.choice, read)
@@ -49,6 +51,19 @@ def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, i
         key=WIDGET,
         on_change=clicked,
     )
+
+
+def asked_place(view: View) -> tuple[int, dict[int, int | None]]:
+    """The place whose guess is shown, and the hidden places, each with the id of the word that stands there.
+
+    That is None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}. From here on the
+    view is about the run in which the hidden words read [MASK], as do those in their place in an input that it is
+    compared with.
+    """
+    if not view.says_words:
+        return 0, {}
+    read = view.typed
+    hidden, typed = hidden_places(view.choice, read)
     if hidden - typed and (masked := with_masks(view.pipeline, read.ids, hidden)) != view.subject:
         view.follow(view.choice.pipeline, masked)
     if view.other and view.shows in ("against", "beside"):
