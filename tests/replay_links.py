@@ -18,9 +18,9 @@ PANELS = {
     "attention": ("steps",),
     "heads": ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed"),
     "add_and_norm": ("maps", "ways", "values", "why"),
-    "feed_forward": ("maps", "curve", "neuron", "writes", "output", "alone"),
-    "layers": ("path", "lens", "alike", "lengths", "origin", "out"),
-    "answer": ("only",),
+    "feed_forward": ("maps", "neuron", "alone", "without"),
+    "layers": ("lens", "path", "alike", "origin"),
+    "answer": ("all",),
     "translation": ("writing", "search", "alignment", "inside", "changes"),
     "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
     "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
@@ -167,7 +167,7 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
     yield "answer", f"s={CAT}&output=700&against=900&stage=logits&token=4"
     yield "answer", f"{FOUR}&output=4&against=9&stage=logits"
     yield from (("answer", f"{given}&panel=wrote") for given in (f"s={CAT}&token=4", FOUR))
-    yield from (("feed_forward", f"s={TIRED}&{PLACE}&panel=maps&order={order}") for order in ("all", "sorted"))
+    yield from (("feed_forward", f"s={TIRED}&{PLACE}&stage={stage}&component=9") for stage in ("hidden", "output"))
     yield "heads", f"s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
     yield "home", f"s={TIRED}&decoder=true&panel=shapes"
     yield "tokens", f"s={TIRED}&stage=positions&component=5"

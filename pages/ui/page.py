@@ -132,7 +132,11 @@ class Page(View):
             for name, most in self.places:
                 choose(name, most)
             if self.chips and len(self.tokens) > 1:
-                pick("token", plain("common.selected_token"), self.tokens, self.token, width=150)
+                pick("token", plain("common.selected_token"), self.tokens, self.token, width=200)
+            self.choose_more()
+
+    def choose_more(self) -> None:
+        """Draw what else is chosen there."""
 
     def _open(self) -> None:
         """Put the runs there, and draw the title and the bar of changes."""

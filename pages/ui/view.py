@@ -1,6 +1,6 @@
 """What parts of a page are given: what was chosen, ready to use, and how a picture with its sentence is put there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -45,8 +45,6 @@ class View(Runs):
     """
 
     name: str  # of the page: its file, its address and the first word of its texts
-    #: Names that parts of the page had in links of before -> the part that shows it now.
-    former: Mapping[str, str] = {}
 
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
@@ -167,8 +165,7 @@ class View(Runs):
 
         Their words are the texts "{page}.panel_{name}".
         """
-        wanted = self.former.get(self.choice.panel or "", self.choice.panel)
-        chosen = wanted if wanted in names else names[0]
+        chosen = self.choice.panel if self.choice.panel in names else names[0]
         words = {name: plain(f"{self.name}.panel_{name}") for name in names}
         look = bound(f"{self.name}.panel", chosen, lambda name: select(panel=name))
         look |= {"label_visibility": "collapsed", "required": True, "wrap": True}

@@ -128,4 +128,4 @@ def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_an
 
 def test_our_own_layers_have_weights_of_their_own() -> None:
     said = said_on(open_page("layers", panel="path"))
-    assert "sets of weights" not in said and "the same set" not in said and "weights of its own" in said
+    assert "sets of weights" not in said and "the same set" not in said and "its own weights" in said

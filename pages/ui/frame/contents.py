@@ -107,7 +107,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow(
         "layers",
         attention=True,
-        but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+        but=(Part("alike", LAYER), Part("origin", LAYER)),
     ),
     PageRow("answer"),
     PageRow("lesson", "beside", shown_of=LAYER_AND_HEAD),

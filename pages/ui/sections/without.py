@@ -48,8 +48,7 @@ def alike_without(view: View) -> None:
         table=pd.DataFrame(alike.T, index=steps, columns=names),
         still=True,
     )
-    if not view.story:
-        view.way_to("what_if", word("way_changes"), panel="residuals")
+    view.way_to("what_if", word("way_changes"), panel="residuals")
 
 
 def answers_with(view: View, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
