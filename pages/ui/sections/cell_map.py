@@ -17,6 +17,7 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
+SENTENCE = 64  # pixels that a reading sentence takes below a map that ends with the screen
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -82,12 +83,13 @@ def draw_map(
     title: str | None = None,
     line_colour: str | None = None,
     focus: bool = False,
+    grows: bool = False,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
     cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
-    into focus, on pages that show several.
+    into focus, on pages that show several. grows: the map ends with the screen, and its sentence.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -117,6 +119,8 @@ def draw_map(
         line_colour=line_colour,
         height=height,
     )
+    if grows:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": True, "below": SENTENCE}
     kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
@@ -221,15 +225,11 @@ def cell_map(
     below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it, from Numbers on, what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
 
-    below: draws what stands under the map then.
-    look: as for `draw_map`.
+    below: draws what stands under the map. look: as for `draw_map`.
     """
     cell = chosen_cell(view, key)
-    if view.story:
-        draw_map(view, key, sentence, cell=cell, **look)
-        return
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
@@ -253,18 +253,17 @@ def cell_maps(
     focused = named.get(view.choice.stage or "", keys[-1] if stacked else keys[0])
     cell = chosen_cell(view, focused)
     if stacked:
-        left, *rest = st.columns([3, 2] if not view.story else [1], gap="medium")
-        places = [left] * len(keys) + rest
+        left, right = st.columns([3, 2], gap="medium")
+        places = [left] * len(keys) + [right]
     else:
-        places = st.columns([2] * len(keys) + [3] * (not view.story), gap="small")
+        places = st.columns([2] * len(keys) + [3], gap="small")
     for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
         with place:
             draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
             if view.beside(key):
                 draw_other(view, key, cell if key == focused else None, **look)
-    if not view.story:
-        with places[-1]:
-            working(view, focused, cell)
+    with places[-1]:
+        working(view, focused, cell)
     return focused
 
 
