@@ -2,7 +2,6 @@ const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
 const LEGIBLE = 12  // px
-const LEAST = 360  // px, of a picture that grows with the screen
 const CAPTION = 40  // px, above a picture that is saved
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
 const BELOW = 10  // px, under a picture that ends with the screen
@@ -93,7 +92,7 @@ function slim({ xaxis, yaxis, margin, font }) {
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
 /* In a presentation, a picture of square cells is as large as the screen and its column let it be, elsewhere one that
-   `grows`; one that says how much it leaves below itself, in pixels, is as high as that. */
+   `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. */
 const grows = ({ yaxis, meta }) =>
   document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
 
@@ -105,7 +104,7 @@ function fill(place, layout) {
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
   if (layout.meta?.grows && !document.documentElement.matches('.big')) {
     const { l, r, t, b } = layout.margin
-    layout.height = Math.max(LEAST, Math.min(room, (layout.width - l - r) * down / across + t + b))
+    layout.height = Math.max(layout.meta.grows, Math.min(room, (layout.width - l - r) * down / across + t + b))
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room

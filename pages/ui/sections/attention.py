@@ -32,6 +32,7 @@ TOLD_APART = ("content_to_content", "content_to_position", "position_to_content"
 SPECIAL = ("[CLS]", "[SEP]")
 SAME = 1e-4  # closer together, two weights read as one
 EVEN = 1e-6  # closer together, all weights of a row are the same
+SENTENCE = 64  # pixels that stay free below the map, for its reading sentence
 SECONDS = 2.0  # that a step stays on the screen while they are played
 
 
@@ -49,7 +50,7 @@ def attention_map(view: View, prefix: str, controls: DeltaGenerator) -> None:
         elif look == "map":
             _colour_range(view)
     if look == "map":
-        attention_step(view, prefix, "weights", grows=True)
+        attention_step(view, prefix, "weights", below=SENTENCE)
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -157,18 +158,17 @@ def _colour_range(view: View) -> None:
         either("range", plain("attention.range"), ranges, words, view.choice.range)
 
 
-def attention_step(view: View, prefix: str, step: str, grows: bool = False) -> None:
-    """One step as a map, and beside it the arithmetic of the chosen cell. grows: the map fills the screen."""
+def attention_step(view: View, prefix: str, step: str, **look: int) -> None:
+    """One step as a map, and beside it the arithmetic of the chosen cell. look: as for `draw_map`."""
     key = prefix + step
     rows = columns = None
     if step != "heads":
         rows, columns = shown_places(view, key)
     said = attends_most(view, key) if step == "weights" else sentence(view, prefix, step)
-    look = {"rows": rows, "columns": columns}
+    shown = {"rows": rows, "columns": columns}
     apart = step == "scores" and view.trace.config.distance_terms
-    below = partial(products_beside, view, prefix, **look) if apart else None
-    look |= {"title": plain(f"attention.{step}"), "grows": grows}
-    cell_map(view, key, said, about=by_hand_or_why, below=below, **look)
+    under = partial(products_beside, view, prefix, **shown) if apart else None
+    cell_map(view, key, said, about=by_hand_or_why, under=under, title=plain(f"attention.{step}"), **shown, **look)
     if step == "scores" and view.kind == "drawing":
         patch_pair(view, *chosen_cell(view, key)[-2:])
 
@@ -344,18 +344,18 @@ def lines(view: View, key: str) -> None:
         places = {looking: rows[row]} if row >= 0 else {}
         select(**places, **({looked: columns[column]} if column >= 0 else {}))
 
-    sides = [Axis(side.title, [side.labels[i] for i in at]) for side, at in ((looks, rows), (looked_at, columns))]
+    left, right = (Axis(side.title, [side.labels[i] for i in at]) for side, at in ((looks, rows), (looked_at, columns)))
     least = view.choice.least / 100
     lit = rows.index(token) if token in rows else None
     view.picture(
         "weights",
-        attention_lines(np.nan_to_num(part.values), *sides, lit, least=least, differs=part.differs),
+        attention_lines(np.nan_to_num(part.values), left, right, lit, least=least, differs=part.differs),
         attends_most(view, key),
         title=plain("attention.weights"),
         quantity=view.trace.quantity(key),
         values=part.values,
         table=partial(pd.DataFrame, shown.values, index=looks.labels, columns=looked_at.labels),
         on_pick=choose,
-        shows=part.on(*sides),
+        shows=part.on(left, right),
         at_once=lines_at_once(view, key, rows, columns, least),
     )

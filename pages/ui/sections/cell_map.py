@@ -17,7 +17,7 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
-SENTENCE = 64  # pixels that a reading sentence takes below a map that ends with the screen
+LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -83,13 +83,14 @@ def draw_map(
     title: str | None = None,
     line_colour: str | None = None,
     focus: bool = False,
-    grows: bool = False,
+    below: int = 0,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
     cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
-    into focus, on pages that show several. grows: the map ends with the screen, and its sentence.
+    into focus, on pages that show several. below: the map grows with the screen, but for so many
+    pixels that stay free below it.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -119,8 +120,8 @@ def draw_map(
         line_colour=line_colour,
         height=height,
     )
-    if grows:
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": True, "below": SENTENCE}
+    if below:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": LEAST, "below": below}
     kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
@@ -222,19 +223,19 @@ def cell_map(
     sentence: str,
     *,
     about: Callable[[View, str, tuple[int, ...]], None] = working,
-    below: Callable[[], None] | None = None,
+    under: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
     """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
 
-    below: draws what stands under the map. look: as for `draw_map`.
+    under: draws what stands under the map. look: as for `draw_map`.
     """
     cell = chosen_cell(view, key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
-        if below:
-            below()
+        if under:
+            under()
     with right:
         if view.beside(key):
             draw_other(view, key, cell, **look)
