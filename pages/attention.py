@@ -48,19 +48,19 @@ class Attention(Page):
 
     def choose_part(self, names: Sequence[str]) -> str:
         if self.choice.panel not in names:
-            self.choice = self.choice.with_(panel=self._meant())
+            self.choice = self.choice.with_(panel=self._meant(names))
         if self.choice.panel != "steps":
             stop()
         self.row = st.container(horizontal=True, vertical_alignment="center")
         with self.row:
             return super().choose_part(names)
 
-    def _meant(self) -> str:
+    def _meant(self, names: Sequence[str]) -> str:
         """The tab that a link without one means: its step, or what stood there in links of before."""
         choice = self.choice
         if choice.panel == "heads" and self.kind == "drawing":
             return "layers"
-        if (choice.stage, choice.as_) == ("scaled", "why"):
+        if (choice.stage, choice.as_) == ("scaled", "why") and "root" in names:
             return "root"
         steps = steps_of(self, self.key(PREFIX))
         return "steps" if choice.stage in steps and choice.stage != "weights" else "map"

@@ -92,7 +92,6 @@ PAGES: tuple[PageRow, ...] = (
         shape_of="layers.{l}.attention.weights",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(Part("layers", (), "drawing"),),
     ),
     PageRow(
         "heads",
@@ -101,12 +100,6 @@ PAGES: tuple[PageRow, ...] = (
         shape_of="layers.{l}.attention.concat",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(
-            Part("role", (), "drawing"),  # nothing was measured of those
-            Part("role", (), "unanswered"),
-            Part("average", LAYER),
-            Part("figures", LAYER),
-        ),
     ),
     PageRow(
         "add_and_norm",
@@ -114,7 +107,7 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         shape_of="layers.{l}.attention.output",
         shown_of=LAYER,
-        but=(Part("without", ()), Part("why", ())),
+        but=(Part("ablation", ()),),
     ),
     PageRow(
         "feed_forward",

@@ -244,18 +244,20 @@ def cell_map(
 
 
 def cell_maps(
-    view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = (), *, stacked: bool = False
+    view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = (), *, stacked: int = 0
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
-    They stand side by side, or (stacked) one below the other, as wide maps want it. looks: for each, as for `draw_map`.
+    They stand side by side; or stacked, as wide maps want it, so many in a row. looks: for each, as for `draw_map`.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[-1] if stacked else keys[0])
     cell = chosen_cell(view, focused)
     if stacked:
         left, right = st.columns([3, 2], gap="medium")
-        places = [left] * len(keys) + [right]
+        with left:
+            rows = [st.columns(stacked) if stacked > 1 else [st.container()] for _ in keys[::stacked]]
+        places = [*[place for row in rows for place in row][: len(keys)], right]
     else:
         places = st.columns([2] * len(keys) + [3], gap="small")
     for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):

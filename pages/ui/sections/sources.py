@@ -59,7 +59,7 @@ def way_to(source: str, token: int) -> Way | None:
         }
     if found["part"]:
         return "tokens", {"panel": "vectors", "token": token}
-    pages = {"attention": ("heads", "written"), "ffn": ("feed_forward", "output")}
+    pages = {"attention": ("heads", "contribution"), "ffn": ("feed_forward", "output")}
     page, panel = pages[found["sublayer"]]
     return page, {"panel": panel, "layer": layer_of(source), "token": token}
 
