@@ -103,7 +103,6 @@ class Lesson(Page):
             self._end(state)
             return
         asking = Asking(self, self.lesson[key], case, truth, state["record"])
-        self.head_line(asking.of_head)
         self._heading()
         with st.container(border=True):
             if asking.record["over"]:

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.config import EncoderConfig
 from model.graph import Quantity
@@ -54,7 +53,6 @@ class View(Runs):
         self._pictures: dict[str, exports.Taken] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         self._equation = ""  # the page's own, which stands above its pictures
-        self._head_line: DeltaGenerator  # in a presentation, where its layer and head stand
 
     # -- what was chosen, ready to use -------------------------------------------------------------
 
@@ -152,14 +150,6 @@ class View(Runs):
             return self.where(of)
         named = ("layer", layer), ("head", head)
         return next((plain(f"change.{name}", number=place + 1) for name, place in named if place >= 0), "")
-
-    def head_line(self, of: tuple[int, int] | None = None) -> None:
-        """Say above a presentation what the page is about."""
-        if self.choice.big:
-            if where := self.is_about(of):
-                self._head_line.markdown(f":gray[{where}]", width="content")
-            else:
-                self._head_line.empty()
 
     def about(self) -> str:
         """What the files of this page are about: "i love you ."."""
@@ -285,8 +275,6 @@ class View(Runs):
         written = equation or (quantity.equation if quantity else "")
         taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), written)
         self._pictures[name] = taken
-        if of_head:
-            self.head_line(of_head)
 
     def _compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.

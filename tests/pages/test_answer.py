@@ -88,7 +88,7 @@ def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> Non
     names, values = chart(app)
     np.testing.assert_allclose(values[:10], np.sort(p)[::-1][:10], rtol=1e-3)
     assert values[names.index("dog")] == pytest.approx(p[dog], rel=1e-3)  # the true word is always among the bars
-    assert app.sidebar.text_input(key="s").value == SENTENCE
+    assert app.session_state["s"] == SENTENCE
     assert app.session_state["choice"].hidden == (2,)
 
 

@@ -69,8 +69,8 @@ function hear(by, number, at) {
   forget(one => one.chart.isConnected && (one.by === 'widget' ? !agrees(one) : one.number > (answered[one.by] ?? 0)))
 }
 
-/* A word under the strip, or a button for layer or head. */
-const WIDGETS = { chips: 'token', 'either-layer': 'layer', 'either-head': 'head' }
+/* A button for layer or head. */
+const WIDGETS = { 'either-layer': 'layer', 'either-head': 'head' }
 function widget({ target }) {
   const [key, field] = Object.entries(WIDGETS).find(([key]) => target.closest(`.st-key-${key}`)) ?? [], chart = charts()[0]
   if (!chart || !field) return

@@ -17,8 +17,8 @@ from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui.components.player import player
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.figures.theme import scaled
+from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.frame.pickers import bound
-from pages.ui.frame.sidebar import WRITTEN_AFRESH
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
@@ -100,7 +100,6 @@ class Writing(Page):
         self._run, self._rival, self.subject, self.given = (name, held), None, sentence, sentence
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
-        self.head_line()  # a decoder may have fewer layers
         layers = self.trace.graph.layers("decoder.")
         for arrow, (down, across) in ARROWS.items():
             to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
