@@ -7,12 +7,11 @@ import streamlit as st
 
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
 from pages.ui.components.player import stop
-from pages.ui.frame.pickers import either
 from pages.ui.page import Page
 from pages.ui.sections.attention import attention_map, attention_steps, steps_of, through_layers
 from pages.ui.sections.scaling import choose_width, why_scaled
 from pages.ui.state.link import select
-from pages.ui.text import plain, t
+from pages.ui.text import t
 
 PREFIX = "layers.{l}.attention."
 
@@ -66,13 +65,8 @@ class Attention(Page):
         return "steps" if choice.stage in steps and choice.stage != "weights" else "map"
 
     def map(self) -> None:
-        """The weights of the chosen head; layer and head as buttons where the sidebar with its sliders is closed."""
         self.step_keys()
         attention_map(self, self.key(PREFIX), self.row)
-        with st.container(key="places_below"):
-            for name, now, count in (("layer", self.layer, self.config.layers), ("head", self.head, self.config.heads)):
-                numbers = [str(place + 1) for place in range(count)]
-                either(name, plain(f"sidebar.{name}"), range(count), numbers, now)
 
     def steps(self) -> None:
         self.step_keys()

@@ -189,17 +189,6 @@ def test_links_of_before_open_the_nearest_tab_without_a_remark(link: dict, tab: 
     assert [chart["key"] for chart in charts(app)] == [f"attention.{name}" for name in drawn]
 
 
-def test_layer_and_head_are_chosen_below_the_map_as_well_as_in_the_sidebar() -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", head="3")
-    for name, number in (("layer", 4), ("head", 1)):
-        app.segmented_control(key=f"either.{name}").set_value(number - 1).run()
-        assert app.sidebar.slider(key=name).value == number
-    choice = app.session_state["choice"]
-    assert (choice.layer, choice.head) == (3, 0)
-    app.sidebar.slider(key="head").set_value(6).run()
-    assert app.segmented_control(key="either.head").value == 5 and app.session_state["choice"].head == 5
-
-
 def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_heads() -> None:
     app = open_page("attention", s=SENTENCE, panel="layers", layer="3", token="4")
     means = trace_of(app).over_layers("attention.weights").mean(axis=1)[:, 3]
@@ -211,7 +200,6 @@ def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_hea
 
 def test_the_selected_token_is_where_the_reader_chose_it_elsewhere() -> None:
     app = open_page("attention", s=SENTENCE, token="5")
-    assert app.session_state["chips"] == 4
     outline = figure(app)["layout"]["shapes"][-1]
     assert (outline["y0"], outline["y1"]) == (3.5, 4.5)
 
@@ -287,7 +275,7 @@ def test_what_is_done_while_it_plays_skips_no_step() -> None:
     app = open_page("attention", s=SENTENCE, panel="steps")
     app.button(key="attention.play").click().run()
     for head in (2, 3, 4):
-        app.slider(key="head").set_value(head).run()
+        app.segmented_control(key="either.head").set_value(head - 1).run()
         assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
 
 
