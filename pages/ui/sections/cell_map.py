@@ -18,6 +18,7 @@ from pages.ui.text import plain, t
 from pages.ui.view import View
 
 ABREAST = 3  # maps side by side
+LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -85,6 +86,7 @@ def draw_map(
     focus: bool = False,
     keys: bool = True,
     follows: bool | None = None,
+    below: int = 0,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
@@ -92,7 +94,8 @@ def draw_map(
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
     into focus, on pages that show several. keys: whether Shift and an arrow move the cell.
     follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
-    headings are of one height, so that rows stand beside rows: no equation stands there.
+    headings are of one height, so that rows stand beside rows: no equation stands there. below: the map grows with the
+    screen, but for so many pixels that stay free below it.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -124,6 +127,8 @@ def draw_map(
     )
     if follows:
         figure.layout["meta"] = {**figure.layout.get("meta", {}), "follows": True}
+    if below:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": LEAST, "below": below}
     kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
@@ -227,20 +232,20 @@ def cell_map(
     *,
     cell: tuple[int, ...] | None = None,
     about: Callable[[View, str, tuple[int, ...]], None] = working,
-    below: Callable[[], None] | None = None,
+    under: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
     """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
 
-    cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
+    cell: the chosen one, where it is not that of `chosen_cell`. under: draws what stands under the map. look: as for
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
-        if below:
-            below()
+        if under:
+            under()
     with right:
         if view.beside(key):
             draw_other(view, key, cell, **look)
@@ -254,19 +259,19 @@ def cell_maps(
     sentences: Sequence[str],
     looks: Sequence[dict] = (),
     *,
-    stacked: bool = False,
+    stacked: int = 0,
     first: int = -1,
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
-    They stand ABREAST side by side, or (stacked) one below the other, as wide maps want it. The chosen cell is outlined
-    in each map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
+    They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row. The chosen cell is outlined in
+    each map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[first])
     cell = chosen_cell(view, focused)
-    widths = [1.25, 1, 1][: 1 if stacked else min(len(keys), ABREAST)]  # the first names the rows
-    left, right = st.columns([3, 2] if len(widths) == 1 else [sum(widths), 1.5], gap="small")
+    widths = [1.25, 1, 1][: stacked or min(len(keys), ABREAST)]  # the first names the rows
+    left, right = st.columns([3, 2] if stacked or len(widths) == 1 else [sum(widths), 1.5], gap="small")
     with left:
         places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
     for at, (place, key, sentence) in enumerate(zip(places, keys, sentences, strict=False)):

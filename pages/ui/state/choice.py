@@ -184,7 +184,7 @@ class Choice:
     symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
-    as_: str | None = linked(one_of("map", "row", "lines", "why", "try"), name="as")  # attention
+    as_: str | None = linked(one_of("map", "lines", "picture", "row", "why", "try"), name="as")  # attention
     d_k: int = linked(
         Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
     )  # Attention: of random vectors
