@@ -115,7 +115,6 @@ choices = st.builds(
     d_k=st.sampled_from(WIDTHS),
     least=places(50),
     sublayer=st.sampled_from([1, 2]),
-    order=st.sampled_from(["most", "all", "sorted"]),
     subset=st.lists(st.tuples(places(5), places(7)), max_size=4, unique=True).map(tuple),
     cost=costs,
 )

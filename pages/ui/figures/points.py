@@ -47,7 +47,6 @@ def attention_lines(
     chosen: int | None,
     *,
     least: float = 0.02,
-    others: float | None = None,
     differs: bool = False,
     guess: np.ndarray | None = None,
     marked: bool = False,
@@ -55,18 +54,14 @@ def attention_lines(
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
-    What gets less than `least` has no line; `others`: the same for the rows that are not chosen. The numbers of a
-    click: (query, key) on a line, (query, -1) or (-1, key) on a token. differs: the weights are differences; a line is
-    then as thick as its size, in the colour of its sign.
+    What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
+    a token. differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
     guess: what somebody thinks that the chosen row is, dashed. marked: so is the name of the chosen row.
     """
     n_rows, n_columns = weights.shape
     traces: list = []
     size = np.abs(weights)
-    drawn = size >= max(least if others is None else others, 1e-3)
-    if chosen is not None:
-        drawn[chosen] = size[chosen] >= max(least, 1e-3)
-    pairs = np.argwhere(drawn).tolist()
+    pairs = np.argwhere(size >= max(least, 1e-3)).tolist()
     bundles: dict[tuple[int, bool, bool], list[tuple[float | None, float | None]]] = {}
     for i, j in pairs:
         bundle = min(int(size[i, j] * 10), 9), i == chosen, bool(weights[i, j] < 0)

@@ -1,21 +1,16 @@
-"""The head that an answer hangs on: what it reads, and a switch for it."""
+"""A head at work: what it reads at one position, and a switch for it."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
-from model import Edit, Pipeline, Trace
+from model import Edit, Trace
 from model.edits import head_off
-from model.telling import telling_head
 from pages.ui.figures import TALL, Axis, drawing, over_drawing, reads
 from pages.ui.frame.changes_bar import toggled
-from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import chosen, select
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -87,10 +82,3 @@ def head_switch(view: View, layer: int, head: int) -> None:
     st.toggle(plain(widget, layer=layer + 1, head=head + 1), key=widget, on_change=switched)
     if others := sum(other != edit for other in view.trace.edits):
         st.caption(t("words.other_changes", n=others))
-
-
-@of_networks
-@cached(LRUCache(1000), key=lambda pipeline, subject, place: hashkey(pipeline, digest(subject), place), lock=Lock())
-def _telling_head(pipeline: Pipeline, subject: Hashable, place: int) -> tuple[int, int]:
-    """The same, found once for all visitors."""
-    return telling_head(pipeline, pipeline(subject), place)
