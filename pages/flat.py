@@ -243,7 +243,7 @@ class Flat(Page):
                 bars(
                     patch_answer,
                     Axis(plain("axis.class"), cut.answer[0].labels),
-                    plain("answer.axis_probability"),
+                    word("probability"),
                     height=300,
                 ),
                 text("read_patch_answer", even=f"{even:.4f}"),

@@ -32,12 +32,12 @@ HEAD = Edit("layers.2.attention.heads", "zero", head=2)
         ("feed_forward", "maps", Edit("layers.{l}.ffn.activation", "set", -50.0, neuron=9)),
         ("feed_forward", "curve", Edit("layers.2.ffn.activation", "set", -50.0, neuron=9)),
         ("feed_forward", "alone", Edit("layers.2.ffn.output", "zero")),
-        ("attention", "", Edit("layers.2.attention.weights", "zero", head=2)),
+        ("attention", "map", Edit("layers.2.attention.weights", "zero", head=2)),
         ("layers", "origin", Edit("layers.4.attention.weights", "zero", head=2)),
     ],
 )
 def test_a_sentence_about_a_law_is_not_said_of_what_was_changed(page: str, panel: str, edit: Edit) -> None:
-    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel or "steps"}
+    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel}
     assert NO_LAW not in texts(open_page(page, **link))
     assert NO_LAW in texts(open_page(page, **link, edits=edit_code(edit)))
 
