@@ -10,7 +10,7 @@ from torch import nn
 
 from model.fillers import FILLERS, fill_up
 from pages.school.lessons import visit
-from pages.school.lessons.case import Case
+from pages.school.questions.case import Case
 from pages.school.lessons.rows import BETWEEN, STORY
 from pages.school.lessons.story import favourites, ffn_turns
 from pages.ui.page import Page

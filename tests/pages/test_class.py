@@ -18,7 +18,7 @@ from pages.school.classroom import standing
 from pages.school.classroom import store as kept
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError
-from pages.school.lessons.asking import figure_of
+from pages.school.lessons.wording import figure_of
 from pages.school.lessons.rows import ENCODER, Own, Question
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.teaching import desk, report

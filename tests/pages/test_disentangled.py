@@ -9,7 +9,7 @@ import pytest
 
 from model import load
 from model.analysis import cosine_similarity
-from pages.school.lessons.case import Case
+from pages.school.questions.case import Case
 from pages.school.lessons.story import best_fit
 from pages.school.lessons.truths import without_root
 from pages.ui.frame.contents import PAGES

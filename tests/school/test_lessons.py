@@ -19,7 +19,7 @@ from model.origins import of_reads
 from model.sources import of_attention, of_scores, of_stream
 from model.telling import telling_word
 from model.translator import Task, Translator
-from pages.school.lessons.case import Case, Truth, is_right
+from pages.school.questions.case import Case, Truth, is_right
 from pages.school.lessons.rows import BESIDES, BETWEEN, END, LESSONS, MOST_TIMES, QUESTIONS, STORY, following
 from pages.school.lessons.truths import DRAWN, TRUTHS, clear_truth, truth_of
 from pages.ui.runs import pipelines

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.school.lessons.case import is_right
+from pages.school.questions.case import is_right
 from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
 from pages.school.lessons.truths import clear_truth
 from pages.school.lessons.written import (
