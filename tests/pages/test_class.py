@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from pages.school.lessons.rows import ENCODER, Own, Question
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
@@ -19,7 +20,6 @@ from pages.school.classroom import store as kept
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError
 from pages.school.lessons.wording import figure_of
-from pages.school.lessons.rows import ENCODER, Own, Question
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.teaching import desk, report
 from pages.ui.runs import pipelines

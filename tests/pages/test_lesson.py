@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pages.school.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
+from pages.school.lessons.truths import truth_of
 from streamlit.testing.v1 import AppTest
 
 from pages.school.lessons.wording import figure_of
-from pages.school.questions.case import Case, Truth
-from pages.school.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
-from pages.school.lessons.truths import truth_of
 from pages.school.lessons.written import OWN, lesson_from_code, lesson_to_code, own_lesson
+from pages.school.questions.case import Case, Truth
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue

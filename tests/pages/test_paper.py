@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
 from streamlit.testing.v1 import AppTest
 
-from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.ui import view
 from pages.ui.figures import theme

@@ -31,9 +31,9 @@ class Shown(TypedDict):
 class Told(TypedDict):
     """What is true, which leaves the server once it is revealed.
 
-    answer: a word, an option, a number, or, in hundredths, a weight for each option. near: how far a right number may be from
-    it. why: one sentence or two. see: where it can be tried, an
-    address below the app's ("attention?s=…"). own: where it is what a teacher set down, not what the network does.
+    answer: a word, an option, a number, or, in hundredths, a weight for each option. near: how far a right number may
+    be from it. why: one sentence or two. see: where it can be tried, an address below the app's ("attention?s=…"). own:
+    where it is what a teacher set down, not what the network does.
     """
 
     answer: Any

@@ -32,8 +32,8 @@ class Bar:
 class Tally:
     """What one round adds up to.
 
-    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure,
-    and wrong. numbers: of "slide" and "number", each guess, sorted. rows: of "chips", in hundredths, (phone, option); mean: (option,).
+    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure, and wrong. numbers: of
+    "slide" and "number", each guess, sorted. rows: of "chips", in hundredths, (phone, option); mean: (option,).
     """
 
     answers: int
@@ -62,11 +62,9 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
     gesture, guesses = shown["gesture"], [vote.guess for vote in votes]
     numbers = sorted(cast(list[float], guesses)) if gesture in ("slide", "number") else []
     options = len(shown["options"]) if gesture == "chips" else 0
-    rows = (
-        100 / CHIPS * np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
-    )
-    mean = rows.mean(axis=0) if len(rows) else np.zeros(options)
-    return Tally(len(votes), sum(true), wrong, numbers, rows, mean)
+    given = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
+    mean = given.sum(axis=0) * 100 / (CHIPS * max(1, len(given)))
+    return Tally(len(votes), sum(true), wrong, numbers, given * 100 / CHIPS, mean)
 
 
 def tallies(asked: Asked) -> dict[int, Tally]:

@@ -48,8 +48,8 @@ def without_residual(case: Case) -> Truth | None:
     if case.pipeline in ours:  # of a checkpoint, a random twin would take long to draw
         X_0 = case.trace.states()[0]
         network = twin(case.trace.config)
-        lengths = [gradient_lengths(network, X_0, case.token, residual)[0] for residual in (True, False)]
-        with_it, without_it = map(float, lengths)
+        least = [gradient_lengths(network, X_0, case.token, residual).min() for residual in (True, False)]
+        with_it, without_it = map(float, least)
         if with_it > CLEARLY * without_it:
             said |= {"with_it": with_it, "without_it": without_it}
             told.append("why_gradient")

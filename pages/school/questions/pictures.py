@@ -43,6 +43,7 @@ LEAST_NUMBER = 0.1  # that a cell of weights says
 MOST_WORDS = 8  # that the network may answer
 GUESSES = 5  # of the network, after each layer
 CHIPS = 3
+STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
 COVERED = "?"
 
 
@@ -429,7 +430,8 @@ def activations(look: Look, height: int) -> Drawn:
     layer = look.truth.place.get("layer", look.case.layers[len(look.case.layers) // 2])
     values = look.case.trace[f"layers.{layer}.ffn.activation"]
     rows, columns = Axis("", look.case.tokens), Axis(plain("axis.d_ff"))
-    figure = _map(values, rows, columns, height, scale="signed", numbered=False)
+    limit = float(np.percentile(np.abs(values), STRONGEST)) or 1.0  # few neurons are far beyond all others
+    figure = _map(values, rows, columns, height, scale="signed", numbered=False, limit=limit)
     return Drawn(title_of("activations"), figure, (layer, -1))
 
 
