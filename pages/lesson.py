@@ -121,7 +121,7 @@ class Lesson(Page):
                 station.answer()
             with st.container(horizontal=True, key="tour_ways"):
                 if place:
-                    back: dict[str, Any] = {"icon": ":material/chevron_left:", "type": "tertiary", "key": "lesson.back"}
+                    back: dict[str, Any] = {"icon": ":material/chevron_left:", "type": "tertiary", "key": "lesson.previous"}
                     st.button(word("previous"), on_click=go_to, args=(stations[place - 1],), **back)
                 leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
                 st.button(word("leave"), type="tertiary", **leave)
