@@ -17,7 +17,7 @@ from pages.school.teaching.homework import homework
 from pages.school.teaching.paper import on_paper, title_of
 from pages.school.tour.station import Station
 from pages.ui.components.keys import listen
-from pages.ui.frame.navigation import open_with
+from pages.ui.frame.navigation import BACK, open_with
 from pages.ui.frame.pickers import bound, lasting
 from pages.ui.page import Page
 from pages.ui.server.cache import digest
@@ -47,6 +47,9 @@ class Lesson(Page):
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         return with_a_gap(choice, typed)
+
+    def head_line(self, of: tuple[int, int] | None = None) -> None:
+        """Each picture says of which layer and head it is."""
 
     def _title(self) -> None:
         """The question is the title."""
@@ -127,7 +130,7 @@ class Lesson(Page):
                 st.button(word("leave"), type="tertiary", **leave)
         with right:
             station.draw()
-        if self.choice.big:
+        if self.choice.big and not st.session_state.get(BACK):  # where a class waits, that key goes back to it
             self.on_key("PageDown", onwards if station.shown else partial(give, None))
             self.on_key("PageUp", partial(go_to, stations[max(place - 1, 0)]))
 

@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
-from pages.school.lessons.lesson import ENCODER
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
 from pages.school.classroom.phases import Phase
+from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError
+from pages.school.lessons.lesson import ENCODER
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
-from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.teaching import desk, report
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
@@ -265,9 +266,9 @@ def guesses(shown: dict, truth: dict) -> list:
     match shown["gesture"]:
         case "word":
             return [truth["answer"], "park", "park", "go", "<b>x</b>"]
-        case "beans":
+        case "chips":
             few = len(shown["options"])
-            return [[100 * (i == j % few) for i in range(few)] for j in range(5)]
+            return [[CHIPS * (i == j % few) for i in range(few)] for j in range(5)]
         case "slide":
             low, high = shown["span"]
             return [truth["answer"], low, high, high, (low + high) / 2]
@@ -279,13 +280,13 @@ def guesses(shown: dict, truth: dict) -> list:
 
 def test_the_class_is_one_more_head_beside_those_of_the_run(classes: Store) -> None:
     app = begun()
-    app.session_state["class.wanted"] = ENCODER.keys.index("beans"), room_of(app, classes).version
+    app.session_state["class.wanted"] = ENCODER.keys.index("weights"), room_of(app, classes).version
     app.run()
     click(app, "next")
-    beans = truth_of_class(app, classes)["answer"]
-    best = max(range(len(beans)), key=beans.__getitem__)
-    first = [100 * (i == 0) for i in range(len(beans))]
-    vote(app, classes, [[100 * (i == best) for i in range(len(beans))]] * 3 + [first] * 3)
+    weights = truth_of_class(app, classes)["answer"]
+    best = max(range(len(weights)), key=weights.__getitem__)
+    first = [CHIPS * (i == 0) for i in range(len(weights))]
+    vote(app, classes, [[CHIPS * (i == best) for i in range(len(weights))]] * 3 + [first] * 3)
     click(click(app, "next"), "next")
     over, heads = charts(app)
     assert [trace["name"] for trace in over["figure"]["data"]][-1] == catalogue("en")["class.the_class"]

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pages.school.lessons.lesson import LESSONS
-from pages.school.questions import QUESTIONS
-from pages.school.questions.question import Own, Question
 from streamlit.testing.v1 import AppTest
 
+from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.questions import QUESTIONS
+from pages.school.questions.question import Own, Question
 from pages.ui import view
 from pages.ui.figures import theme
 from pages.ui.runs import pipelines
@@ -105,7 +105,7 @@ def test_a_class_can_have_it_before_it_begins() -> None:
 
 def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
-    app = open_page("lesson", s=SENTENCE)
+    app = open_page("lesson", s=SENTENCE, lesson="heads")
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())
-    assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "word")
+    assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "fit")
