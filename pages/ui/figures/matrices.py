@@ -310,13 +310,13 @@ def tiles(
         hoverinfo="skip",
         colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, len=0.3, title=None),
     )
-    drawn = [cells, tile_markers(n_rows, n_columns, hover)]
+    traces = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
-        drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
-    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
+        traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
+    return figure_of(traces, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
 
 
 def covered(n_rows: int, n_columns: int, rows: Axis, columns: Axis, **options) -> Figure:
