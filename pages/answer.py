@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from model.analysis import likeliest, spelled, whole_words
+from model.analysis import likeliest, spelled, units, whole_words
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
@@ -134,14 +134,19 @@ class Answer(Page):
         if len(words) != 1 or len(words[0]) == 1 or None in self.hidden.values():
             return
         (pieces,) = words
+        parts = {part[0]: part for part in units(typed) if part[0] in pieces}
+        if len(parts) == 1:
+            return
         whole = 0  # the place of [CLS], which is no piece of a word
-        names = {whole: word("whole_word", pieces=len(pieces)), **{piece: literal(typed[piece]) for piece in pieces}}
+        names = {whole: word("whole_word", pieces=len(pieces))}
+        names |= {first: literal(spelled([typed[place] for place in part])) for first, part in parts.items()}
 
-        def choose(part: int) -> None:
-            select(hidden=(part,) if part else tuple(pieces), token=part or pieces[0], output=None)
+        def choose(first: int) -> None:
+            select(hidden=tuple(parts.get(first, pieces)), token=first or pieces[0], output=None)
 
         label = text("part", word=spelled([typed[piece] for piece in pieces]), pieces=len(pieces))
-        look = bound("answer.part", whole if len(self.hidden) > 1 else next(iter(self.hidden)), choose, anew=True)
+        hidden = next((first for first, part in parts.items() if set(part) == self.hidden.keys()), whole)
+        look = bound("answer.part", hidden, choose, anew=True)
         st.segmented_control(label, list(names), format_func=names.__getitem__, required=True, **look)
 
     def every_place(self, cell: tuple[int, int]) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from model import WeightsError
-from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
+from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places, units
 from model.config import PRESETS
 from model.patch_waves import are_waves
 from model.pipeline import TextReader
@@ -138,8 +138,8 @@ class Tokens(Page):
 
     def pieces(self) -> None:
         """The words as the encoder reads them, each a badge, and a table of their numbers."""
-        kinds = piece_kinds(self.tokens)
-        named = zip(self.tokens, kinds, strict=True)
+        pieces = [spelled([self.tokens[i] for i in places]) for places in units(self.tokens, spaces=False)]
+        named = zip(pieces, piece_kinds(pieces), strict=True)
         st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
         st.markdown(text("read_pieces", pieces=len(self.tokens), vocabulary=f"{self.trace.config.vocab_size:,}"))
         typed, reader = self.given, self.pipeline.reader
@@ -159,7 +159,9 @@ class Tokens(Page):
 
     def about_pieces(self) -> None:
         """How words were cut, what the special pieces are, and the table of ids."""
-        kinds, cut = piece_kinds(self.tokens), cut_words(self.tokens)
+        groups = units(self.tokens, spaces=False)
+        first, pieces = [places[0] for places in groups], [spelled([self.tokens[i] for i in group]) for group in groups]
+        kinds, cut = piece_kinds(pieces), cut_words(self.tokens)
         if cut:
             for parts in cut[:3]:
                 st.markdown("- " + text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts)))
@@ -177,18 +179,20 @@ class Tokens(Page):
             if kind in kinds:
                 st.markdown(text(self.about_mask() if kind == "mask" else sentence))
         st.markdown(text("read_special" if "[CLS]" in self.tokens else "read_special_end"))
-        sentences = [chr(ord("A") + segment) for segment in self.trace.segments]
+        sentences = [chr(ord("A") + self.trace.segments[place]) for place in first if self.trace.segments]
+        ids = [[self.trace.ids[place] for place in places] for places in groups]
+        several = len(first) < len(self.tokens)  # pieces for one character
         table = pd.DataFrame(
             {
-                word("column_piece"): self.tokens,
-                word("column_id"): self.trace.ids,
-                "pos": pd.array(self.trace.rows, dtype="Int64"),
+                word("column_piece"): pieces,
+                word("column_id"): [", ".join(map(str, own)) if several else own[0] for own in ids],
+                "pos": pd.array([self.trace.rows[place] for place in first], dtype="Int64"),
                 **({word("column_segment"): sentences} if "B" in sentences else {}),
                 word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
             },
-            index=range(1, len(self.tokens) + 1),
+            index=[place + 1 for place in first],
         )
-        draw_table(table, "tokens.pieces", height=min(38 + 35 * len(self.tokens), 740))
+        draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 740))
 
     def how_it_is_cut(self, typed: str) -> None:
         """Which pieces WordPiece looked up on its way through a word, and what BPE would do."""
@@ -327,9 +331,10 @@ class Tokens(Page):
         normed = "read_norm_narrow" if config.d_embedding else "read_norm" if self.placed else "read_norm_turned"
         told = {"tokens": length(X_embed), "sum": length(X_0)}
         told |= {} if E_pos is None else {"positions": length(E_pos)}
+        several = len({*getattr(self.pipeline.reader, "segments", {}).values()}) > 1
         said = {
             "tokens": self.about_vectors(X_embed, E_pos),
-            "segments": text("read_segments" if config.segments > 1 else "read_segments_one"),
+            "segments": text("read_segments" if several else "read_segments_one"),
             "positions": text("one_place" if len(self.tokens) == 1 else f"read_positions_{made}")
             + self.about_uncounted(),
             "sum": self.about_sum(rows, told) if "embedding.sum" in rows else "",

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
+from pages.ui.frame.additions import School
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.drawer import OVER
@@ -38,19 +38,6 @@ from pages.ui.view import ARROWS, View, go_on
 #: What is said of a token that nobody wrote, once it is chosen.
 ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep", "[MASK]": "about_mask"}
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
-
-
-class School(Protocol):
-    """What lessons and classes add to each page; pages know no more of them."""
-
-    def beside(self, page: str) -> None:
-        """Draw in the sidebar, given the name of the page."""
-
-    def under_title(self, page: "Page") -> None:
-        """Draw under the page's title."""
-
-    def beside_way_on(self, page: "Page") -> None:
-        """Draw at the end of the page, beside the link to the next one."""
 
 
 class Page(View):

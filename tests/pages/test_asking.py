@@ -30,6 +30,7 @@ from tests.pages.opening import (
     texts,
     turn_to,
     with_network,
+    write,
 )
 from tests.school.test_lessons import _no_answer, _no_favourite, _no_order, _nothing_found, doctored
 
@@ -199,9 +200,9 @@ def test_all_scores_are_drawn_or_it_is_said_how_many(more: str, drawn: int) -> N
 
 def test_another_input_is_asked_about_and_what_was_seen_of_the_first_stays_seen() -> None:
     app = click(story("attention"), "attention.show")
-    app.sidebar.text_input(key="s").set_value("the cat sat on the [MASK] .").run()
+    write(app, "the cat sat on the [MASK] .")
     assert asks(app, "attention") and "attention" not in app.query_params.get("seen", "")
-    app.sidebar.text_input(key="s").set_value(SENTENCE).run()
+    write(app, SENTENCE)
     assert not asks(app, "attention") and "attention" in app.query_params["seen"]
 
 

@@ -17,7 +17,7 @@ from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import MOST_EDITS, edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
-from tests.pages.opening import charts, figure, open_page, texts
+from tests.pages.opening import charts, figure, open_page, texts, write
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 SHORT = "i love you ."
@@ -69,7 +69,7 @@ def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
     assert [label.startswith(":gray") for label in labels] == [False, True]
     both.button(key="change.0").click().run()
     assert both.session_state["choice"].edits == (far,)
-    both.text_input(key="s").set_value(SENTENCE).run()
+    write(both, SENTENCE)
     assert charts(both) == charts(open_page("heads", s=SENTENCE, edits=codes[far,], **link))
 
 

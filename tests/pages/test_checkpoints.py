@@ -342,3 +342,19 @@ def test_something_is_read_by_who_knows_none_of_our_words(monkeypatch: pytest.Mo
     app = open_page("attention", model=name, s="zzz")
     said = catalogue("en")["error.input_unknown_only_theirs"]  # which languages it reads, only its makers know
     assert charts(app) and [warning.value for warning in app.warning] == [said]
+
+
+def test_a_character_of_several_pieces_is_one_row_and_hidden_with_its_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    (name,) = offer(monkeypatch, folder_of(byte_level))
+    link = {"model": name, "s": "the café 龘 أ sat"}
+    app = open_page("tokens", panel="pieces", **link)
+    shown = ["[CLS]", "the", "␣", "c", "##a", "##f", "##é", "␣", "龘", "␣", "أ", "sat", "[SEP]"]
+    table = app.dataframe[0].value
+    assert list(table["piece"]) == shown
+    assert [len(ids.split(", ")) for ids in table["id"]] == [1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 2, 1, 1]
+    app = open_page("answer", **link, hidden="4")
+    assert app.main.button_group(key="words").options == ["the", "café", "龘", "أ", "sat"]
+    app = open_page("answer", model=name, s="the أحب sat", hidden="4.5.6.7.8.9")
+    assert len(app.segmented_control(key="answer.part").options) == 1 + len("أحب")
+    app.segmented_control(key="answer.part").set_value(5).run()
+    assert app.session_state["choice"].hidden == (5, 6)

@@ -14,7 +14,7 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import TWIN
 from pages.ui.state.link_values import DRAWING
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, write
 
 STAGES = [row.name for row in PAGES if row.group != "apart"]
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
@@ -153,7 +153,7 @@ def test_the_other_drawing_is_prepared_in_every_step() -> None:
 def test_what_is_said_of_the_own_input_is_said_once() -> None:
     for typed in ("the cat 😀", ""):
         app = open_page("attention", s="i love you .", other=CAT)
-        app.text_input(key="s").set_value(typed or "👍").run()
+        write(app, typed or "👍")
         said = [note.value for note in (*app.info, *app.warning)]
         assert said and len(said) == len(set(said))
 

@@ -13,7 +13,7 @@ from pages.ui.runs import pipelines
 from pages.ui.sections import overview
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, texts, with_network, write
 
 SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
@@ -109,7 +109,7 @@ def test_what_the_sentence_itself_hides_stays_hidden() -> None:
 def test_a_link_restores_the_hidden_word_and_another_sentence_forgets_it() -> None:
     app = open_page("home", s=SENTENCE, hidden="7", depth="story")
     assert app.session_state["words"] == [4]
-    app.sidebar.text_input(key="s").set_value("i see you").run()
+    write(app, "i see you")
     assert_fine(app)
     assert app.session_state["choice"].hidden is None and len(app.session_state["words"]) == 1
     assert open_page("home", s=SENTENCE, hidden="none", depth="story").session_state["words"] == []

@@ -27,7 +27,7 @@ from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import SEEN, assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
+from tests.pages.opening import SEEN, assert_fine, charts, figure, numbers, open_page, result, texts, turn_to, write
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
@@ -428,7 +428,7 @@ def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
 @pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
 def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
     app = opened(CHINESE)
-    app.sidebar.text_input(key="s").set_value(typed).run()
+    write(app, typed)
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue("en")[f"error.input_{reason}"]]
     assert run_of(CHINESE).translation in said(app)
@@ -449,7 +449,7 @@ def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
 
 def test_another_sentence_begins_afresh() -> None:
     app = opened(forced="77.78", step="3", beam="2")
-    app.sidebar.text_input(key="s").set_value(CHINESE).run()
+    write(app, CHINESE)
     assert f"**{run_of(CHINESE).translation}**" in said(app)
     choice = app.session_state["choice"]
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)

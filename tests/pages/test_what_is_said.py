@@ -59,9 +59,6 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             "tokens.read_neighbours",
         ),
         ("translation", {"model": "paper"}, ["translation.trained_here"], "untrained.banner"),
-        ("home", {"decoder": "true"}, ["home.decoder_help"], "translation.trained_here"),
-        ("home", {"decoder": "true", "model": "paper"}, ["translation.trained_here"], "home.words_ours"),
-        ("home", {"panel": "shapes", "model": "paper"}, ["home.words_ours"], "translation.trained_here"),
         ("what_if", {"panel": "inside"} | FLAT, ["what_if.read_no_effect"], "what_if.read_spread"),
         (
             "feed_forward",
