@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from pages.ui.components.diagram import diagram
 
 from model import Edit, WeightsError, load
 from model.analysis import softmax, whole_words
-from pages.ui.components.diagram import diagram
 from pages.ui.runs import pipelines
 from pages.ui.sections import overview
 from pages.ui.state.link_values import edit_code
