@@ -400,7 +400,7 @@ class Layers(Page):
             sentence += " " + text("no_final")
         keys = [key, *[self.trace.graph.Z] * final]
         titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
-        cell_maps(self, keys, [sentence, text("read_final") + from_Z][: len(keys)], titles, stacked=True)
+        cell_maps(self, keys, [sentence, text("read_final") + from_Z][: len(keys)], titles, stacked=1)
 
 
 def classes_to_show(probabilities: np.ndarray) -> list[int]:

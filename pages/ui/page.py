@@ -50,8 +50,6 @@ class Page(View):
     rows: Sequence[str] = ()
     #: Names that tabs had in links of before -> the tab that shows it now, or all that is chosen instead.
     former: Mapping[str, str | Mapping[str, object]] = {}
-    #: Whether the tokens stand under the strip, to choose one.
-    chips = True
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     school: School  # set once by the frame
@@ -71,6 +69,11 @@ class Page(View):
     @property
     def title_equation(self) -> str:
         return ""
+
+    @property
+    def chips(self) -> bool:
+        """Whether the tokens stand under the strip, to choose one."""
+        return True
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
@@ -261,7 +264,7 @@ class Page(View):
         """
         if self.choice.big:
             return
-        with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+        with st.container(horizontal=True, vertical_alignment="center", key="page_title"):
             with st.container(width="stretch"):
                 st.subheader(plain(f"{self.name}.title"), anchor=False)
                 st.markdown(t(self.purpose))

@@ -103,10 +103,7 @@ choices = st.builds(
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(list(LANGUAGES)),
-    **{
-        name: st.booleans()
-        for name in ("big", "why", "hide_special", "every_layer", "several", "same_range", "any_place")
-    },
+    **{name: st.booleans() for name in ("big", "why", "hide_special", "every_layer", "several", "same_range")},
     measure=maybe(st.sampled_from(MEASURES)),
     amount=maybe(st.floats(-100, 100)),
     shown=st.sampled_from(SHOWN),

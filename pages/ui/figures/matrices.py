@@ -274,7 +274,7 @@ def tiles(
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`;
     limit may be one for each tile, (row, column), and `end` is what the bar then calls it. chosen: outlined. hover: a
     line for each tile, row by row; words: the same, to stand below the tiles. square: as wide as high. Of very many
-    cells a block is drawn as one: `block_of`.
+    cells a block is drawn as one: `block_of`. What is NaN stays see-through.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -283,7 +283,7 @@ def tiles(
     n_rows, n_columns, n, m = values.shape
     if isinstance(limit, np.ndarray):
         values, limit = values / np.where(limit > 0, limit, 1)[..., None, None], 1.0
-    largest = limit or (1.0 if scale == "share" else float(np.abs(values).max(initial=0.0))) or 1.0
+    largest = limit or (1.0 if scale == "share" else float(np.nanmax(np.abs(values), initial=0.0))) or 1.0
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
     ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)} if not end else {0: "0", 1: end}
@@ -293,7 +293,8 @@ def tiles(
     share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
     gap_y = between + round(n * share / (1 - share))
     sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
-    sheet[:, :n, :, :m] = 1 + np.rint(shares * STEPS).transpose(0, 2, 1, 3)
+    drawn = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
+    sheet[:, :n, :, :m] = drawn.transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
     dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
     cells = dict(
@@ -309,13 +310,13 @@ def tiles(
         hoverinfo="skip",
         colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, len=0.3, title=None),
     )
-    drawn = [cells, tile_markers(n_rows, n_columns, hover)]
+    traces = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
-        drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
-    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
+        traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
+    return figure_of(traces, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
 
 
 def covered(n_rows: int, n_columns: int, rows: Axis, columns: Axis, **options) -> Figure:

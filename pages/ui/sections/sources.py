@@ -62,7 +62,7 @@ def way_to(source: str, token: int) -> Way | None:
     at = {"layer": layer_of(source), "token": token}
     if found["sublayer"] == "ffn":
         return "feed_forward", {"panel": None, "stage": "output", **at}
-    return "heads", {"panel": "written", **at}
+    return "heads", {"panel": "contribution", **at}
 
 
 def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
