@@ -278,6 +278,8 @@ export function overview(root, run, options) {
     buildAnswer()
     buildSay()
     nodes.tip = root.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
+    const own = root.getBoundingClientRect()
+    nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
     const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }
     if (!at.frame && (seen.head !== measured.head || seen.answer !== measured.answer)) {
@@ -469,8 +471,7 @@ export function overview(root, run, options) {
     const note = (x, depth, text, kind) => { draw(lines, 'text', { x, y: y + depth + 4, class: kind }).textContent = text }
     note((middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
     note((pics.s.x + pics.w.x) / 2, deep, words.residual_path, 'way')
-    const thumb = nodes.heads[place.head], box = thumb.getBoundingClientRect(), own = root.getBoundingClientRect()
-    const a = box.left - own.left, b = box.right - own.left, from = box.bottom - own.top + 2, to = pics.w.y - 3
+    const thumb = nodes.thumbs[place.head], a = thumb.x, b = thumb.x + thumb.w, from = thumb.y + thumb.h + 2, to = pics.w.y - 3
     const l = pics.w.x - 1, r = right('w') + 1, half = (to - from) * .55
     draw(under, 'path', { class: 'ribbon', d: `M${a} ${from}H${b}C${b} ${from + half} ${r} ${to - half} ${r} ${to}H${l}C${l} ${to - half} ${a} ${from + half} ${a} ${from}z` })
   }
@@ -600,7 +601,7 @@ export function overview(root, run, options) {
     }
     if (at.answer.flat) return
     const from = kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i
-    const { n2 } = at.pics, high = nodes.bars.offsetHeight, wanted = from == null ? 0 : (from + .5) * at.row - 12
+    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (nodes.bars.childElementCount > 1 ? 6.5 : 0)), wanted = from == null ? 0 : (from + .5) * at.row - 12
     const top = clamp(wanted, 0, Math.max(0, at.frame.h - n2.y - high - 6)), title = nodes.answerTitle
     nodes.bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''

@@ -82,7 +82,7 @@ def to_see() -> bytes | None:
     st.session_state.pop(READ, None)
     with st.session_state[TO_SEE]:
         if choice.input == "sentence":
-            _sentence(choice)
+            _sentence(link.chosen())  # a click on a word draws the page alone anew
             return None
         return _picture() if choice.input == PICTURE else _drawing()
 
