@@ -27,7 +27,6 @@ from pages.ui.sections.origins import can_be_told, every_head
 from pages.ui.sections.overlay import every_weight
 from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
-from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
 
@@ -36,13 +35,12 @@ EQUATION = (
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
 HEADS = ("layer", "head", "query", "key")  # the axes of all weights
-#: A tab in links of before -> the tab of now, and what is in focus there.
-FORMER = {
-    **dict.fromkeys(("all", "hunt"), ("overview", None)),
-    "average": ("overview", "average"),
-    **dict.fromkeys(("role", "figures", "scatter"), ("roles", None)),
-    **dict.fromkeys(("one", "written"), ("contribution", None)),
-    "mixed": ("contribution", "output"),
+FORMER: dict[str, str | dict[str, str]] = {
+    **dict.fromkeys(("all", "hunt"), "overview"),
+    "average": {"panel": "overview", "stage": "average"},
+    **dict.fromkeys(("role", "figures", "scatter"), "roles"),
+    **dict.fromkeys(("one", "written"), "contribution"),
+    "mixed": {"panel": "contribution", "stage": "output"},
 }
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
 BELOW = 84  # pixels that stay free below the tiles, for the reading sentence
@@ -54,9 +52,7 @@ text, word = texts_of("heads")
 
 
 class Heads(Page):
-    def __init__(self, choice: Choice) -> None:
-        panel, stage = FORMER.get(choice.panel or "", (choice.panel, None))
-        super().__init__(choice.with_(panel=panel, stage=choice.stage or stage))
+    former = FORMER
 
     @property
     def title_equation(self) -> str:
@@ -434,6 +430,6 @@ class Heads(Page):
             text("read_output", token=placed(self.tokens)[strongest], value=f"{np.linalg.norm(output[strongest]):.2f}"),
         ]
         looks = [{"title": word(name)} for name in ("concat", "output")]
-        cell_maps(self, [self.prefix + "concat", self.prefix + "output"], said, looks, stacked=True)
+        cell_maps(self, [self.prefix + "concat", self.prefix + "output"], said, looks, stacked=1)
         if self.config.heads > 1:
             mixing(self)

@@ -9,9 +9,8 @@ import pytest
 
 from model import load
 from model.analysis import cosine_similarity
-from pages.school.lessons.case import Case
-from pages.school.lessons.story import best_fit
-from pages.school.lessons.truths import without_root
+from pages.school.questions.attention import best_fit, without_root
+from pages.school.questions.case import Case
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in

@@ -214,6 +214,6 @@ def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:
         if way:
             page, chosen = way
             assert page in pages and chosen.get("layer", 0) == layer_of(source)
-            assert f"{page}.panel_{chosen['panel']}" in catalogue("en")
-    assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": "output", "layer": 1, "token": 2})
+            assert chosen["panel"] is None or f"{page}.panel_{chosen['panel']}" in catalogue("en")
+    assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": None, "stage": "output", "layer": 1, "token": 2})
     assert ways["decoder.layers.1.cross.output"][1]["block"] == "cross"

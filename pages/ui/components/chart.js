@@ -88,6 +88,15 @@ function slim({ xaxis, yaxis, margin, font }) {
   return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
+/* A map with more columns than pixels: several share one, and the cell furthest from 0 is shown. Markers tell the rest. */
+const furthest = (one, other) => Math.abs(other) > Math.abs(one) ? other : one
+function pooled(trace, room) {
+  const each = trace.hoverinfo === 'skip' && !trace.dx ? Math.ceil(trace.z?.[0].length / room) : 1
+  if (!(each > 1)) return trace
+  const parts = row => Array.from({ length: Math.ceil(row.length / each) }, (_, i) => row.slice(i * each, (i + 1) * each))
+  return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
+}
+
 /* How far below the top of the page a picture begins, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
@@ -122,7 +131,12 @@ function draw(place) {
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
-  const data = figure.data.map(layout.width < SLIM ? widen : trace => ({ ...trace }))
+  if (layout.meta?.follows && innerWidth > NARROW) {  // the map beside it names the rows
+    layout.yaxis = { ...layout.yaxis, showticklabels: false, automargin: false, title: { text: '' } }
+    layout.margin = { ...layout.margin, l: layout.margin.r }
+  }
+  const room = layout.width - layout.margin.l - layout.margin.r
+  const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`

@@ -348,33 +348,3 @@ def arrows(drawn: Sequence[Arrow], reach: int, noisy: Sequence[tuple[float, floa
     x, y = (scale(title, **ends) for title in titles)
     layout = {"xaxis": x | {"constrain": "domain"}, "yaxis": y | {"constrain": "domain", "scaleanchor": "x"}}
     return figure_of(traces, layout | {"showlegend": False} | look(400) | TO_THE_NEAREST)
-
-
-def strip_plot(
-    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str
-) -> Figure:
-    """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
-    heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
-    heights[lit] = 0.5
-    points = np.stack([values, heights], axis=1)
-
-    def dots(which: Sequence[int], marker: dict) -> dict:
-        return at(
-            points[which],
-            "markers",
-            text=[hover[i] for i in which],
-            customdata=[list(numbers[i]) for i in which],
-            hovertemplate="%{text}<extra></extra>",
-            marker=marker,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": marker.get("opacity", 1)}},
-            showlegend=False,
-        )
-
-    others = [i for i in range(len(values)) if i != lit]
-    layout = {
-        "xaxis": {"title": {"text": title}, "zeroline": True, "zerolinecolor": GREY, "automargin": True},
-        "yaxis": {"visible": False, "range": [-0.15, 1.15]},
-    }
-    traces = [dots(others, {"size": 10, "color": GREY, "opacity": 0.55}), dots([lit], {"size": 16, "color": ACCENT})]
-    return figure_of(traces, layout | look(scaled(150)))

@@ -100,7 +100,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow(
         "layers",
         attention=True,
-        but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+        but=(Part("alike", LAYER), Part("origin", LAYER)),
     ),
     PageRow("answer"),
     PageRow("lesson", "beside", shown_of=LAYER_AND_HEAD),
@@ -113,8 +113,8 @@ PAGES: tuple[PageRow, ...] = (
         shown_of=LAYER_AND_HEAD,
         but=(Part("search", ()),),
     ),
-    PageRow("flat", "more", attention=True, but=(Part("hand", HEAD),)),
-    PageRow("shapes_and_cost", "more", but=(Part("properties", LAYER_AND_HEAD),)),
+    PageRow("flat", "more", attention=True, but=(Part("stages", HEAD),)),
+    PageRow("shapes_and_cost", "more", but=(Part("notes", LAYER_AND_HEAD),)),
     PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.

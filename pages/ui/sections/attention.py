@@ -16,6 +16,7 @@ from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.at_once import lines_at_once
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, draw_map, field
+from pages.ui.sections.fillers import padding
 from pages.ui.sections.four_tokens import set_by_hand
 from pages.ui.sections.overlay import every_weight, over_heads, over_layers, over_one, patch_pair
 from pages.ui.sections.sentences import of_sentences, which_sentences
@@ -127,6 +128,8 @@ def about_masks(view: View, prefix: str) -> None:
     else:
         said = t("attention.mask_is_no_word")
     st.caption(f"{t('attention.mask_fills')} {said}" if prefix.startswith("layers.") else said)
+    if prefix.startswith("layers."):
+        padding(view)
     if view.trace.graph[prefix + "masked"].window is not None:
         return  # here is one
     view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
