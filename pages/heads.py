@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -147,8 +148,14 @@ class Heads(Page):
         """The map of the chosen head, its figures, and the way to its arithmetic."""
         key = self.prefix + "weights"
         rows, columns = shown_places(self, key)
-        look = {"rows": rows, "columns": columns, "cell": chosen_cell(self, key), "below": FACTS}
-        draw_map(self, key, attends_most(self, key), title=plain("attention.weights"), **look)
+        look: dict[str, Any] = {
+            "title": plain("attention.weights"),
+            "rows": rows,
+            "columns": columns,
+            "cell": chosen_cell(self, key),
+            "below": FACTS,
+        }
+        draw_map(self, key, attends_most(self, key), **look)
         if self.beside(key):
             draw_other(self, key, **look)
         place = self.layer, self.head

@@ -37,7 +37,7 @@ HEAD = Edit("layers.2.attention.heads", "zero", head=2)
     ],
 )
 def test_a_sentence_about_a_law_is_not_said_of_what_was_changed(page: str, panel: str, edit: Edit) -> None:
-    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel}
+    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel or "map"}
     assert NO_LAW not in texts(open_page(page, **link))
     assert NO_LAW in texts(open_page(page, **link, edits=edit_code(edit)))
 

@@ -101,7 +101,6 @@ class Law:
 LAWS = [
     Law("queries_keys_values", "Q", z, lambda run: run[A + "Q"][HEAD]),
     Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
-    Law("attention", "weights", lengths, lambda run: run[A + "weights"][HEAD, TOKEN], {"as": "row"}, words_only=True),
     Law("heads", "average", z, lambda run: run[A + "weights"].mean(axis=0), {"panel": "average"}),
     Law("heads", "norms", z, written, {"panel": "written"}),
     Law("add_and_norm", "lengths", heights, ways, {"panel": "ways"}),
@@ -196,7 +195,7 @@ def test_lines_between_words_have_the_colour_of_their_sign_and_the_width_of_thei
 
 def test_a_difference_over_a_drawing_has_both_signs() -> None:
     link, here, there = two_runs("digits, changed")
-    drawn = chart(open_page("attention", **link | {"as": "row"}), "weights")
+    drawn = chart(open_page("attention", **link), "weights")
     veil, marks = drawn["data"][-2:]
     gap = here[A + "weights"][HEAD, TOKEN] - there[A + "weights"][HEAD, TOKEN]
     np.testing.assert_allclose(numbers(marks["customdata"]), gap, atol=1e-6)

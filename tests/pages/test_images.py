@@ -50,7 +50,7 @@ def test_every_page_takes_a_drawing(name: str, kind: str, language: str) -> None
 @pytest.mark.parametrize("layer", [1, 5])
 @pytest.mark.parametrize("query", [0, 1, 25, 49])
 def test_what_lies_over_the_drawing_is_the_traces_row_of_weights(layer: int, query: int) -> None:
-    app = attention("steps", layer=str(layer), head="3", token=str(query + 1))
+    app = attention("map", layer=str(layer), head="3", token=str(query + 1))
     row = pipelines.run("digits", INK)[f"layers.{layer - 1}.attention.weights"][2, query]
     ink, veil, marks = over(app)["data"]
     sheet = numbers(veil["z"])
@@ -83,10 +83,9 @@ def copies(spec: dict, rows: int, columns: int) -> np.ndarray:
 
 def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
     weights = pipelines.run("digits", INK).over_layers("attention.weights")
-    heads = over(attention("heads"))
-    np.testing.assert_array_equal(copies(heads, 5, 4), weights[:, :, 0, 1:])
     app = attention("layers")
-    mean, flow = over(app), over(app, 1)
+    mean, flow, heads = (over(app, which) for which in range(3))
+    np.testing.assert_array_equal(copies(heads, 5, 4), weights[:, :, 0, 1:])
     np.testing.assert_allclose(copies(mean, 1, 5)[0], weights.mean(axis=1)[:, 0, 1:], rtol=1e-6)
     np.testing.assert_allclose(copies(flow, 1, 5)[0], rollout(weights)[:, 0, 1:], rtol=1e-6)
     for spec in (heads, mean):
@@ -95,7 +94,7 @@ def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
 
 
 def test_the_copies_lie_where_their_weights_lie() -> None:
-    ink, veil, _ = over(attention("heads"))["data"]
+    ink, veil, _ = over(attention("layers"), 2)["data"]
     pixels = numbers(ink["z"])
     for row, column in [(0, 0), (4, 3), (2, 1)]:
         left = ink["x0"] + column * 30 * ink["dx"] - ink["dx"] / 2  # 28 pixels and a gap of 2
@@ -140,7 +139,7 @@ def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
     row = pipelines.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
     prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="pieces"))
     assert f"{count} of the 49 hold ink (a pixel of 0.05 or more)." in prepared.replace("\\", "")
-    said = texts(attention("attention", layer="5", token="1", **{"as": "row", "stage": "weights"})).replace("\\", "")
+    said = texts(attention("map", layer="5", token="1")).replace("\\", "")
     share = f"{row[patches.max(axis=1) >= 0.05].sum():.0%}"
     assert f"The {count} patches with ink (a pixel of 0.05 or more) get {share};" in said
 

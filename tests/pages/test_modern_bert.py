@@ -75,7 +75,7 @@ def test_no_beta_is_named_where_none_is_added(panel: str, monkeypatch: pytest.Mo
 def test_a_layer_with_a_window_says_how_far_it_looks(layer: str, window: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     app = open_page("attention", model=name, s=SENTENCE, layer=layer, head="1", panel="steps", stage="masked")
-    assert ("no further than 2 places to either side: 132 of 196 pairs" in said_on(app)) == window
+    assert ("no further than 2 positions to either side: 132 of 196 pairs" in said_on(app)) == window
 
 
 def test_the_laboratory_takes_turns_and_windows_away(monkeypatch: pytest.MonkeyPatch) -> None:
