@@ -143,7 +143,7 @@ PAGES: tuple[PageRow, ...] = (
     ),
     PageRow("flat", ":material/horizontal_rule:", "apart", attention=True, but=(Part("hand", HEAD),)),
     PageRow("shapes_and_cost", ":material/straighten:", "apart", but=(Part("properties", LAYER_AND_HEAD),)),
-    PageRow("lesson", ":material/school:", "apart", shown_of=LAYER_AND_HEAD),
+    PageRow("lesson", ":material/school:", "apart"),
     PageRow("class", ":material/groups:", "apart", alone=False, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.
