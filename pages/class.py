@@ -48,9 +48,6 @@ class Class(Page):
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         return with_a_gap(choice, typed)
 
-    def head_line(self, of: tuple[int, int] | None = None) -> None:
-        """A class is about no single head."""
-
     def _title(self) -> None:
         if self.desk is None:
             super()._title()

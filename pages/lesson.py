@@ -118,8 +118,8 @@ class Lesson(Page):
                 station.verdict()
                 with st.container(horizontal=True):
                     station.open_page()
-                    look: dict[str, Any] = {"type": "primary", "icon": ":material/arrow_forward:", "key": "lesson.next"}
-                    st.button(word("onwards"), on_click=onwards, **look)
+                    look: dict[str, Any] = {"icon": ":material/arrow_forward:", "key": "lesson.next"}
+                    st.button(word("onwards"), on_click=onwards, type="primary", **look)
             else:
                 station.answer()
             with st.container(horizontal=True, key="tour_ways"):

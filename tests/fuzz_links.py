@@ -22,7 +22,7 @@ from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS, operations_at
 from model.graph import graph
 from pages.ui.frame.frame import PAGES
-from pages.ui.frame.sidebar import EXAMPLES
+from pages.ui.frame.line import EXAMPLES
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL

@@ -23,7 +23,7 @@ from pages.ui.state.choice import Choice
 from pages.ui.state.goal import Goal, goal_code, goal_from_code
 from pages.ui.state.link_values import EDITS
 from pages.ui.text import LANGUAGES, catalogue, speaking
-from tests.pages.opening import assert_fine, open_page, texts
+from tests.pages.opening import assert_fine, open_page, texts, write
 
 SENTENCE = "我们[MASK]公园玩吧。"
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
@@ -53,7 +53,7 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     app.slider(key="layer").set_value(2).run()
     app.slider(key="head").set_value(3).run()
     assert "✓" in line(app) and "“love” gives “you” 0.988" in line(app)
-    app.text_input(key="s").set_value("i").run()
+    write(app, "i")
     assert "✓" not in line(app)
     app.button(key="task.leave").click().run()
     assert_fine(app)
@@ -276,7 +276,7 @@ def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teache
     assert app.query_params["goal"] == FIRST and "network can say" in texts(app)
     app.text_input(key="homework.word").set_value(" 到 ").run()
     assert app.query_params["goal"].endswith(".到")
-    app.text_input(key="s").set_value("他[MASK]公园玩。").run()
+    write(app, "他[MASK]公园玩。")
     assert not app.code
     app.button(key="homework.this").click().run()
     assert app.code and app.query_params["goal"].endswith(".到")

@@ -139,8 +139,9 @@ def _looked_for() -> set[str]:
 @cache
 def _ours() -> str:
     """All Python and scripts of pages/, in which the classes of our own are written."""
-    pages = HOUSE / "pages"
-    return "\n".join(source.read_text("utf-8") for kind in ("*.py", "*.js") for source in pages.rglob(kind))
+    folders = HOUSE / "pages", HOUSE / "model/overview"
+    sources = [source for folder in folders for kind in ("*.py", "*.js") for source in folder.rglob(kind)]
+    return "\n".join(source.read_text("utf-8") for source in sources)
 
 
 def _written_here(name: str) -> bool:
