@@ -124,12 +124,8 @@ class Lesson(Page):
                 station.answer()
             with st.container(horizontal=True, key="tour_ways"):
                 if place:
-                    back: dict[str, Any] = {
-                        "icon": ":material/chevron_left:",
-                        "type": "tertiary",
-                        "key": "lesson.previous",
-                    }
-                    st.button(word("previous"), on_click=go_to, args=(stations[place - 1],), **back)
+                    back: dict[str, Any] = {"on_click": go_to, "args": (stations[place - 1],), "type": "tertiary"}
+                    st.button(word("previous"), icon=":material/chevron_left:", key="lesson.previous", **back)
                 leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
                 st.button(word("leave"), type="tertiary", **leave)
         with right:

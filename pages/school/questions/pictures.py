@@ -235,9 +235,7 @@ def _map(
     if numbered and max(values.shape) <= MOST_NUMBERED:
         digits = 2 if scale == "share" else 1
         least = LEAST_NUMBER if scale == "share" else 0.0
-        texts = [
-            [written(f"{v:.{digits}f}") if np.isfinite(v) and abs(v) >= least else "" for v in row] for row in values
-        ]
+        texts = [[_in_a_cell(v, digits) if np.isfinite(v) and abs(v) >= least else "" for v in row] for row in values]
         traces[0] |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": font_size()}}
     if hidden.any():
         cells = np.argwhere(hidden)
@@ -253,6 +251,11 @@ def _map(
         layout |= TO_THE_NEAREST
     layout["shapes"] = [*layout.get("shapes", ()), *frames]
     return figure_of(traces, layout)
+
+
+def _in_a_cell(value: float, digits: int) -> str:
+    """A number without a zero in front, since cells are narrow on a phone."""
+    return written(f"{value:.{digits}f}".removeprefix("0") if 0 < value < 0.995 else f"{value:.{digits}f}")
 
 
 def _marks(points: np.ndarray | Sequence[tuple[float, float]], colour: str, signs: Sequence[str] | None = None) -> dict:

@@ -293,8 +293,8 @@ def tiles(
     share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
     gap_y = between + round(n * share / (1 - share))
     sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
-    drawn = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
-    sheet[:, :n, :, :m] = drawn.transpose(0, 2, 1, 3)
+    steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
+    sheet[:, :n, :, :m] = steps.transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
     dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
     cells = dict(

@@ -103,7 +103,7 @@ PAGES: tuple[PageRow, ...] = (
         but=(Part("alike", LAYER), Part("origin", LAYER)),
     ),
     PageRow("answer"),
-    PageRow("lesson", "beside", shown_of=LAYER_AND_HEAD),
+    PageRow("lesson", "beside"),
     PageRow("what_if", "beside"),
     PageRow(
         "translation",
