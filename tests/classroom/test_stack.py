@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select
 
 from pages.school.classroom import store as kept
-from pages.school.classroom.hall import MOST_FAILURES
+from pages.school.classroom.door import MOST_FAILURES
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone

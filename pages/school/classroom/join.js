@@ -12,21 +12,13 @@
   var main = document.getElementById('main'), line = document.getElementById('line')
   var news = document.getElementById('news'), switcher = document.getElementById('switch')
 
-  // -- what this phone keeps: its number, the class, its votes ---------------------------------------------------------
+  // -- what this phone keeps: the class, the number that it was given there, its votes ---------------------------------
 
-  var kept = { device: '', code: '', ticket: '', language: '', votes: {} }
+  var kept = { device: '', code: '', language: '', votes: {} }
   try {
     var found = JSON.parse(localStorage.getItem('glass.class') || '{}')
     for (var name in kept) if (typeof found[name] === typeof kept[name]) kept[name] = found[name]
   } catch (error) { kept.device = '' }   // nothing can be kept here: it lasts as long as the page
-  if (!/^[0-9a-f]{32}$/.test(kept.device)) kept.device = random()
-  function random() {
-    var text = '', bytes = new Array(16), i
-    if (window.crypto && crypto.getRandomValues) bytes = crypto.getRandomValues(new Uint8Array(16))
-    else for (i = 0; i < 16; i++) bytes[i] = Math.floor(Math.random() * 256)
-    for (i = 0; i < 16; i++) text += (256 + bytes[i]).toString(16).slice(1)
-    return text
-  }
   function keep() {
     try { localStorage.setItem('glass.class', JSON.stringify(kept)) } catch (error) { return }
   }
@@ -321,7 +313,7 @@
   // -- the server ------------------------------------------------------------------------------------------------------
 
   function address(what) {
-    return 'live/' + kept.code + what + '?d=' + kept.device + (kept.ticket ? '&t=' + kept.ticket : '')
+    return 'live/' + kept.code + what + '?d=' + kept.device
   }
   function ask(method, to, body, done) {
     var request = new XMLHttpRequest()
@@ -341,7 +333,7 @@
 
   function enter(code) {
     code = code.toUpperCase().replace(/[^A-Z]/g, '')
-    if (code !== kept.code) { kept.code = code; kept.ticket = ''; kept.votes = {}; keep() }
+    if (code !== kept.code) { kept.code = code; kept.device = ''; kept.votes = {}; keep() }
     refused = code.length === 6 ? '' : 'unknown'
     if (!refused) { entering = true; look() }
     draw()
@@ -363,8 +355,10 @@
     ask('GET', address('/now'), null, function (status, answer) {
       if (status === 200) { took(answer); listen() }
       else if (status === 404) leave('unknown')
-      else if (status === 429 && !says) leave('slow')
-      else { line_is(true); timer = setTimeout(look, pause(failed++)) }
+      else {
+        if (status === 429 && !says) { refused = 'slow'; draw() } else line_is(true)
+        timer = setTimeout(look, pause(failed++))
+      }
     })
   }
   function listen() {
@@ -402,7 +396,7 @@
       if (says && answer.phase === 'open') notice = ''
     }
     says = answer
-    kept.ticket = answer.ticket
+    if (answer.device) kept.device = answer.device
     keep()
     draw()
     post()
@@ -444,7 +438,8 @@
       var verdict = status && answer ? answer.verdict : 'busy'
       sending = false
       if (code !== kept.code) return
-      if (verdict === 'busy' || verdict === 'slow') {
+      if (verdict === 'stranger') again = setTimeout(look, pause(tries++))   // it is given a number, and then votes
+      else if (verdict === 'busy' || verdict === 'slow') {
         if (!status) line_is(true)
         again = setTimeout(post, pause(tries++))
       } else {

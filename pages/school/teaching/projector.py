@@ -209,7 +209,8 @@ def count(lecture: Lecture, what: str) -> None:
     room = lecture.desk.room
     answered, there = store().count(room.code) if what else (0, 0)
     words = word(f"{what}_count") if what else ""
-    live(room.code, room.ticket, room.version, room.led, words=words, answered=answered, there=there)
+    more = word("more_than_there") if what == "answered" else ""
+    live(room.code, room.ticket, room.version, room.led, words=words, more=more, answered=answered, there=there)
 
 
 def _ended(lecture: Lecture) -> None:
