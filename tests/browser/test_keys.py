@@ -5,7 +5,7 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import SENTENCE, SlowLine, asked, sentence_box, settle, slider
+from tests.browser.test_journeys import SENTENCE, SlowLine, asked, expect_sentence, place, sentence_field, settle
 from tests.browser.test_journeys import title as wait_for_title
 
 PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
@@ -81,21 +81,21 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
 def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
-    sentence_box(page).click()
+    field = sentence_field(page)
     for key in ("ArrowLeft", "ArrowUp", "Home", "1", "ArrowRight"):
         page.keyboard.press(key)
-    expect(sentence_box(page)).to_have_value(f"1{SENTENCE}")
+    expect(field).to_have_value(f"1{SENTENCE}")
     page.keyboard.press("Enter")
     wait_for(page, s=f"1{SENTENCE}")
     assert (asked(page.url)["layer"], asked(page.url)["head"]) == ("2", "3")
-    expect(slider(page, "head")).to_have_value("3")
+    expect(place(page, "head", 3)).to_be_checked()
 
 
 def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     for name in ("heads", "layers", "attention"):
-        page.locator(f'.strip a[href*="/{name}?"]').click()
+        page.locator(f'.navbar a[href*="/{name}?"]').click()
         opened(page, name)
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
@@ -142,9 +142,9 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     box = chart.bounding_box()
     assert box["y"] < 220 and box["y"] + box["height"] <= 730
-    strip = page.locator(".strip")
-    assert strip.bounding_box()["height"] < 40  # one row
-    assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
+    bar = page.locator(".navbar")
+    assert bar.bounding_box()["height"] < 40  # one row
+    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 

@@ -133,7 +133,7 @@ def _looked_for() -> set[str]:
     """What our scripts and style.css look for in a page: by data-testid, by its other data-, by class."""
     found: set[str] = set()
     for source in OURS:
-        text = re.sub(r"/\*.*?\*/", "", source.read_text("utf-8"), flags=re.DOTALL)
+        text = re.sub(r"/\*.*?\*/|\$\{[^{}]*\}", "", source.read_text("utf-8"), flags=re.DOTALL)
         found.update(re.findall(r'data-testid="?([\w-]+)', text))
         found.update(re.findall(r"\[(data-(?!testid|do|menu)[\w-]+)", text))
         selectors = r"[^{};]+(?=\{)" if source == assets.STYLE else r"'[^'\n]*'|`[^`\n]*`"
@@ -151,7 +151,9 @@ def _ours() -> str:
 
 
 def _written_here(name: str) -> bool:
-    """Whether a class name is one of ours: a word in quotes somewhere, or the key of a widget."""
+    """Whether a name is one of ours: a class in quotes somewhere, the key of a widget, or an attribute that we set."""
+    if name.startswith("data-"):
+        return f"dataset.{name.removeprefix('data-')} =" in _ours()
     return name.startswith("st-key-") or bool(re.search(rf"[\"' ]{name}[\"' ]", _ours()))
 
 

@@ -55,7 +55,8 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stTextInput",
     "stVerticalBlock",
     "stWidgetLabel",
-    # their attributes, and the class that a widget's key becomes
+    # their attributes, a class, and that which a widget's key becomes
+    "stMarkdownColoredText",
     "data-variant",
     "segmented_control",
     "data-selected",
