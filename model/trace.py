@@ -9,7 +9,6 @@ from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate
 from math import inf
@@ -24,8 +23,9 @@ from torch import Tensor, nn
 from model import deadline
 from model.analysis import token_places
 from model.batches import part
-from model.edits import Apply, Edit, EditError, quantities_at
+from model.edits import Apply, Edit, EditError, no_quantity, quantities_at
 from model.embedding import patchify
+from model.errors import nearest
 from model.frames import Shown, to_frame
 from model.graph import SIDES, Graph, Quantity, graph
 from model.overview import Overview
@@ -213,7 +213,7 @@ def record(
     known = graph_of(network)
     for key in changes.keys() - recorded(network).keys():
         if not quantities_at(known, key):
-            raise EditError("key", key=key)
+            raise no_quantity(key, known)
     recording = Recording(network, changes, inputs[1] if len(inputs) > 1 else None, most, check)
     with hooked(network, {key: partial(recording.keep, key) for key in {**recorded(network), **changes}}):
         return (run or network)(*inputs), recording
@@ -322,7 +322,7 @@ class Trace:
         try:
             return _read_only(self._values[key])
         except KeyError:
-            near = " or ".join(map(repr, get_close_matches(key, self.keys(), n=3))) or "one of keys()"
+            near = nearest(key, self.keys(), "one of keys()")
             raise KeyError(f"{key!r} was not recorded; did you mean {near}?") from None
 
     def __contains__(self, key: str) -> bool:

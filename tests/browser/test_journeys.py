@@ -47,8 +47,22 @@ def title(page: Page, name: str, language: str = "en") -> None:
     settle(page)
 
 
-def sentence_box(page: Page) -> Locator:
-    return page.locator(".st-key-s input")
+def words_of(sentence: str) -> list[str]:
+    """A sentence's words as the line on top shows them: Chinese signs one by one."""
+    return re.findall(r"[\u3001-\u9fff\uff01-\uffef]|[^\s\u3001-\u9fff\uff01-\uffef]+", sentence)
+
+
+def expect_sentence(page: Page, sentence: str) -> None:
+    """The line on top shows it, as read."""
+    expect(page.locator(".sentence .chip")).to_have_text(words_of(sentence))
+
+
+def sentence_field(page: Page) -> Locator:
+    """The field in which the sentence is typed, opened if it is not."""
+    field = page.locator(".sentence input")
+    if not field.count():
+        page.locator(".sentence .type").click()
+    return field
 
 
 def place(page: Page, name: str, number: int) -> Locator:
@@ -62,8 +76,8 @@ def open_settings(page: Page) -> None:
 
 
 def write(page: Page, sentence: str) -> None:
-    sentence_box(page).fill(sentence)
-    sentence_box(page).press("Enter")
+    sentence_field(page).fill(sentence)
+    sentence_field(page).press("Enter")
     page.wait_for_url(lambda url: asked(url).get("s") == sentence)
     settle(page)
 
@@ -109,7 +123,7 @@ def path_and_sentence(url: str) -> tuple[str, str | None]:
 
 def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
     """The page and the link both say so."""
-    expect(sentence_box(page)).to_have_value(sentence)
+    expect_sentence(page, sentence)
     expect(place(page, "layer", layer)).to_be_checked()
     expect(place(page, "head", head)).to_be_checked()
     page.wait_for_url(
@@ -199,13 +213,12 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
             page.evaluate("history.length"),
             link_to(page, there).bounding_box(),
         )
-        sentence_box(page).click()
-        page.keyboard.press("Control+A")
+        sentence_field(page)  # what stands there is selected
         page.keyboard.type(typed)
         press(page, box, pause)
         page.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
         title(page, there, "zh")
-        expect(sentence_box(page)).to_have_value(typed)
+        expect_sentence(page, typed)
         assert page.evaluate("history.length") == steps + 2, "one step for the sentence, one for the page"
         here, before = there, (here, typed)
     page.go_back()
@@ -216,7 +229,7 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
     title(page, here, "zh")
     page.reload()
     title(page, here, "zh")
-    expect(sentence_box(page)).to_have_value(typed)
+    expect_sentence(page, typed)
     assert path_and_sentence(page.url) == (here, typed)
 
 
@@ -395,7 +408,9 @@ def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: 
     typed = "<b>x</b> $x$ `x` [MASK]"
     page.goto(f"{app_url}/{name}?s={quote(typed)}&range={quote('<b>x</b>$x$`x`')}&{FIRST}")
     title(page, name)
-    expect(sentence_box(page)).to_have_value(typed)
+    words = ["<", "b", ">", "x", "<", "/", "b", ">", "$", "x", "$", "`", "x", "`", "[MASK]"]
+    expect(page.locator(".sentence .chip")).to_have_text(words)
+    expect(sentence_field(page)).to_have_value(typed)
     assert "= “<b>x</b>$x$`x`”, which does not exist" in main_text(page)
     expect_heatmap(page)
     ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()
@@ -428,10 +443,11 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
 def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&{FIRST}&hidden=none")
     title(page, "answer")
-    page.locator(".st-key-words").get_by_role("button", name="gave").dblclick()  # as some click everything
+    page.locator(".sentence").get_by_role("button", name="gave").dblclick()  # as some click everything
     page.wait_for_url(lambda url: asked(url).get("hidden") == "3")
     settle(page)
-    expect(sentence_box(page)).to_have_value(SENTENCE)
+    expect_sentence(page, SENTENCE)
+    expect(page.locator(".sentence [aria-pressed=true]")).to_have_text("gave")
     ticks = page.locator(".js-plotly-plot .yaxislayer-above .ytick text")
     expect(ticks.filter(has_text="[MASK]").first).to_be_attached()
     bars = page.locator(".js-plotly-plot").first
@@ -467,5 +483,5 @@ def test_a_sentence_chosen_on_a_page_stands_in_the_line_on_top_too(page: Page, a
     page.goto(f"{app_url}/tokens?lang=en&panel=order&s=i+love+you+.")
     title(page, "tokens")
     page.get_by_role("button", name="the man ate the apple").click()
-    expect(sentence_box(page)).to_have_value("the man ate the apple .")
+    expect_sentence(page, "the man ate the apple .")
     assert asked(page.url)["s"] == "the man ate the apple ."

@@ -21,6 +21,7 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
+from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
@@ -121,6 +122,13 @@ def charts(app: AppTest) -> list[dict]:
     """The charts of the page as the browser gets them: each its figure, what it says of it, and its key."""
     parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "chart"]
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
+
+
+def write(app: AppTest, sentence: str) -> AppTest:
+    """Type a sentence in the line on top of the page and enter it, as its component hands it over."""
+    left = dict.fromkeys(("hidden", "token", "key")) | {"branch": ()} | WRITTEN_AFRESH
+    app.session_state["s"], app.session_state["at"] = sentence, app.session_state["at"] | left
+    return app.run()
 
 
 def stops(app: AppTest) -> dict:

@@ -30,18 +30,18 @@ def verdict(app) -> str:
 def test_a_smiley_is_called_no_digit(kind: str, language: str) -> None:
     unsure = catalogue(language)["doubt.strange"]
     link = {"input": kind, "lang": language}
-    app = open_page("home", ink=sketch.to_code(smiley()), **link)
+    app = open_page("answer", ink=sketch.to_code(smiley()), **link)
     assert unsure in verdict(app) and "。 " not in verdict(app)
     assert texts(app).count(unsure) == 2, "under the pad, and under the bars"
     for which in (2, 7):
-        assert unsure not in texts(open_page("home", ink=sketch.to_code(sketch.example(which)), **link))
+        assert unsure not in texts(open_page("answer", ink=sketch.to_code(sketch.example(which)), **link))
 
 
 @pytest.mark.parametrize(("kind", "language"), [("digit", "zh"), ("flat", "en")])
 def test_two_digits_are_called_two(kind: str, language: str) -> None:
     row = np.concatenate([sketch.grey(sketch.example(which)) for which in (4, 2)], axis=1)
     two = sketch.from_picture(sketch.framed(row))
-    app = open_page("home", input=kind, lang=language, ink=sketch.to_code(two))
+    app = open_page("answer", input=kind, lang=language, ink=sketch.to_code(two))
     assert texts(app).count(catalogue(language)["doubt.several"]) == 2, "under the pad, and under the bars"
 
 

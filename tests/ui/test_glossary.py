@@ -4,8 +4,7 @@ import pytest
 
 from model.analysis import softmax
 from pages.ui.frame.contents import PAGES
-from pages.ui.frame.glossary import PURPOSES, entries
-from pages.ui.frame.stages import page_of
+from pages.ui.frame.glossary import PURPOSES, entries, page_of
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import ALL, trace_of

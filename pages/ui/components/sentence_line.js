@@ -68,14 +68,15 @@ function type(root) {
     box.done = true
     if (keep && box.value !== sentence) say(root, box.value)
     else draw(root)
+    if (keep === undefined) root.querySelector('.type').focus()
   }
   box.onkeydown = event => {
     event.stopPropagation()
     if (event.isComposing || event.keyCode === 229) return  // the key is the input method's
     if (event.key === 'Enter') done(true)
-    if (event.key === 'Escape') done(false)
+    if (event.key === 'Escape') done()
   }
-  box.onblur = () => done(true)
+  box.addEventListener('focusout', () => done(true))  // as of other boxes, start.js may hold it back until a press ends
   root.replaceChildren(box, make('button', { type: 'button', className: 'run', textContent: names.run, onpointerdown: event => event.preventDefault(), onclick: () => done(true) }))
   box.focus()
   box.select()

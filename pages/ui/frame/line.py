@@ -118,7 +118,9 @@ def _sentence(choice: Choice) -> None:
         elif hidden & set(places):
             link.select(hidden=tuple(sorted(hidden - typed - set(places))), token=places[0], output=None)
         else:
-            link.select(hidden=places, token=None if not typed else places[0], output=None)
+            kept = hidden - typed if choice.several else set()
+            token = places[0] if kept or typed else None
+            link.select(hidden=tuple(sorted({*kept, *places})), token=token, output=None)
 
     names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
     names["hide"] = plain("sentence_line.hide") if hides else ""

@@ -1,16 +1,14 @@
 """What a token looks at, laid over the picture that the patches were cut from: one head, all heads, all layers."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Edit, Trace
+from model import Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
-from model.edits import head_off
 from pages.ui.components.chart import chart
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles, token_at
 from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
@@ -27,12 +25,6 @@ def inked(view: View) -> np.ndarray | None:
     return None if patches is None or seen is None or seen.ndim == 3 else hold_ink(patches)
 
 
-def read_in_story(view: View, key: str) -> str:
-    """The key of what a story says of a row of weights; of a head that is off, that what it brings back is lost."""
-    off = key.startswith("layers.") and _is_off(view.trace.edits, view.choice.layer, view.choice.head)
-    return "attention.read_story_off" if off else "attention.read_story"
-
-
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side, front = view.trace.tokens, view.trace.config.patches_per_side, view.trace.config.tokens_in_front
@@ -41,25 +33,21 @@ def over_one(view: View, key: str) -> None:
     drawn = shown.values
     best = front + int(row[front:].argmax())
     ink = inked(view)
-    if view.story:
-        best = int(row.argmax())
-        said = t(read_in_story(view, key), query=tokens[view.token], key=tokens[best], share=f"{row[best]:.0%}")
-    else:
-        said = t(
-            "overlay.read_one",
-            query=tokens[view.token],
-            where=view.where(),
-            best=tokens[best],
-            value=f"{row[best]:.3f}",
-            patches=f"{row[front:].sum():.3f}",
-        )
-        if front:
-            said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
-        if placeless := list(view.trace.config.placeless):
-            said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
-        if ink is not None:
-            share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
-            said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
+    said = t(
+        "overlay.read_one",
+        query=tokens[view.token],
+        where=view.where(),
+        best=tokens[best],
+        value=f"{row[best]:.3f}",
+        patches=f"{row[front:].sum():.3f}",
+    )
+    if front:
+        said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
+    if placeless := list(view.trace.config.placeless):
+        said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
+    if ink is not None:
+        share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
+        said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
     def look_from(row: int, column: int) -> None:
         select(token=token_at(row, column, side, front))
@@ -209,10 +197,3 @@ def _most(row: np.ndarray, tokens: list[str], front: int) -> str:
     best = front + int(np.abs(row[front:]).argmax())
     said = f"{tokens[best]} {written(f'{row[best]:.3f}')}"
     return f"{said} · {tokens[0]} {written(f'{row[0]:.3f}')}" if front else said
-
-
-def _is_off(edits: Sequence[Edit], layer: int, head: int) -> bool:
-    """Whether a head is switched off, by itself or with others: all of its layer, that head or all of every layer."""
-    own = head_off(layer, head)
-    every = replace(own, key="layers.{l}.attention.heads")
-    return any(edit in edits for wide in (own, every) for edit in (wide, replace(wide, head=None)))

@@ -13,7 +13,7 @@ if (location.pathname.split('/').at(-1)) window.bringPlotly()
 /* What a link leaves out of all pages is never seen: hide=strip,chips. */
 const leaveOut = () => {
   const names = new URLSearchParams(location.search).get('hide') ?? ''
-  document.documentElement.setAttribute('data-hide', names.replaceAll(',', ' '))
+  document.documentElement.dataset.hide = names.replaceAll(',', ' ')
 }
 leaveOut()
 addEventListener('popstate', leaveOut)
@@ -36,7 +36,7 @@ const enters = event => event.key === 'Enter' && !composes(event)
   let pressed = false, left
   addEventListener('pointerdown', () => { pressed = true }, true)
   addEventListener('focusout', event => {
-    if (!pressed || !event.target.matches('[data-testid=stTextInput] input')) return
+    if (!pressed || !event.target.matches(':is([data-testid=stTextInput], .sentence) input')) return
     left = event.target
     event.stopImmediatePropagation()
   }, true)
@@ -50,7 +50,7 @@ const enters = event => event.key === 'Enter' && !composes(event)
 
 /* A double click on a button is one decision: its second half would take the first back. */
 document.addEventListener('click', event => {
-  const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton]) button')
+  const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton], .sentence) button')
   if (event.detail > 1 && button) event.stopPropagation()
 }, true)
 
@@ -61,15 +61,21 @@ document.addEventListener('click', event => {
   const root = document.documentElement, wants = () => document.querySelector('.st-key-big input')?.checked
   const drawer = open => {
     root.classList.toggle('drawer', open)
+    const panel = document.querySelector('[data-testid=stSidebar]')
     document.querySelector('.navbar .settings')?.setAttribute('aria-expanded', root.matches('.drawer'))
+    if (!panel || !root.matches('.drawer')) return
+    panel.tabIndex = -1
+    panel.focus()  // by keys one goes on in it
   }
   const beside = event => {
-    if (!root.matches('.drawer') || !event.target.closest('[data-testid=stMain]') || event.target.closest('.navbar .settings')) return
+    const page = event.target.closest('[data-testid=stMain], [data-testid=stHeader]')
+    if (!page || !root.matches('.drawer') || event.target.closest('.navbar .settings')) return
     event.stopPropagation()
-    event.preventDefault()
+    if (!event.type.startsWith('touch')) event.preventDefault()  // after such a touch no click would come
     if (event.type === 'click') drawer(false)
   }
-  for (const kind of ['pointerdown', 'mousedown', 'click']) document.addEventListener(kind, beside, true)
+  for (const kind of ['pointerdown', 'pointerup', 'mousedown', 'mouseup', 'touchstart', 'touchend', 'click'])
+    document.addEventListener(kind, beside, true)
   document.addEventListener('click', ({ target }) => {
     if (target.closest('.navbar .settings')) drawer()
     else if (target.closest('.navbar .leave')) document.querySelector('.st-key-big input').click()
@@ -87,6 +93,45 @@ document.addEventListener('click', event => {
     }
   }, true)
   addEventListener('popstate', () => root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true'))
+}
+
+/* Over plain http, as a class opens a server in its own network, browsers have no clipboard for a page: there a text is
+   copied from a box in which it is selected, or shown to be copied by hand. */
+navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => {
+  const before = document.activeElement, place = before?.closest('[role=dialog]') ?? document.body  // it keeps the focus
+  const box = Object.assign(document.createElement('textarea'), { value: text, readOnly: true })
+  box.style.cssText = 'position: fixed; opacity: 0'
+  place.append(box)
+  box.select()
+  const copied = document.execCommand('copy')
+  box.remove()
+  before?.focus()
+  if (!copied) prompt('', text)
+} } })
+
+/* A browser that translates the page puts another node in place of a text, of which React knows nothing: it goes on
+   writing to the text, and wants to remove it. What it writes next takes that node's place. */
+{
+  const instead = new WeakMap()  // a text -> what a translator has put there
+  const shown = text => text?.nodeType === Node.TEXT_NODE && !text.isConnected && instead.get(text)?.isConnected ? instead.get(text) : undefined
+  new MutationObserver(changes => {
+    for (const { addedNodes: [put], removedNodes: [text], previousSibling, nextSibling } of changes) {
+      const beside = put ?? [previousSibling, nextSibling].find(node => node?.nodeName === 'FONT')
+      if (text?.nodeType === Node.TEXT_NODE && beside?.nodeName === 'FONT') instead.set(text, beside)
+    }
+  }).observe(document, { childList: true, subtree: true })
+  const { get, set } = Object.getOwnPropertyDescriptor(Node.prototype, 'nodeValue')
+  Object.defineProperty(Node.prototype, 'nodeValue', { configurable: true, enumerable: true, get, set(value) {
+    shown(this)?.replaceWith(this)
+    set.call(this, value)
+  } })
+  for (const name of ['removeChild', 'insertBefore']) {
+    const own = Node.prototype[name]
+    Node.prototype[name] = function (...nodes) {
+      const last = nodes.pop()
+      return own.call(this, ...nodes, shown(last) ?? last)
+    }
+  }
 }
 
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
