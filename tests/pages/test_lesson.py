@@ -19,7 +19,7 @@ from pages.school.questions.question import Own, Question, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to, with_network
+from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to, with_network, write
 from tests.school.test_lessons import (
     SENTENCE,
     _no_answer,
@@ -280,7 +280,7 @@ def test_who_goes_back_finds_the_answer_and_another_input_begins_anew() -> None:
     click(app, "next")
     assert asked(app, "blur")
     assert said(click(app, "previous")) == verdict
-    app.sidebar.text_input(key="s").set_value("the cat sat on the [MASK] .").run()
+    write(app, "the cat sat on the [MASK] .")
     assert_fine(app)
     assert not said(app)
 
