@@ -13,14 +13,14 @@ PAGES = (
 )  # fmt: skip
 PANELS = {
     "home": ("shapes", "start"),
-    "tokens": ("vectors", "order", "neighbours", "waves", "compare"),
-    "queries_keys_values": ("maps", "weights", "plane"),
+    "tokens": ("vectors", "pieces", "order", "positions"),
+    "queries_keys_values": ("maps", "pair", "weights", "plane"),
     "attention": ("steps",),
     "heads": ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed"),
     "add_and_norm": ("maps", "ways", "values", "why"),
-    "feed_forward": ("maps", "curve", "neuron", "writes", "output", "alone"),
-    "layers": ("path", "lens", "alike", "lengths", "origin", "out"),
-    "answer": ("only",),
+    "feed_forward": ("maps", "neuron", "alone", "without"),
+    "layers": ("lens", "path", "alike", "origin"),
+    "answer": ("all",),
     "translation": ("writing", "search", "alignment", "inside", "changes"),
     "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
     "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
@@ -36,7 +36,7 @@ CHOSEN = f"{PLACE}&token=3&key=2&component=6&part=4&neuron=8"
 IN_TWO_LAYERS = "layer=2&head=3&token=3&key=2&component=6&part=4&neuron=8"
 FOUR = "input=digit&ink=4"
 #: Parts that pages have only of drawings.
-OF_DRAWINGS = {"tokens": ("prepared", "maps"), "attention": ("heads", "layers")}
+OF_DRAWINGS = {"tokens": ("pieces", "positions"), "attention": ("heads", "layers")}
 #: Each operation on a run, at least once.
 EDITS = (
     "layers.2.attention.heads~zero~head.2",
@@ -167,10 +167,10 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
     yield "answer", f"s={CAT}&output=700&against=900&stage=logits&token=4"
     yield "answer", f"{FOUR}&output=4&against=9&stage=logits"
     yield from (("answer", f"{given}&panel=wrote") for given in (f"s={CAT}&token=4", FOUR))
-    yield from (("feed_forward", f"s={TIRED}&{PLACE}&panel=maps&order={order}") for order in ("all", "sorted"))
+    yield from (("feed_forward", f"s={TIRED}&{PLACE}&stage={stage}&component=9") for stage in ("hidden", "output"))
     yield "heads", f"s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
     yield "home", f"s={TIRED}&decoder=true&panel=shapes"
-    yield "tokens", f"s={TIRED}&same_range=true&panel=vectors&stage=positions&component=5"
+    yield "tokens", f"s={TIRED}&stage=positions&component=5"
     yield from (("add_and_norm", f"s={TIRED}&sublayer=2&panel={panel}") for panel in PANELS["add_and_norm"])
     for panel, stages in {"heads": ("mean",), "tokens": ("swap", "zero", "set"), "inside": ("pair",)}.items():
         yield from (("what_if", f"s={CAT}&panel={panel}&stage={stage}") for stage in stages)

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
-if TYPE_CHECKING:
-    from model.trace import Trace
+from model.overview.run import Run
 
 MOST_BARS = 5  # of many words or classes; a network with at most `FEW` classes shows all of them in their order
 FEW = 10
@@ -50,7 +49,7 @@ def _rounded(bars: Sequence[Bar]) -> list[tuple[str, float]]:
 
 
 def answers_of(
-    trace: "Trace",
+    trace: Run,
     *,
     asked: Sequence[int] = (),
     right: dict[int, str] | None = None,
@@ -82,7 +81,7 @@ def answers_of(
     return Answers(kind, rows, lens, reads)
 
 
-def _of_words(trace: "Trace", asked: Sequence[int], right: dict[int, str] | None) -> Answers:
+def _of_words(trace: Run, asked: Sequence[int], right: dict[int, str] | None) -> Answers:
     logits, names = trace["logits"], trace.outputs
     places = list(asked) if logits.size > MOST_LOGITS else range(len(trace.tokens))
     rows = {}
@@ -104,7 +103,7 @@ def _bars(labels: Sequence[str], values: Sequence[float], name: Callable[[str], 
 
 
 @torch.inference_mode()
-def _lens(trace: "Trace", token: int, names: Sequence[str]) -> list[list[Bar]]:
+def _lens(trace: Run, token: int, names: Sequence[str]) -> list[list[Bar]]:
     """What the head would answer if each layer were the last ("logit lens", nostalgebraist 2020)."""
     network = trace.network
     states = torch.from_numpy(np.stack([trace.stream(layer)[-1] for layer in range(trace.graph.layers())]))

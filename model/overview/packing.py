@@ -4,15 +4,13 @@ import base64
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
-
-if TYPE_CHECKING:
-    from model.trace import Trace
+from model.overview.run import Run
 
 MOST_ROWS = 256  # tokens; of more, the first are shown
 MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
@@ -50,7 +48,7 @@ class Packed:
 
 
 def pack(
-    trace: "Trace",
+    trace: Run,
     *,
     layer: int = 0,
     answers: Answers | None = None,
@@ -200,13 +198,13 @@ def _bright(weights: np.ndarray) -> float:
     return float(min(1.0, max(0.1, np.ceil(10 * np.quantile(weights, 0.998)) / 10)))
 
 
-def _shape(trace: "Trace", role: str) -> str:
+def _shape(trace: Run, role: str) -> str:
     n, config = len(trace.tokens), trace.config
     widths = {"q": config.d_k, "k": config.d_k, "v": config.d_k, "s": n, "w": n, "h": config.d_ff}
     return f"{n} × {widths.get(role, config.d_model)}"
 
 
-def _drawing(trace: "Trace", picture: np.ndarray | None) -> dict[str, Any]:
+def _drawing(trace: Run, picture: np.ndarray | None) -> dict[str, Any]:
     """The input as it looks, its patches' sides, and how many tokens stand before them."""
     if picture is None:
         picture = trace.picture

@@ -5,13 +5,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from model.overview.packing import Packed, pack
+from model.overview.run import Run
 from model.overview.words import WORDS
-
-if TYPE_CHECKING:
-    from model.trace import Trace
 
 HERE = Path(__file__).parent
 PAINTER, STYLE = HERE / "painter.js", HERE / "painter.css"
@@ -31,7 +29,7 @@ class Overview:
     language: str = "en"
 
     @classmethod
-    def of(cls, trace: "Trace", layer: int | None = None, head: int | None = None, token: int | None = None) -> Self:
+    def of(cls, trace: Run, layer: int | None = None, head: int | None = None, token: int | None = None) -> Self:
         """Of a run, in English. By default at a hidden token, and in the head in which it attends most to another."""
         if token is None:
             token = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else min(1, len(trace.tokens) - 1)
@@ -74,7 +72,7 @@ class Overview:
         return path
 
 
-def _striking(trace: "Trace", token: int, layers: range | list[int]) -> tuple[int, int]:
+def _striking(trace: Run, token: int, layers: range | list[int]) -> tuple[int, int]:
     """The layer and head in which a token attends most to one other token that is no [CLS] or [SEP]."""
     others = [i for i, name in enumerate(trace.tokens) if i != token and name not in ("[CLS]", "[SEP]")]
     best = -1.0, (layers[0], 0)

@@ -108,6 +108,9 @@ function said(template, values) {
 }
 const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
 
+/* What stands between two sentences: after a Chinese full stop nothing. */
+const gap = sentence => sentence.endsWith('。') ? '' : ' '
+
 /* A symbol: ^ raises and _ lowers what follows; words stand upright, letters lean, Q, K and V have their colours. */
 function symbol(node, text, layer) {
   const put = (parent, part) => {
@@ -149,20 +152,22 @@ const LEAST = { x0: 40, x: 40, q: 26, k: 26, s: 60, w: 130, v: 26, a: 40, n1: 40
 const STACKED = [['x0'], ['x', 'q', 'k'], ['s'], ['w', 'v'], ['a', 'n1'], ['h', 'n2']]
 const ANSWER = 150, SHEETS = 5  // px; sheets that are seen on each side
 
-/* The places of all pictures and their rows. titles: role -> its node, of which the width is measured. */
-function layOut({ root, run, titles, below, widest }) {
+/* The places of all pictures and their rows. titles: role -> its node, of which the width is measured; measured: how high
+   the head and the answer are where all stands below each other, once that is known. */
+function layOut({ root, run, titles, below, widest, measured }) {
   const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
   const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
   if (width >= NARROW)
     for (let detail = 0; detail < 5; detail++) {
       root.dataset.detail = detail
       const gap = [20, 15, 12, 10, 8][detail] * scale, pad = [14, 14, 8, 8, 6][detail] * scale, shrunk = [1, 1, .92, .85, .7][detail]
-      const name = drawing ? 44 : (clamp(widest * .94, 30, 96) + 34 - 3 * detail) * scale
+      const name = drawing ? 44 : (clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
       const left = run.drawing ? (low ? 150 : 200) * scale * shrunk + 14 : 0
       const fan = drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
       const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = ANSWER * scale * shrunk
       const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
-      const least = role => Math.max(LEAST[role] * scale * shrunk, titles[role].offsetWidth + 6 - Math.min(gap - 4, 10))
+      const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']
+      const least = role => Math.max(LEAST[role] * scale * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
       const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer)
       if (fixed > width) continue
       const every = ORDER.reduce((sum, role) => sum + SHARE[role], 0), pics = {}
@@ -174,16 +179,18 @@ function layOut({ root, run, titles, below, widest }) {
         pics[role] = { x: Math.round(x), w: Math.round(w) }
         x += w
       }
-      const thumb = Math.round((drawing ? low ? 40 : 58 : low ? 34 : 44) * scale)
+      const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - 10 * run.sizes.heads
+      const thumb = Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
       const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
-      const names = drawing || n === 1 ? 4 : Math.min(widest * .72, 60) * scale + 8
-      const foot = names + 36 * scale, say = 50 * scale
+      const names = drawing || n === 1 ? 4 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
+      const foot = names + 40 * scale, say = 50 * scale
       const from = root.getBoundingClientRect().top + scrolled(root)
       const free = innerHeight - from - below - head - title - foot - say
-      const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 26, Math.round(44 * scale)), top = Math.round(head + title)
+      const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : 90) * scale)), top = Math.round(head + title)
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
       const frame = { x: pics.x.x - pad, y: 0, w: pics.n2.x + pics.n2.w + pad * 2 - pics.x.x, h: top + row * n + foot }
       frame.x = Math.round(frame.x)
+      if (left) frame.h = Math.max(frame.h, left + 96 * scale)
       const bands = [{ x: left, w: name, y: top, right: pics.n2.x + pics.n2.w + 6, roles: ORDER }]
       return {
         width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet,
@@ -193,11 +200,9 @@ function layOut({ root, run, titles, below, widest }) {
   root.dataset.detail = 'stacked'
   const name = drawing ? 46 : clamp(widest * .9, 30, 84) + 30, right = width - 2, pics = {}, bands = []
   const thumb = clamp(Math.floor((width - 8) / run.sizes.heads) - 6, 14, drawing ? 40 : 36), row = drawing ? 6 : n === 1 ? 26 : 16
-  const left = run.drawing ? 160 : 0, rows = Math.ceil(run.sizes.heads * (thumb + 6) / width)
-  const head = 44 + rows * (thumb + 26) + 22
-  let y = head + (left ? left + 30 : 0)
-  const answer = { x: 0, y: y + 6, w: width, flat: true }
-  y += 40 + 26 * (Math.min(10, Math.max(1, ...Object.values(run.answers.rows).map(bars => bars.length))) + 5)
+  const left = run.drawing ? 150 : 0, head = measured.head ?? 120
+  const answer = { x: 0, y: head + (left ? left + 34 : 0) + 8, w: width, flat: true }
+  let y = answer.y + (measured.answer ?? 200) + 4
   for (const roles of STACKED) {
     const title = titles.x0.offsetHeight + 14
     const fan = roles.includes('v') ? 40 : 8, room = right - name - 6 - (roles.length - 1) * fan
@@ -226,7 +231,7 @@ export function overview(root, run, options) {
   let { words, note } = run
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
-  let at, theme, nodes = {}, hover, shown = {}, film, told, lens
+  let at, theme, nodes = {}, hover, shown = {}, film, told, measured = {}
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
 
@@ -259,8 +264,8 @@ export function overview(root, run, options) {
     for (const { role, symbol: text } of run.pictures) symbol(nodes.titles[role].firstChild, text, place.layer)
     const pen = make('canvas').getContext('2d')
     pen.font = `600 16px ${style.fontFamily}`
-    const widest = run.drawing ? 40 : Math.max(...run.tokens.map(token => pen.measureText(token).width))
-    at = layOut({ root, run, titles: nodes.titles, below, widest })
+    const widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
+    at = layOut({ root, run, titles: nodes.titles, below, widest, measured })
     root.style.height = `${at.height}px`
     root.style.setProperty('--row', `${at.row}px`)
     root.style.setProperty('--gap', at.row >= 12 ? '2px' : at.row >= 8 ? '1px' : '0px')
@@ -273,7 +278,14 @@ export function overview(root, run, options) {
     buildAnswer()
     buildSay()
     nodes.tip = root.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
+    const own = root.getBoundingClientRect()
+    nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
+    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }
+    if (!at.frame && (seen.head !== measured.head || seen.answer !== measured.answer)) {
+      measured = seen
+      build()
+    }
   }
 
   function buildFrame() {
@@ -281,7 +293,7 @@ export function overview(root, run, options) {
     nodes.sheets = root.appendChild(make('div', { className: 'sheets' }))
     if (at.frame) put(nodes.frame = root.appendChild(make('div', { className: 'frame' })), at.frame)
     const head = nodes.head = root.appendChild(make('div', { className: 'head' }))
-    put(head, at.frame ? { x: at.frame.x, y: 0, w: at.frame.w, h: at.head } : { x: 0, y: 0, w: at.width, h: at.head })
+    put(head, at.frame ? { x: at.frame.x, y: 0, w: at.frame.w, h: at.head } : { x: 0, y: 0, w: at.width })
     nodes.number = make('b', { className: 'number' })
     const turn = (by, name, sign) => make('button', { type: 'button', ariaLabel: name, title: name, onclick: () => go({ layer: place.layer + by }) }, sign)
     nodes.turns = [turn(-1, words.previous_layer, '‹'), turn(1, words.next_layer, '›')]
@@ -293,17 +305,22 @@ export function overview(root, run, options) {
       return make('button', { type: 'button', className: 'thumb', ariaLabel: name, title: name, onclick: () => go({ head: i }) },
         ...canvases, make('em', { textContent: i + 1 }))
     })
-    head.append(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
+    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
     const top = run.arrays.w.top, legends = make('div', { className: 'legends' }, ramp('share', '0 ', top < 1 ? ` ${top.toFixed(1)}+` : ' 1', words.legend_weights),
       ramp('signed', '− ', ' +', words.legend_numbers))
     const wide = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
     if (wide) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
     if (run.unseen) legends.append(make('span', { className: 'legend', textContent: plain(words.legend_unseen, { seen: run.n, n: run.sizes.n }) }))
-    if (at.frame) put(legends, { x: at.answer.x, y: at.frame.h - 14 - 20 * at.scale * legends.childElementCount - 14 * wide, w: at.answer.w })
+    const { x0 } = at.pics
+    if (at.frame && at.left) put(legends, { x: 0, y: at.left + 20, w: at.left - 14 })
+    else if (at.frame) put(legends, { x: at.left, y: x0.y + x0.h + 10, w: at.frame.x - at.left - at.sheet * SHEETS })
     ;(at.frame ? root : head).append(legends)
-    const small = at.thumb * run.sizes.heads > (at.frame ? at.frame.w : at.width) - 250
-    head.classList.toggle('crowded', Boolean(at.frame) && small)
+    head.classList.toggle('crowded', at.thumb < 18)
+    if (at.frame) {  // above the weights, as far as there is room
+      const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics
+      thumbs.style.left = `${clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)}px`
+    }
   }
 
   function buildPicture(role) {
@@ -323,7 +340,7 @@ export function overview(root, run, options) {
 
   function buildRows() {
     nodes.strips = at.bands.map(band => {
-      const strip = root.insertBefore(make('div', { className: 'strip' }), nodes.pics.x0)
+      const strip = root.insertBefore(make('div', { className: 'beam' }), nodes.pics.x0)
       put(strip, { x: band.x, y: band.y, w: band.right - band.x, h: at.row })
       return strip
     })
@@ -341,7 +358,7 @@ export function overview(root, run, options) {
       return root.appendChild(label)
     }))
     const v = at.pics.v
-    if (!at.drawing && at.frame) {
+    if (run.n > 1 && !at.drawing && at.frame) {
       nodes.ends = run.tokens.map((token, i) => {
         const end = root.appendChild(make('span', { className: 'end', translate: false, textContent: token }))
         end.setAttribute('aria-hidden', 'true')
@@ -352,10 +369,10 @@ export function overview(root, run, options) {
         const upright = /^[\u3000-\u9fff\uff00-\uffef]$/.test(token), w = at.pics.w
         const name = root.appendChild(make('span', { className: upright ? 'under-cell upright' : 'under-cell', translate: false, textContent: token }))
         name.setAttribute('aria-hidden', 'true')
-        put(name, { x: w.x + (j + .5) * w.w / run.n, y: w.y + w.h + 5 })
+        put(name, { x: w.x + (j + .5) * w.w / run.n, y: w.y + w.h + 9 })
         return name
       })
-      nodes.widths = nodes.ends.map(end => end.offsetWidth)
+      nodes.widths = nodes.ends.map(end => end.offsetWidth * 1.08)
     } else nodes.widths = run.tokens.map(() => 0)
     nodes.over = draw(root, 'svg', { class: 'over', 'aria-hidden': 'true', width: at.width, height: at.height })
     const defs = draw(nodes.over, 'defs', {}), tip = draw(defs, 'marker', {
@@ -415,7 +432,7 @@ export function overview(root, run, options) {
     const kind = role === 'x0' ? 'picture_first' : BY_HEAD.includes(role) ? 'picture_head' : 'picture'
     const letters = text.replace('{l+1}', place.layer + 1).replace('{l}', place.layer).replace(/[\^_{}]/g, '')
     const name = plain(words[kind], { symbol: letters, caption: words[caption], shape, layer: place.layer + 1, head: place.head + 1 })
-    return role === 'w' ? `${name} ${plain(...sentence(place.token))}` : name
+    return role === 'w' ? `${name}${gap(name)}${plain(...sentence(place.token))}` : name
   }
 
   function drawSheets() {
@@ -454,8 +471,7 @@ export function overview(root, run, options) {
     const note = (x, depth, text, kind) => { draw(lines, 'text', { x, y: y + depth + 4, class: kind }).textContent = text }
     note((middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
     note((pics.s.x + pics.w.x) / 2, deep, words.residual_path, 'way')
-    const thumb = nodes.heads[place.head], box = thumb.getBoundingClientRect(), own = root.getBoundingClientRect()
-    const a = box.left - own.left, b = box.right - own.left, from = box.bottom - own.top + 2, to = pics.w.y - 3
+    const thumb = nodes.thumbs[place.head], a = thumb.x, b = thumb.x + thumb.w, from = thumb.y + thumb.h + 2, to = pics.w.y - 3
     const l = pics.w.x - 1, r = right('w') + 1, half = (to - from) * .55
     draw(under, 'path', { class: 'ribbon', d: `M${a} ${from}H${b}C${b} ${from + half} ${r} ${to - half} ${r} ${to}H${l}C${l} ${to - half} ${a} ${from + half} ${a} ${from}z` })
   }
@@ -532,11 +548,11 @@ export function overview(root, run, options) {
   function read() {
     const i = row(), nodesOf = said(...sentence(i)), bars = barsAt(i)
     const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
-    if (of && bars?.length && (run.answers.kind !== 'class' || true)) {
+    if (of && bars?.length) {
       const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
-      nodesOf.push(' ', ...said(words[of], { layers: run.sizes.layers, query: run.tokens[i], name, value: two(value) }))
+      nodesOf.push(gap(words.read), ...said(words[of], { query: run.tokens[i], name, value: two(value) }))
     }
-    if (note) nodesOf.push(' ', make('span', { className: 'note', textContent: note }))
+    if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
     nodes.text.replaceChildren(...nodesOf)
   }
 
@@ -570,6 +586,7 @@ export function overview(root, run, options) {
       if (!map) return
       const canvas = nodes.bars.appendChild(make('canvas', { className: 'z' }))
       canvas.style.height = `${at.row * run.n}px`
+      nodes.bars.style.top = '8px'
       paint(canvas, map, 54, theme)
       return
     }
@@ -584,7 +601,7 @@ export function overview(root, run, options) {
     }
     if (at.answer.flat) return
     const from = kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i
-    const { n2 } = at.pics, high = nodes.bars.offsetHeight, wanted = from == null ? 0 : (from + .5) * at.row - 12
+    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (nodes.bars.childElementCount > 1 ? 6.5 : 0)), wanted = from == null ? 0 : (from + .5) * at.row - 12
     const top = clamp(wanted, 0, Math.max(0, at.frame.h - n2.y - high - 6)), title = nodes.answerTitle
     nodes.bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
@@ -604,6 +621,10 @@ export function overview(root, run, options) {
       image.data.set([r, g, b, 255], 4 * i)
     }
     context.putImageData(image, 0, 0)
+    nodes.bright = make('canvas', { width, height })
+    const other = nodes.bright.getContext('2d')
+    if (channels === 1) other.filter = 'invert(1)'
+    other.drawImage(source, 0, 0)
     const y = at.frame ? 0 : at.head, both = at.frame && at.frame.h > 2 * side + 60
     const square = (x, y, name) => {
       const box = root.appendChild(make('div', { className: 'square-box' }, make('p', {}), make('canvas', { width: side * 2, height: side * 2 })))
@@ -632,15 +653,18 @@ export function overview(root, run, options) {
       const pen = canvas.getContext('2d'), u = canvas.width / side
       pen.imageSmoothingEnabled = false
       pen.globalAlpha = 1
-      pen.drawImage(nodes.source, 0, 0, canvas.width, canvas.width)
-      if (shares) {
-        pen.fillStyle = '#00224e'
-        pen.globalAlpha = .72
+      if (!shares) pen.drawImage(nodes.source, 0, 0, canvas.width, canvas.width)
+      else {
+        pen.fillStyle = CIVIDIS[0]
         pen.fillRect(0, 0, canvas.width, canvas.width)
+        pen.globalAlpha = .6
+        pen.globalCompositeOperation = 'lighten'
+        pen.drawImage(nodes.bright, 0, 0, canvas.width, canvas.width)
+        pen.globalCompositeOperation = 'source-over'
         const highest = Math.max(...shares.subarray(front), 1e-6)
         for (let p = front; p < run.n; p++) {
           const share = shares[p] / highest, shade = SHADES.share[Math.round(255 * share)]
-          pen.globalAlpha = share < .03 ? 0 : .25 + .5 * share
+          pen.globalAlpha = share < .03 ? 0 : .3 + .5 * share
           pen.fillStyle = `rgb(${shade & 255},${shade >> 8 & 255},${shade >> 16 & 255})`
           pen.fillRect((p - front) % side * u, Math.floor((p - front) / side) * u, u, u)
         }
@@ -779,7 +803,7 @@ export function overview(root, run, options) {
     }))
     nodes.text = make('p', {})
     const say = root.appendChild(make('div', { className: 'say' }, nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks), nodes.text))
-    put(say, { x: 0, y: at.say })
+    say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
     film = undefined
     root.classList.remove('playing')
   }

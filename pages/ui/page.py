@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
+from pages.ui.frame.additions import School
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.drawer import OVER
@@ -31,25 +31,13 @@ from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
+from pages.ui.state.link import select
 from pages.ui.text import plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on
 
 #: What is said of a token that nobody wrote, once it is chosen.
 ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep", "[MASK]": "about_mask"}
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
-
-
-class School(Protocol):
-    """What lessons and classes add to each page; pages know no more of them."""
-
-    def beside(self, page: str) -> None:
-        """Draw in the sidebar, given the name of the page."""
-
-    def under_title(self, page: "Page") -> None:
-        """Draw under the page's title."""
-
-    def beside_way_on(self, page: "Page") -> None:
-        """Draw at the end of the page, beside the link to the next one."""
 
 
 class Page(View):
@@ -60,11 +48,18 @@ class Page(View):
 
     #: What stands beside the title: rows of the graph whose equations are put there, or an equation in LaTeX.
     rows: Sequence[str] = ()
-    #: Whether the tokens stand under the strip, to choose one.
-    chips = True
+    #: Names that tabs had in links of before -> the tab that shows it now, or all that is chosen instead.
+    former: Mapping[str, str | Mapping[str, object]] = {}
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     school: School  # set once by the frame
+
+    def __init__(self, choice: Choice) -> None:
+        if instead := self.former.get(choice.panel or ""):
+            instead = {"panel": instead} if isinstance(instead, str) else instead
+            select(**instead)
+            choice = choice.with_(**instead)
+        super().__init__(choice)
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__module__.rpartition(".")[2]
@@ -74,6 +69,11 @@ class Page(View):
     @property
     def title_equation(self) -> str:
         return ""
+
+    @property
+    def chips(self) -> bool:
+        """Whether the tokens stand under the strip, to choose one."""
+        return True
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
@@ -132,7 +132,11 @@ class Page(View):
             for name, most in self.places:
                 choose(name, most)
             if self.chips and len(self.tokens) > 1:
-                pick("token", plain("common.selected_token"), self.tokens, self.token, width=150)
+                pick("token", plain("common.selected_token"), self.tokens, self.token, width=200)
+            self.choose_more()
+
+    def choose_more(self) -> None:
+        """Draw what else is chosen there."""
 
     def _open(self) -> None:
         """Put the runs there, and draw the title and the bar of changes."""
@@ -260,7 +264,7 @@ class Page(View):
         """
         if self.choice.big:
             return
-        with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+        with st.container(horizontal=True, vertical_alignment="center", key="page_title"):
             with st.container(width="stretch"):
                 st.subheader(plain(f"{self.name}.title"), anchor=False)
                 st.markdown(t(self.purpose))

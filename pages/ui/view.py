@@ -225,8 +225,9 @@ class View(Runs):
 
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
-        with its equation, unless that is the page's; equation: LaTeX in its place. values: what has the shape to print.
-        table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not hold them.
+        with its equation, unless that is the page's; equation: LaTeX in its place, or "". values: what has the shape
+        to print. table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not
+        hold them.
         on_pick(row, column): called when a cell or a bar is clicked; where the marks are no cells but carry numbers
         (customdata lists), it gets those. shows: what is drawn, where it follows the reader's wish to see two runs; the
         sentence then says which is which. still: no change moves this picture; any other that shows one run while the
@@ -244,7 +245,7 @@ class View(Runs):
         elif shows and shows.other is not None:
             compared = "other"
             sentence += " " + t("change.both_alone" if shows.alone else f"change.both_{self.shows}")
-        if quantity and not equation and quantity.equation not in self._equation:
+        if quantity and equation is None and quantity.equation not in self._equation:
             equation = quantity.numbered(quantity.equation)  # as in the arithmetic
         size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
         heading = f"**{literal(title)}**{size}"

@@ -67,13 +67,14 @@ class Others:
     """Phones that are no browsers."""
 
     def __init__(self, url: str, code: str, count: int) -> None:
-        self.url, self.code, self.devices = url, code, [f"{i:032x}" for i in range(1, count + 1)]
+        self.url, self.code, self.devices = url, code, [""] * count
 
     def look(self) -> dict:
         """What the class is told now, as each of them asks for it."""
-        for device in self.devices:
+        for place, device in enumerate(self.devices):
             with urlopen(f"{self.url}/live/{self.code}/now?d={device}", timeout=30) as answer:
                 said = json.load(answer)
+            self.devices[place] = said.get("device", device)
         return said
 
     def vote(self, guesses: list, sure: int = 2) -> None:
@@ -241,6 +242,22 @@ def test_who_has_left_a_class_hears_no_more_of_it(page: Page) -> None:
         return [asked, moved]
     }""")
     assert asked_and_moved == [1, 0]
+
+
+def test_a_teacher_sees_it_where_more_have_answered_than_are_there(page: Page) -> None:
+    page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
+    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
+    page.goto("http://127.0.0.1/")
+    shown = page.evaluate("""async () => {
+        const { default: live } = await import('/live.js')
+        const more = 'More: {answered}, {there}.'
+        const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '**{answered}**', more, every: 1e6 }
+        return [[30, 30], [22, 20], [30, 20], [2000, 0]].map(([answered, there]) => {
+            live({ data: { ...data, answered, there }, parentElement: document.body, setTriggerValue: () => {} })()
+            return document.querySelector('.live').textContent
+        })
+    }""")
+    assert shown == ["30", "22", "30 More: 30, 20.", "2000 More: 2000, 0."]
 
 
 def answer_on(phone: Page, guess: str) -> None:

@@ -2,7 +2,7 @@
 
 Sentences of sixty words, vectors taken from sixteen others, another one to compare with, our encoder or the paper's
 base size, the translator; every sentence is new, so that nothing is found in a cache. Among them a few who do nothing
-strange: what do they feel of it?
+strange: what do they feel of it? Meanwhile others ask for memory: see flood.py.
 """
 
 import asyncio
@@ -17,6 +17,8 @@ import numpy as np
 from model import Edit
 from pages.ui.state.link_values import EDITS, MOST_EDITS
 from pages.ui.text import catalogue
+from tests.classroom import flood
+from tests.classroom.flood import MEGABYTE
 from tests.classroom.server import Server
 from tests.classroom.visitor import Visitor
 
@@ -95,6 +97,15 @@ async def another_layer(visitor: Visitor, dice: random.Random) -> float:
     return await visitor.again()
 
 
+async def ask_for_memory(server: Server, until: float) -> None:
+    """Messages that do not end, the longest there are and many of the longest that are taken; and the same as texts."""
+    while time.monotonic() < until:
+        await flood.hold(server, 20, 190 * MEGABYTE)
+        await flood.hold(server, 300, MEGABYTE - 1)
+        await flood.paste(server, 20, 22 * MEGABYTE)
+        await flood.paste(server, 20, MEGABYTE - 100_000)
+
+
 async def hostile(server: Server, seats: int, seconds: float) -> None:
     """Prints the most memory during so many seconds, and that after them; and what the visitors felt."""
     print(f"{seats} hostile seats and {ORDINARY} others, {seconds:g} s", flush=True)
@@ -109,7 +120,7 @@ async def hostile(server: Server, seats: int, seconds: float) -> None:
     until = time.monotonic() + seconds
     visits = [keep_coming(server, until, random.Random(seat), True, strange) for seat in range(seats)]
     visits += [keep_coming(server, until, random.Random(-1 - seat), False, others) for seat in range(ORDINARY)]
-    await asyncio.gather(*visits)
+    await asyncio.gather(ask_for_memory(server, until), *visits)
     await asyncio.sleep(SETTLED)
     watching.cancel()
     print(f"most {max(memory):.0f} MB, {SETTLED} s after the last visit {memory[-1]:.0f} MB")

@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-import secrets
 import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE = 20  # seconds
+PATIENCE, LONGEST = 20, 120  # seconds, for one answer and for a number
 
 
 class Phone:
@@ -20,8 +19,7 @@ class Phone:
         """address: host:port."""
         self.host, _, port = address.partition(":")
         self.port, self.code = int(port), code
-        self.device = secrets.token_hex(16)
-        self.ticket = ""
+        self.device = ""  # until the server has given it one
         self.heard: list[tuple[float, dict[str, Any]]] = []
         self.raw = bytearray()
         self.status = 0
@@ -35,7 +33,8 @@ class Phone:
         return self.heard[-1][1] if self.heard else {}
 
     async def come(self) -> None:
-        """Listen, from now on."""
+        """Get a number, and listen from now on."""
+        await self.sign_in()
         self._listening = asyncio.create_task(self._listen())
         async with asyncio.timeout(PATIENCE):
             while not self.heard and not self._listening.done():
@@ -57,25 +56,41 @@ class Phone:
         if self._line:
             self._line[1].close()
 
-    async def now(self, ticket: str | None = None) -> tuple[int, dict[str, Any]]:
-        """Ask once, as phones do that cannot listen."""
-        return await self.ask("GET", "/now", ticket=ticket)
+    async def sign_in(self) -> None:
+        """Get a number, as soon as there is one."""
+        async with asyncio.timeout(LONGEST):
+            while not self.device:
+                try:
+                    self.status, _ = await self.now()
+                except (asyncio.IncompleteReadError, OSError):
+                    self.status = 0
+                if self.status == 404:
+                    return
+                if not self.device:
+                    await asyncio.sleep(0.5)
+
+    async def now(self) -> tuple[int, dict[str, Any]]:
+        """Ask once, as phones do that cannot listen; who has no number gets one."""
+        status, answer = await self.ask("GET", "/now")
+        self.device = answer.pop("device", self.device)
+        return status, answer
 
     async def vote(self, guess: object, sure: int = 2, **where: int) -> tuple[int, str]:
         """Send a vote once: the status, and what became of it."""
+        await self.sign_in()
         at = {"n": self.says.get("number", 1), "r": self.says.get("round", 1)} | where
         status, answer = await self.ask("POST", "/vote", json.dumps({**at, "guess": guess, "sure": sure}).encode())
         return status, answer.get("verdict", "")
 
     async def ask(
-        self, method: str, what: str, body: bytes = b"", kind: str = "application/json", ticket: str | None = None
+        self, method: str, what: str, body: bytes = b"", kind: str = "application/json"
     ) -> tuple[int, dict[str, Any]]:
         """One request on a line that is kept."""
         for attempt in (1, 2):
             self._line = self._line or await asyncio.open_connection(self.host, self.port)
             reader, writer = self._line
             try:
-                writer.write(self._head(method, what, ticket, body, kind) + body)
+                writer.write(self._head(method, what, body, kind) + body)
                 async with asyncio.timeout(PATIENCE):
                     status, headers = await self._answer(reader)
                     content = await reader.readexactly(int(headers.get("content-length", 0)))
@@ -90,9 +105,8 @@ class Phone:
             self._line = None
         return status, json.loads(content) if "json" in headers.get("content-type", "") else {}
 
-    def _head(self, method: str, what: str, ticket: str | None = None, body: bytes = b"", kind: str = "") -> bytes:
-        shown = self.ticket if ticket is None else ticket
-        path = f"/live/{self.code}{what}?d={self.device}" + (f"&t={shown}" if shown else "")
+    def _head(self, method: str, what: str, body: bytes = b"", kind: str = "") -> bytes:
+        path = f"/live/{self.code}{what}{'&' if '?' in what else '?'}d={self.device}"
         lines = [f"{method} {path} HTTP/1.1", f"Host: {self.host}:{self.port}"]
         if body:
             lines += [f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
@@ -114,7 +128,7 @@ class Phone:
             try:
                 writer.write(self._head("GET", ""))
                 self.status, _ = await self._answer(reader)
-                if self.status in (404, 429):
+                if self.status in (403, 404, 429):
                     return
                 if self.status != 200:  # its server is gone: /join, too, waits before it asks again
                     await asyncio.sleep(0.2)
@@ -138,7 +152,6 @@ class Phone:
         lines = event.decode().split("\r\n")
         if data := [line[6:] for line in lines if line.startswith("data: {")]:
             says = json.loads(data[0])
-            self.ticket = says["ticket"]
             self.heard.append((time.monotonic(), says))
         if "event: gone" in lines:
             self.heard.append((time.monotonic(), {"phase": "gone"}))

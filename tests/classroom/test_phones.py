@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from pages.school.classroom import routes
-from pages.school.classroom.hall import MOST_FAILURES
+from pages.school.classroom.door import AT_ONCE, LONGEST_WAIT, LOOKS, MOST_FAILURES, NUMBERS
 from pages.school.classroom.join import LANGUAGES, words
 from pages.school.classroom.phases import Phase
 from tests.classroom.phone import Phone
@@ -79,7 +79,6 @@ async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
     """Every byte that a phone gets until the truth is about to be revealed."""
     at.code, at.key = at.store.create()
     phone = at.phone()
-    phone.device = "d" * 32
     await phone.come()
     at.ask(gesture, truth)
     await phone.wait(lambda says: says["phase"] == "question")
@@ -96,7 +95,7 @@ async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
     assert phone.says["truth"] == truth
     await phone.leave()
     received = re.sub(rb"retry: \d+", b"", received)  # drawn by lot
-    return received.replace(phone.ticket.encode(), b"").replace(at.code.encode(), b"")
+    return received.replace(phone.device.encode(), b"").replace(at.code.encode(), b"")
 
 
 @pytest.mark.parametrize("gesture", list(EXAMPLES))
@@ -123,10 +122,10 @@ async def vote_in_many_ways(at: School) -> None:
     vote = json.dumps({"n": 1, "r": 1, "guess": "1", "sure": 3}).encode()
     assert (await phone.ask("POST", "/vote", vote, "text/plain"))[0] == 415
     assert (await phone.ask("POST", "/vote", vote + b" " * routes.MOST_BODY))[0] == 413
-    for device in ("", "x" * 32, "0" * 33):
+    for device in ("", "x" * 32, phone.device[:-1] + "x", phone.device[:16], "%ed%a0%80" * 10):
         stranger = at.phone()
         stranger.device = device
-        assert (await stranger.ask("POST", "/vote", vote))[0] == 400
+        assert (await stranger.ask("POST", "/vote", vote)) == (403, {"verdict": "stranger"})
     assert (await phone.ask("POST", "/vote", vote)) == (200, {"verdict": "kept"})
     at.go(Phase.CLOSED)
     assert await phone.vote("0") == (409, "closed"), "though this worker has not yet heard of it"
@@ -138,49 +137,146 @@ def test_a_vote_is_kept_once_or_refused_with_a_word(one: School) -> None:
     visit(vote_in_many_ways(one))
 
 
+def wrong_codes(number: int) -> list[str]:
+    letters = "BCDEFGHJKL"
+    return [f"AAA{letters[n // 100 % 10]}{letters[n // 10 % 10]}{letters[n % 10]}" for n in range(number)]
+
+
 async def guess_codes(at: School) -> None:
-    inside, newcomer, guesser = at.phone(), at.phone(), at.phone()
+    inside = at.phone()
     await inside.come()
-    found = []
-    for number in range(1000):
-        guesser.code = (
-            "A" * 3 + "BCDEFGHJKL"[number // 100] + "BCDEFGHJKL"[number // 10 % 10] + "BCDEFGHJKL"[number % 10]
-        )
-        found.append((await guesser.now())[0])
-    assert found == [404] * MOST_FAILURES + [429] * (1000 - MOST_FAILURES)
-    guesser.code = at.code
-    for ticket, status in (("", 404), ("0" * 20, 404), (inside.ticket, 200)):
-        assert (await guesser.ask("GET", "/standing", ticket=ticket))[0] == status, "nor does the teacher's window tell"
-    assert (await guesser.now(""))[0] == 429 and (await newcomer.now("0" * 20))[0] == 429, "right or not"
     at.ask("tap")
     at.go(Phase.OPEN)
-    await inside.wait(lambda says: says["phase"] == "open")
+    guessers = [at.phone(code=code) for code in wrong_codes(1000)]
+    began = time.monotonic()
+    guessing = asyncio.gather(*(guesser.now() for guesser in guessers))
+    class_after = [at.phone() for _ in range(30)]
+    found = [[(await phone.now())[0], (await phone.vote("1"))[0]] for phone in class_after]
+    assert found == [[200, 200]] * 30, "who has the right code comes in and votes meanwhile"
     assert await inside.vote("1") == (200, "kept") and (await inside.now())[0] == 200
-    again = at.phone()
-    again.ticket = inside.ticket
-    await again.come()
-    assert again.says["phase"] == "open", "who was in comes in again"
-    for phone in (inside, again, guesser, newcomer):
+    answers = [status for status, _ in await guessing]
+    seconds = time.monotonic() - began
+    assert answers.count(404) <= MOST_FAILURES + LOOKS * (seconds + LONGEST_WAIT) / 2 + 1, "so many were looked up"
+    assert answers.count(404) + answers.count(429) == 1000 and answers.count(429) > 500
+    for phone in (inside, *class_after, *guessers):
         await phone.leave()
 
 
-def test_who_guesses_codes_is_answered_no_more_and_the_class_behind_his_address_goes_on(one: School) -> None:
+def test_who_guesses_codes_is_slowed_down_and_the_class_behind_his_address_goes_on(one: School) -> None:
     visit(guess_codes(one))
 
 
-async def a_whole_class_mistypes(at: School) -> None:
-    phones = [at.phone() for _ in range(200)]
-    for phone in phones[: MOST_FAILURES - 1]:
-        phone.code = "ZZZZZZ"
-        assert (await phone.now())[0] == 404
-        phone.code = at.code
-    assert [(await phone.now())[0] for phone in phones] == [200] * 200
+async def guess_before_the_class_comes(at: School) -> None:
+    for code in wrong_codes(140):
+        guesser = at.phone(code=code)
+        await asyncio.wait_for(guesser.now(), 20)
+        await guesser.leave()
+    phones = [at.phone() for _ in range(30)]
+    began = time.monotonic()
+    assert [(await phone.now())[0] for phone in phones] == [200] * 30
+    assert time.monotonic() - began < 5
     for phone in phones:
         await phone.leave()
 
 
-def test_a_class_behind_one_address_comes_in_though_many_mistype(one: School) -> None:
-    visit(a_whole_class_mistypes(one))
+def test_a_class_comes_in_after_wrong_codes_from_its_address(one: School) -> None:
+    """Also where nobody of it was there before."""
+    visit(guess_before_the_class_comes(one))
+
+
+async def listen_for_nothing(at: School) -> None:
+    guest = at.phone()
+    await guest.sign_in()
+    made_up, many = [at.phone() for _ in range(200)], [at.phone() for _ in range(200)]
+    for place, phone in enumerate(made_up):
+        phone.device = f"{place:032x}"
+    for phone in many:
+        phone.device = guest.device
+    await asyncio.gather(*(phone.come() for phone in (*made_up, *many)))
+    assert {phone.status for phone in made_up} == {403}
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    phones = [at.phone() for _ in range(30)]
+    await asyncio.gather(*(phone.come() for phone in phones))
+    assert [await phone.vote("1") for phone in phones] == [(200, "kept")] * 30
+    for _ in range(100):
+        if at.store.count(at.code) == (30, 31):
+            break
+        await asyncio.sleep(0.1)
+    assert at.store.count(at.code) == (30, 31), "one phone is one phone however often it listens"
+    await asyncio.gather(*(phone.leave() for phone in (*made_up, *many, *phones)))
+
+
+def test_streams_are_bounded_for_a_phone_and_none_is_there_for_a_made_up_number(one: School) -> None:
+    visit(listen_for_nothing(one))
+
+
+async def bring_many_phones(at: School) -> None:
+    """More than come in at once from one address: some wait, and some are told to come again."""
+    many = [at.phone() for _ in range(AT_ONCE + 300)]
+    began = time.monotonic()
+    statuses = [status for status, _ in await asyncio.gather(*(phone.now() for phone in many))]
+    numbers = {phone.device for phone in many} - {""}
+    assert statuses.count(200) == len(numbers) and statuses.count(503) == len(many) - len(numbers) > 100
+    assert AT_ONCE <= len(numbers) <= AT_ONCE + NUMBERS * (time.monotonic() - began + LONGEST_WAIT)
+    honest = at.phone()
+    await honest.sign_in()  # it comes again, as phones do
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    assert await honest.vote("1") == (200, "kept")
+    for phone in (*many, honest):
+        await phone.leave()
+
+
+def test_numbers_are_given_to_an_address_at_a_bounded_rate(one: School) -> None:
+    visit(bring_many_phones(one))
+
+
+async def vote_with_made_up_numbers(at: School) -> None:
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    liar, other = at.phone(), at.phone(code=at.store.create()[0])
+    await other.sign_in()
+    for device in (*(f"{place:032x}" for place in range(200)), other.device):
+        liar.device = device
+        assert await liar.vote("1", n=1, r=1) == (403, "stranger")
+    assert at.store.count(at.code)[0] == 0
+    honest = at.phone()
+    assert await honest.vote("1") == (200, "kept")
+    for phone in (liar, other, honest):
+        await phone.leave()
+
+
+def test_no_vote_counts_for_a_number_that_no_phone_of_this_class_was_given(one: School) -> None:
+    visit(vote_with_made_up_numbers(one))
+
+
+async def come_to_another_worker(at: School) -> None:
+    phone = at.phone()
+    await phone.sign_in()
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    for port in at.ports * 2:
+        phone.port, phone._line = port, None
+        assert await phone.vote("1", n=1, r=1) == (200, "kept")
+    assert at.store.count(at.code)[0] == 1
+    await phone.leave()
+
+
+def test_a_number_is_good_on_every_worker(two: School) -> None:
+    visit(come_to_another_worker(two))
+
+
+async def ask_how_it_stands(at: School) -> None:
+    phone = at.phone()
+    ticket = at.store.room(at.code).ticket
+    for shown, status in (("", 404), ("0" * 20, 404), (ticket, 200)):
+        assert (await phone.ask("GET", f"/standing?t={shown}"))[0] == status
+    await phone.leave()
+
+
+def test_how_a_class_stands_is_told_to_who_has_its_ticket(one: School) -> None:
+    visit(ask_how_it_stands(one))
 
 
 async def keep_voting(at: School, phone: Phone, guess: str) -> int:

@@ -252,6 +252,39 @@ def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_worker(
     visit(a_large_class(server))
 
 
+async def listen_all(server: Server) -> None:
+    """As many streams as one address may hold, of phones with numbers; then a class votes from there."""
+    store = store_of(server)
+    code, key = store.create()
+    listeners = [Phone(server.address, code) for _ in range(700)]
+    await asyncio.gather(*(one.sign_in() for one in listeners))
+    with ExitStack() as lines:
+        opened = []
+        for one in listeners * 3:
+            asked = f"GET /live/{code}?d={one.device} HTTP/1.1\r\nHost: {server.address}\r\n\r\n"
+            opened.append(lines.enter_context(await asyncio.to_thread(ask, server, asked)))
+        await asyncio.sleep(3)
+        refused = sum(b" 429 " in line.recv(100) for line in opened)
+        assert refused == 100
+        store.ask(code, key, 1, 0, EXAMPLES["tap"].shown, EXAMPLES["tap"].truth)
+        store.advance(code, key, 2, Phase.OPEN)
+        phones = [Phone(server.address, code) for _ in range(30)]
+        assert [await phone.vote("1", n=1, r=1) for phone in phones] == [(200, "kept")] * 30
+        assert {(await phone.now())[0] for phone in phones} == {200}
+        await asyncio.gather(*(phone.leave() for phone in (*phones, *listeners)))
+
+
+def test_no_stream_keeps_a_vote_out(server: Server) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 10_000:
+        pytest.skip("this system allows nobody so many connections")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (10_000, hard))
+    try:
+        visit(listen_all(server))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_the_page_for_phones_comes_packed_and_starts_no_client(server: Server) -> None:
     packed = Request(f"http://{server.address}/join", headers={"Accept-Encoding": "gzip"})
     with urlopen(packed, timeout=10) as answer:

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select
 
 from pages.school.classroom import store as kept
-from pages.school.classroom.hall import MOST_FAILURES
+from pages.school.classroom.door import MOST_FAILURES
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
@@ -77,7 +77,7 @@ async def one_class(address: str, store: Store, machines: list[Server]) -> None:
     code, key = store.create()
     phones = [Phone(address, code) for _ in range(60)]
     await asyncio.gather(*(phone.come() for phone in phones))
-    store.ask(code, key, 1, 0, EXAMPLES["beans"].shown, EXAMPLES["beans"].truth)
+    store.ask(code, key, 1, 0, EXAMPLES["chips"].shown, EXAMPLES["chips"].truth)
     store.advance(code, key, 2, Phase.OPEN)
     await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
     kept_ones = await asyncio.gather(*(phone.vote([0, 100, 0]) for phone in phones))

@@ -38,8 +38,9 @@ class Visitor:
     `alerts` are the notes, warnings and the like that the last run said.
     """
 
-    def __init__(self, address: str, listen: bool = False) -> None:
-        self.address = address
+    def __init__(self, address: str, listen: bool = False, comes_back: bool = True) -> None:
+        """comes_back: whether a connection that the server closes is made again."""
+        self.address, self._comes_back = address, comes_back
         self.query = ""
         self.page = ""  # the hash of the open page
         self.pages: dict[str, str] = {}  # path -> hash
@@ -52,6 +53,7 @@ class Visitor:
         self._states: dict[str, WidgetState] = {}  # key -> what the server is told
         self.buttons: dict[str, object] = {}  # those of the page by their keys
         self._widgets: dict[str, object] = {}  # key -> the slider or text box of the last run
+        self._boxes: dict[str, str] = {}  # key -> the id of a box that can be opened
         self._fragments: dict[str, str] = {}  # key -> the part of the page that alone runs again for it, "" for all
         self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large ones, which need not come again, and their run
         self._longest_kept = 2
@@ -78,6 +80,11 @@ class Visitor:
             return await self._rerun(fragment=self._fragments[key])
         finally:
             self._states.pop(key, None)
+
+    async def unfold(self, key: str) -> float:
+        """Open a box that is drawn closed; returns seconds."""
+        self._states[key] = WidgetState(id=self._boxes[key], bool_value=True)
+        return await self._rerun()
 
     async def again(self) -> float:
         """Ask for the same once more; returns seconds."""
@@ -180,6 +187,8 @@ class Visitor:
                 return time.perf_counter() - start
             except ConnectionClosed:
                 self.lost += 1
+                if not self._comes_back:
+                    raise
                 fragment = ""
                 await self._connect(path)
 
@@ -220,6 +229,9 @@ class Visitor:
                     self.query = message.page_info_changed.query_string
                 case "delta" if message.delta.HasField("new_element"):
                     self._draw(message.delta.new_element, message.delta.fragment_id)
+                case "delta" if message.delta.add_block.expandable.id:
+                    box = message.delta.add_block.expandable.id
+                    self._boxes[box.split("-", 2)[2]] = box
                 case "script_finished" if message.script_finished != _EARLY:
                     self.runs += 1
                     self._forget()
@@ -235,7 +247,7 @@ class Visitor:
         if kind == "button":
             key = element.button.id.split("-", 2)[2]
             self.buttons[key], self._fragments[key] = element.button, fragment
-        if kind in ("slider", "text_input"):
+        if kind in ("slider", "text_input", "text_area"):
             widget = getattr(element, kind)
             key = widget.id.split("-", 2)[2]
             self._widgets[key], self._fragments[key] = widget, fragment
@@ -243,11 +255,11 @@ class Visitor:
                 if kind == "slider" and widget.raw_value:  # among words
                     self._states[key] = WidgetState(id=widget.id, string_array_value={"data": widget.raw_value})
                 else:
-                    self._states[key] = _state(widget.id, widget.value if kind == "text_input" else widget.value[0])
+                    self._states[key] = _state(widget.id, widget.value[0] if kind == "slider" else widget.value)
 
     def _forget(self) -> None:
         """Widgets that are gone, and messages that were not used for some runs."""
-        self._states = {key: state for key, state in self._states.items() if key in self._widgets}
+        self._states = {key: state for key, state in self._states.items() if key in self._widgets or key in self._boxes}
         oldest = self.runs - self._longest_kept
         self._messages = {name: kept for name, kept in self._messages.items() if kept[1] >= oldest}
 

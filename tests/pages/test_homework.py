@@ -84,7 +84,7 @@ def link(**values: object) -> str:
 
 def handed_over(*lines: str, **look: str) -> AppTest:
     """The lesson's page once these lines were pasted and checked."""
-    app = open_page("lesson", **{"depth": "story", "s": SENTENCE} | look)
+    app = open_page("lesson", **{"s": SENTENCE} | look)
     app.session_state["lesson.homework"] = True
     app.run()
     app.text_area(key="homework.pasted").set_value("\n".join(lines)).run()
@@ -136,7 +136,8 @@ def test_whatever_is_pasted_gets_a_row_and_a_sentence(lang: str) -> None:
         link().replace("model=", "m=") + "&model=gpt-9": "no_network",
         link(input="digit", drawing=sketch.example(3)): "drawing",
         link(sentence=""): "unread",
-        link(sentence="<script>alert(1)</script>$x$"): "elsewhere",
+        link(sentence="<script>alert(1)</script>$x$"): "no_guess",
+        link(sentence="<script>alert(1)</script>$x$", hidden=(2,)): "elsewhere",
         link(edits=(Edit("logits", "zero"),)): "only_heads",
         link(edits=(Edit("layers.1.attention.heads", "zero", head=99),)): "misfit",
         link(model="paper"): "no_guess",
@@ -253,7 +254,7 @@ def test_no_name_and_no_sentence_is_a_formula_in_the_file() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("kind", TASKS)
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, lang: str) -> None:
-    app = open_page("lesson", lang=lang, depth="story", s=SENTENCE)
+    app = open_page("lesson", lang=lang, s=SENTENCE)
     app.session_state["lesson.homework"] = True
     app.run()
     app.selectbox(key="homework.kind").set_value(kind).run()
@@ -268,7 +269,7 @@ def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str,
 
 
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE, goal=FIRST)
+    app = open_page("lesson", s=SENTENCE, goal=FIRST)
     app.session_state["lesson.homework"] = True
     app.run()
     app.text_input(key="homework.word").set_value("Qwertyish").run()

@@ -141,13 +141,13 @@ def test_a_picture_is_called_no_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     for text in ("no_head", "title", "ask"):
         say("answer", picture, f"sentence_vector.{text}_picture", not_=f"sentence_vector.{text}")
     say("layers", picture | {"panel": "lens"}, "sentence_vector.no_guess_picture", not_="sentence_vector.no_guess")
-    say("tokens", picture, "tokens.read_cls", not_="tokens.read_cls_answer")
+    say("tokens", picture | {"panel": "pieces"}, "tokens.read_cls", not_="tokens.read_cls_answer")
 
 
 def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     link = {"panel": "vectors", "model": name, "s": "the dog saw a cat"}
-    say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_sum")
+    say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_segments_one")
 
 
 def test_of_a_checkpoint_no_more_is_said_than_it_does(monkeypatch: pytest.MonkeyPatch) -> None:

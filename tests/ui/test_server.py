@@ -15,7 +15,9 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from streamlit import net_util
 from streamlit.config import is_manually_set
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 from streamlit.web.server.server_util import is_url_from_allowed_origins
@@ -272,6 +274,62 @@ async def _says_hello(scope: dict, receive: object, send: object) -> None:
     await send({"type": "websocket.accept"})
     await send({"type": "websocket.send", "text": "hello"})
     await receive()  # that they leave
+
+
+def _hears(*said: BackMsg) -> list[BackMsg]:
+    """What Streamlit hears of these messages."""
+    messages = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in said]
+
+    async def talk() -> list[BackMsg]:
+        heard = []
+        left = iter([*messages, {"type": "websocket.disconnect"}])
+
+        async def receive() -> dict:
+            return next(left)
+
+        hear = private.keep_little(receive)
+        while (message := await hear())["type"] == "websocket.receive":
+            heard.append(BackMsg.FromString(message["bytes"]))
+        return heard
+
+    return visit(talk())
+
+
+def _click(*states: WidgetState) -> BackMsg:
+    said = BackMsg()
+    said.rerun_script.query_string, said.rerun_script.fragment_id = "s=a", "part"
+    said.rerun_script.widget_states.widgets.extend(states)
+    return said
+
+
+def test_what_a_browser_says_is_heard_as_it_is() -> None:
+    said = _click(WidgetState(id="s", string_value="汉" * 10_000), WidgetState(id="layer", int_value=3))
+    assert _hears(said, said) == [said, said]
+
+
+def test_of_what_is_too_long_for_a_visit_the_beginning_is_heard_and_then_something_small() -> None:
+    small = WidgetState(id="layer", int_value=3)
+    texts = [WidgetState(id=str(place), string_value="汉" * 300_000) for place in range(3)]
+    pictures = WidgetState(id="snap", json_trigger_value="x" * 500_000)
+    whole = WidgetState(id="chart", bytes_value=bytes(300_000))
+    heard, then = _hears(_click(*texts, pictures, whole, small))
+    states = {state.id: state for state in heard.rerun_script.widget_states.widgets}
+    assert states.keys() == {"layer", "0", "snap"} and states["layer"] == small and states["snap"] == pictures
+    assert set(states["0"].string_value) == {"汉"} and states["0"].ByteSize() <= private.MOST_STATE
+    assert heard.rerun_script.query_string == "s=a" and heard.rerun_script.fragment_id == "part"
+    assert then.WhichOneof("type") == "app_heartbeat"
+
+
+def test_no_more_widgets_are_heard_than_a_page_can_have() -> None:
+    heard, _ = _hears(_click(*(WidgetState(id=f"{place:0200}", int_value=1) for place in range(5000))))
+    assert len(heard.rerun_script.widget_states.widgets) <= private.MOST_WIDGETS
+
+
+def test_what_is_no_message_is_answered_by_streamlit() -> None:
+    async def receive() -> dict:
+        return {"type": "websocket.receive", "bytes": b"\xff" * (private.MOST_STATE + 1)}
+
+    assert visit(private.keep_little(receive)()) == visit(receive())
 
 
 def test_nobody_on_the_internet_is_asked_for_our_address(monkeypatch: pytest.MonkeyPatch) -> None:

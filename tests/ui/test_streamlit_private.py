@@ -18,6 +18,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.session_state import WStates
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import Protocol
+from websockets.streams import StreamReader
 
 from pages.ui.server import assets, streamlit_private
 from pages.ui.server.streamlit_private import IN_PLOTLY, IN_STREAMLIT
@@ -45,6 +47,8 @@ def _client() -> str:
         (ScriptRunContext.run_with_active_hash, ("self", "page_hash")),
         (file_util.get_static_dir, ()),
         (net_util.get_external_ip, ()),
+        (WebSocketsSansIOProtocol.data_received, ("self", "data")),
+        (WebSocketsSansIOProtocol.connection_lost, ("self", "exc")),
     ],
     ids=lambda value: getattr(value, "__qualname__", ""),
 )
@@ -77,7 +81,9 @@ def _set_by(function: Callable) -> set[str]:
     ("owner", "names"),
     [
         (AppSession, {"_message_enqueued_callback"}),
-        (WebSocketsSansIOProtocol, {"transport"}),
+        (WebSocketsSansIOProtocol, {"transport", "conn", "frames"}),
+        (Protocol, {"reader", "current_size", "max_message_size"}),
+        (StreamReader, {"buffer"}),
     ],
 )
 def test_what_we_read_of_an_object_is_set_where_it_begins(owner: type, names: set[str]) -> None:

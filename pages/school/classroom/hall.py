@@ -5,7 +5,6 @@ import json
 import logging
 import secrets
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -13,7 +12,9 @@ from typing import Any, TypeVar
 
 from cachetools import TTLCache
 
-from pages.school.classroom.store import Ballot, Store, UnavailableError, Verdict, is_code
+from pages.school.classroom.door import AT_ONCE as NEW_AT_ONCE
+from pages.school.classroom.door import NUMBERS, Queue, door, is_number, new_number
+from pages.school.classroom.store import MOST_PHONES, Ballot, Store, UnavailableError, Verdict
 
 LOOK = 0.1  # seconds between two looks at the store
 TROUBLED = 1.0  # seconds until the next look at a store that does not answer
@@ -22,24 +23,32 @@ FORGET = 3600.0
 LINGER = 30.0  # seconds for which a class without a phone is still looked after, and a phone that asks is still there
 AT_ONCE = 200  # votes in one transaction
 MOST_WAITING = 5000  # votes
-MOST_STREAMS = 3000  # phones that are told by themselves; others ask
-#: Wrong codes from one address in a minute. A class behind one address mistypes less, and a code in use is found by
-#: one guess in a million or so.
-MOST_FAILURES, FAILURES_FOR = 60, 60.0
+#: Phones that are told by themselves, of all classes, and of one; others ask. And streams of one phone: its tabs.
+MOST_STREAMS, MOST_OF_A_CLASS, MOST_OF_A_PHONE = 3000, 2000, 3
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
+
+
+class Stream:
+    """One phone that listens. news: set when there is something to be told. over: the phone has begun newer ones."""
+
+    def __init__(self) -> None:
+        self.news, self.over = asyncio.Event(), False
 
 
 class Gathering:
     """The phones of one class that are on this worker, and what they know.
 
-    said: what a phone may know, as JSON; None once the class is gone. version: of what is said.
+    said: what a phone may know, as JSON; None once the class is gone. version: of what is said. seal: signs the numbers
+    of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses: where phones of
+    this class are.
     """
 
-    def __init__(self, says: dict[str, Any]) -> None:
-        self.bell = asyncio.Event()
-        self.streams: Counter[str] = Counter()
+    def __init__(self, says: dict[str, Any], seal: str) -> None:
+        self.seal = seal
+        self.streams: dict[str, list[Stream]] = {}
         self.asked: TTLCache[str, None] = TTLCache(MOST_STREAMS, LINGER)
+        self.addresses: TTLCache[str, None] = TTLCache(MOST_PHONES, FORGET)
         self.used = time.monotonic()
         self.tell(says)
 
@@ -47,9 +56,17 @@ class Gathering:
         """Let all phones know."""
         self.said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
         self.version = 0 if says is None else int(says["version"])
-        self.ticket = "" if says is None else str(says["ticket"])
-        bell, self.bell = self.bell, asyncio.Event()
-        bell.set()
+        for stream in [stream for mine in self.streams.values() for stream in mine]:
+            stream.news.set()
+
+    def has_let_in(self, device: str) -> bool:
+        """Whether a phone has a number of this class."""
+        return is_number(self.seal, device)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more phones can listen."""
+        return sum(map(len, self.streams.values())) >= MOST_OF_A_CLASS
 
     @property
     def phones(self) -> int:
@@ -65,7 +82,8 @@ class Hall:
         self._worker = secrets.token_hex(8)
         self._classes: dict[str, Gathering] = {}
         self._waiting: asyncio.Queue[tuple[Ballot, asyncio.Future[Verdict]]] = asyncio.Queue(MOST_WAITING)
-        self._failures: TTLCache[str, int] = TTLCache(10_000, FAILURES_FOR)
+        self._newcomers = Queue(NUMBERS, NEW_AT_ONCE)
+        self._tried: dict[tuple[str, str], asyncio.Task[Gathering | None]] = {}
         self._streams = 0
         self._threads = ThreadPoolExecutor(4, "classroom")
 
@@ -83,44 +101,74 @@ class Hall:
 
     # -- for the routes --------------------------------------------------------------------------------------------
 
-    async def enter(self, code: str, device: str) -> Gathering | None:
-        """The class of this code, with this phone in it; None if there is none. UnavailableError as of the store."""
+    async def enter(self, code: str, device: str, address: str) -> Gathering | None:
+        """The class of this code; None if there is none. UnavailableError as of the store.
+
+        Where many codes from an address were wrong, one waits before the next is looked up, unless it is that of a
+        class which is known to be there: a class goes on beside who guesses. May raise CrowdedError.
+        """
         found = self._classes.get(code)
-        if found is None:
-            says = await self._in_thread(lambda: self._store().snapshot(code)) if is_code(code) else None
-            if says is None:
-                return None
-            found = self._classes.setdefault(code, Gathering(says))
+        if found is None or not (address in found.addresses or found.has_let_in(device)):
+            this = code, address  # a class that comes in at once tries its code once
+            if this not in self._tried:
+                self._tried[this] = asyncio.create_task(self._try(code, address))
+                self._tried[this].add_done_callback(lambda _: self._tried.pop(this))
+            found = await asyncio.shield(self._tried[this])
+        if found is None or found.said is None:
+            return None
         found.used = time.monotonic()
-        found.asked[device] = None
-        return found if found.said is not None else None
+        found.addresses[address] = None
+        return found
 
-    def tries_too_much(self, address: str) -> bool:
-        """Whether so many wrong codes came from there that no more are looked up."""
-        return self._failures.get(address, 0) >= MOST_FAILURES
+    async def _try(self, code: str, address: str) -> Gathering | None:
+        """See `enter`."""
+        await asyncio.sleep(door.wait(address))
+        if code in self._classes:
+            found = self._classes[code]
+        else:
+            try:
+                says, seal = await self._in_thread(lambda: (self._store().snapshot(code), self._store().seal(code)))
+            except UnavailableError:
+                door.was_right(address)  # for all that one knows
+                raise
+            if says is None or seal is None:
+                return None
+            found = self._classes.setdefault(code, Gathering(says, seal))
+        door.was_right(address)
+        return found
 
-    def note_failure(self, address: str) -> None:
-        """A code from there was wrong."""
-        self._failures[address] = self._failures.get(address, 0) + 1
+    async def let_in(self, gathering: Gathering, address: str) -> str:
+        """A number for one more phone. Who brings many waits for the next. May raise CrowdedError."""
+        await asyncio.sleep(self._newcomers.wait((address, gathering.seal)))
+        return new_number(gathering.seal)
 
-    @property
-    def is_full(self) -> bool:
-        return self._streams >= MOST_STREAMS
+    def is_full(self, gathering: Gathering) -> bool:
+        """Whether no more phones of this class can listen."""
+        return self._streams >= MOST_STREAMS or gathering.is_full
 
     async def listen(self, gathering: Gathering, device: str) -> AsyncIterator[str | None]:
-        """What a phone may know, now and whenever it changes; None, and no more, once the class is gone."""
+        """What a phone may know, now and whenever it changes; None, and no more, once the class is gone.
+
+        The oldest stream of a phone ends where it begins too many: lines that are broken are not heard of at once.
+        """
+        stream, mine = Stream(), gathering.streams.setdefault(device, [])
+        mine.append(stream)
         self._streams += 1
-        gathering.streams[device] += 1
+        for old in mine[:-MOST_OF_A_PHONE]:
+            old.over = True
+            old.news.set()
         try:
-            while gathering.said is not None:
-                bell = gathering.bell
+            while gathering.said is not None and not stream.over:
+                stream.news.clear()
                 yield gathering.said
-                await bell.wait()
-            yield None
+                await stream.news.wait()
+            if gathering.said is None:
+                yield None
         finally:
             self._streams -= 1
-            gathering.streams[device] -= 1
-            gathering.streams += Counter()  # whose count is 0 is gone
+            mine.remove(stream)
+            if not mine:
+                del gathering.streams[device]
             gathering.used = time.monotonic()
 
     async def vote(self, ballot: Ballot) -> Verdict:

@@ -1,15 +1,12 @@
 """What phones fetch, from any worker: GET /join, a page; GET /live/CODE, what their class is asked, as server-sent
 events; GET /live/CODE/now, the same once; POST /live/CODE/vote.
 
-A phone says its own number in `d`, and in `t` the ticket that it was given when it came in first.
+A phone says its number in `d`. Who has none of this class gets one with `now`, and can neither listen nor vote before.
 """
 
 import json
 import random
-import re
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from ipaddress import ip_address, ip_network
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect, Request
@@ -17,11 +14,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pages.school.classroom import join
+from pages.school.classroom.door import CrowdedError, address_of
 from pages.school.classroom.hall import Gathering, Hall
 from pages.school.classroom.standing import standing
 from pages.school.classroom.store import Ballot, UnavailableError, Verdict, is_code
 
-DEVICE = re.compile(r"[0-9a-f]{16,32}")
 MOST_BODY = 4096  # bytes of a vote
 PING = 15  # seconds; a phone that hears nothing for three times as long begins anew
 AGAIN = 1000, 3000  # milliseconds after which phones come back that were cut off: not all at once
@@ -56,12 +53,13 @@ def routes(hall: Hall, base: str = "") -> list[Route]:
 
 async def live(hall: Hall, request: Request) -> Response:
     """What the class is asked, now and at each change; the event “gone” when there is no class any more."""
-    device = _device(request)
-    if hall.is_full:
-        return _said("busy", 503)
-    found = await _entered(hall, request, device)
+    found, device = await _entered(hall, request), _device(request)
     if isinstance(found, Response):
         return found
+    if not found.has_let_in(device):
+        return _said("stranger", 403)
+    if hall.is_full(found):
+        return _said("busy", 503)
 
     async def events() -> AsyncIterator[ServerSentEvent]:
         again = random.randint(*AGAIN)
@@ -72,11 +70,19 @@ async def live(hall: Hall, request: Request) -> Response:
 
 
 async def now(hall: Hall, request: Request) -> Response:
-    """What the class is asked now, for phones that cannot listen."""
-    found = await _entered(hall, request, _device(request))
-    if isinstance(found, Response):
-        return found
-    return Response(found.said, headers=FRESH, media_type="application/json")
+    """What the class is asked now; for who has no number of it yet, with one, as `device`."""
+    found, device = await _entered(hall, request), _device(request)
+    if isinstance(found, Response) or found.said is None:
+        return found if isinstance(found, Response) else _said("unknown", 404)
+    said = found.said
+    if not found.has_let_in(device):
+        try:
+            device = await hall.let_in(found, _address(request))
+        except CrowdedError:
+            return _said("busy", 503)
+        said = f'{said[:-1]},"device":"{device}"}}'
+    found.asked[device] = None
+    return Response(said, headers=FRESH, media_type="application/json")
 
 
 async def vote(hall: Hall, request: Request) -> Response:
@@ -96,11 +102,13 @@ async def vote(hall: Hall, request: Request) -> Response:
         ballot = Ballot(_code(request), int(says["n"]), int(says["r"]), _device(request), says["guess"], says["sure"])
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return _said("impossible", 400)
-    if ballot.device != request.query_params.get("d") or not (0 < ballot.number < 10_000 and 0 < ballot.round < 10):
+    if not (0 < ballot.number < 10_000 and 0 < ballot.round < 10):
         return _said("impossible", 400)
-    found = await _entered(hall, request, ballot.device)
+    found = await _entered(hall, request)
     if isinstance(found, Response):
         return found
+    if not found.has_let_in(ballot.device):
+        return _said("stranger", 403)
     try:
         verdict = await hall.vote(ballot)
     except UnavailableError:
@@ -108,26 +116,15 @@ async def vote(hall: Hall, request: Request) -> Response:
     return _said(verdict, STATUS[verdict])
 
 
-async def _entered(hall: Hall, request: Request, device: str) -> Gathering | Response:
-    """The class that a phone asks for, or why it does not come in.
-
-    Who tries many codes is no longer answered, whether they are right or not; but a class behind the same address is:
-    its phones show their ticket.
-    """
-    code, address = _code(request), _address(request)
-    refused, ticket = hall.tries_too_much(address), request.query_params.get("t", "")
-    if refused and not ticket:
-        return _said("slow", 429)
+async def _entered(hall: Hall, request: Request) -> Gathering | Response:
+    """The class that a phone asks for, or why it does not come in."""
     try:
-        found = await hall.enter(code, device)
+        found = await hall.enter(_code(request), _device(request), _address(request))
     except UnavailableError:
         return _said("busy", 503)
-    if refused and not (found and secrets.compare_digest(ticket.encode(), found.ticket.encode())):
+    except CrowdedError:
         return _said("slow", 429)
-    if found is None:
-        hall.note_failure(address)
-        return _said("unknown", 404)
-    return found
+    return _said("unknown", 404) if found is None else found
 
 
 async def _body(request: Request) -> bytes | None:
@@ -150,18 +147,8 @@ def _code(request: Request) -> str:
 
 
 def _device(request: Request) -> str:
-    """The phone's own number; of one that says none, a number that no other has."""
-    said = request.query_params.get("d", "")
-    return said if DEVICE.fullmatch(said) else secrets.token_hex(8)
+    return request.query_params.get("d", "")[:32]
 
 
 def _address(request: Request) -> str:
-    """Whence it comes: through our nginx, which is on this machine, as that has it. Of IPv6, the network's half."""
-    host = request.client.host if request.client else ""
-    try:
-        if ip_address(host).is_loopback:
-            host = request.headers.get("x-forwarded-for", host).rpartition(",")[2].strip()
-        address = ip_address(host)
-    except ValueError:
-        return host[:50]
-    return str(ip_network(f"{address}/64", strict=False)) if address.version == 6 else str(address)
+    return address_of(request.client.host if request.client else "", request.headers.get("x-forwarded-for", ""))

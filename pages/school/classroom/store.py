@@ -1,7 +1,7 @@
 """Where classes are kept: SQLite in a folder of ours, or the PostgreSQL that DATABASE_URL names, for several machines.
 
 No name and no address is kept, nothing for longer than a day. Who teaches has a secret key, of which only the hash is
-here; who answers has a number that his phone made up. Every function may raise UnavailableError.
+here; who answers has a number that his phone was given. Every function may raise UnavailableError.
 """
 
 import json
@@ -86,7 +86,7 @@ class Room:
     number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
     its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
     with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
-    ticket: what those show who have been let in.
+    ticket: what her windows show, and those who follow her, to hear how the class stands.
     """
 
     code: str
@@ -372,11 +372,18 @@ class Store:
             row = now.execute(select(classes).where(classes.c.code == code)).one_or_none()
             return None if row is None else _room(row)
 
+    def seal(self, code: str) -> str | None:
+        """What signs the numbers of a class's phones; None if there is no such class. No phone ever learns it."""
+        if not is_code(code):
+            return None
+        with self._look() as now:
+            row = now.execute(select(classes).where(classes.c.code == code)).one_or_none()
+        return None if row is None else _hash(f"seal {row.key_hash}")
+
     def snapshot(self, code: str) -> dict[str, Any] | None:
         """All that a phone may know now; None if there is no such class.
 
         What is true is not even read before it is revealed. While a question is only read, its stem is all there is.
-        ticket: the same for all phones of a class; who shows it has been let in before.
         """
         if not is_code(code):
             return None
@@ -388,7 +395,6 @@ class Store:
         if row is None:
             return None
         says = {name: getattr(row, name) for name in ("version", "phase", "number", "round", "paused")}
-        says["ticket"] = _ticket(row)
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
             shown = json.loads(row.shown)
             says["question"] = stem(shown) if row.phase == Phase.QUESTION else shown
@@ -557,7 +563,7 @@ def _room(row: Row) -> Room:
 
 
 def _ticket(row: Row) -> str:
-    """What is given to all who come in; nothing leads from it to the key."""
+    """What the teacher's windows show, and those who follow her; nothing leads from it to the key."""
     return _hash(f"ticket {row.key_hash}")[:20]
 
 

@@ -32,10 +32,10 @@ from pages.ui.state.goal import MOST_LEAST, MOST_OFF, MOST_WORD, Goal
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
 
-#: In the session: what was pasted and how far its links are judged; and a word that is no word of the network.
-CHECKED, NO_WORD = "homework.checked", "homework.no_word"
+#: In the session: what was pasted; its links, and how far they are judged; and a word that is no word of the network.
+PASTED, CHECKED, NO_WORD = "homework.pasted", "homework.checked", "homework.no_word"
 MOST_LINKS, MOST_ROWS = 100, 1000  # links that are computed; rows in all
-MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 1_000_000, 20_000, 60, 80  # characters
+MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 100_000, 20_000, 60, 80  # characters
 MOST_VALUES = 200  # of one link
 AT_ONCE = 1.0  # seconds of computing before the page is drawn anew, and others have had their turn
 LINK = re.compile(r"https?://[^\s<>\"]+")
@@ -147,8 +147,8 @@ def _want(reader: Reader, goal: Goal, typed: str) -> None:
 
 def _opened_at(page: Page, goal: Goal) -> Choice:
     """What a task's link opens: the sentence as it is now, where the task can be worked on, and nothing done yet."""
-    there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "seen": (), "edits": ()}
-    there |= {"depth": "numbers", **TASKS[goal.name].values}
+    there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "edits": ()}
+    there |= TASKS[goal.name].values
     if goal.name == "away":
         there |= {"layer": goal.values[0], "head": goal.values[1]}
     if TASKS[goal.name].hides:
@@ -268,7 +268,9 @@ def read_link(link: str) -> Choice | Standing:
 def _check(goal: Goal | None) -> None:
     """A box for the links, and the table as far as it is worked out."""
     st.markdown(text("hand_in" if goal is None else "hand_in_this"))
-    st.text_area(word("links"), key="homework.pasted", height=160, placeholder=word("links_like"))
+    like = word("links_like", most=f"{MOST_PASTED:,}")  # a browser lets nobody write more, and says nothing
+    box: dict[str, Any] = {"key": PASTED, "max_chars": MOST_PASTED, "on_change": _cut, "placeholder": like}
+    st.text_area(word("links"), height=160, **box)
     st.button(word("check"), type="primary", key="homework.check", on_click=_begin, args=(goal,))
     checked: Checked | None = st.session_state.get(CHECKED)
     if checked is None:
@@ -281,8 +283,13 @@ def _check(goal: Goal | None) -> None:
         _go_on(checked)
 
 
+def _cut() -> None:
+    """Keep no more than a browser lets anybody write: who speaks for one may send more."""
+    st.session_state[PASTED] = st.session_state[PASTED][:MOST_PASTED]
+
+
 def _begin(goal: Goal | None) -> None:
-    st.session_state[CHECKED] = Checked(goal, handed_in(st.session_state["homework.pasted"]))
+    st.session_state[CHECKED] = Checked(goal, handed_in(st.session_state[PASTED]))
 
 
 def _go_on(checked: Checked) -> None:

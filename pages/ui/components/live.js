@@ -31,6 +31,9 @@ export default function({ data, parentElement, setTriggerValue }) {
     const all = Math.max(there, answered), share = all ? `${Math.floor(100 * answered / all)}%` : '–'
     const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
     place.replaceChildren(told, ...parts.map((part, i) => i % 2 ? part : strong({ answered, there: all }[part])))
+    if (data.more && answered > 1.1 * there + 2) {
+      place.append(` ${data.more.replace('{answered}', answered).replace('{there}', there)}`)
+    }
   }
 }
 

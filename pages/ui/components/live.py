@@ -19,6 +19,7 @@ def live(
     led: int,
     *,
     words: str = "",
+    more: str = "",
     answered: int = 0,
     there: int = 0,
     every: int = SOON,
@@ -26,12 +27,13 @@ def live(
 ) -> None:
     """Look how a class stands, again and again; the page is drawn anew when `version` or `led` are others.
 
-    ticket: of the class. words: what is shown, with **{answered}** and **{there}** in it. on_moved: called before that.
+    ticket: of the class. words: what is shown, with **{answered}** and **{there}** in it. more: what is shown besides,
+    with {answered} and {there}, where clearly more have answered than are there. on_moved: called before that.
     """
 
     def moved() -> None:
         if told("live", "moved"):
             on_moved()
 
-    data = {"code": code, "ticket": ticket, "version": version, "led": led, "words": words, "every": every}
-    _live(key="live", data=data | {"answered": answered, "there": there}, on_moved_change=moved)
+    data = {"code": code, "ticket": ticket, "version": version, "led": led, "words": words, "more": more}
+    _live(key="live", data=data | {"every": every, "answered": answered, "there": there}, on_moved_change=moved)

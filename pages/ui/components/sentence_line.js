@@ -20,7 +20,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   if (!root.hearing) {
     root.hearing = true
     document.addEventListener('overview:light', ({ detail }) => {
-      for (const chip of root.querySelectorAll('.chip')) chip.classList.toggle('lit', chip.places?.includes(detail.row) ?? false)
+      for (const chip of root.querySelectorAll('.chip')) chip.classList.toggle('pointed', chip.places?.includes(detail.row) ?? false)
     })
   }
 }

@@ -79,25 +79,18 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(Part("layers", (), "drawing"),),
     ),
     PageRow(
         "heads",
         "layer",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(
-            Part("role", (), "drawing"),  # nothing was measured of those
-            Part("role", (), "unanswered"),
-            Part("average", LAYER),
-            Part("figures", LAYER),
-        ),
     ),
     PageRow(
         "add_and_norm",
         "layer",
         shown_of=LAYER,
-        but=(Part("without", ()), Part("why", ())),
+        but=(Part("ablation", ()),),
     ),
     PageRow(
         "feed_forward",
@@ -107,10 +100,10 @@ PAGES: tuple[PageRow, ...] = (
     PageRow(
         "layers",
         attention=True,
-        but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+        but=(Part("alike", LAYER), Part("origin", LAYER)),
     ),
     PageRow("answer"),
-    PageRow("lesson", "beside", shown_of=LAYER_AND_HEAD),
+    PageRow("lesson", "beside"),
     PageRow("what_if", "beside"),
     PageRow(
         "translation",
@@ -120,8 +113,8 @@ PAGES: tuple[PageRow, ...] = (
         shown_of=LAYER_AND_HEAD,
         but=(Part("search", ()),),
     ),
-    PageRow("flat", "more", attention=True, but=(Part("hand", HEAD),)),
-    PageRow("shapes_and_cost", "more", but=(Part("properties", LAYER_AND_HEAD),)),
+    PageRow("flat", "more", attention=True, but=(Part("stages", HEAD),)),
+    PageRow("shapes_and_cost", "more", but=(Part("notes", LAYER_AND_HEAD),)),
     PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.

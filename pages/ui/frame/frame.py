@@ -16,12 +16,12 @@ from model.deadline import OverdueError, not_counted
 from pages.ui.components.bar import Stop, bar
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
+from pages.ui.frame.additions import School
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.drawer import drawer
 from pages.ui.frame.line import begin, line, to_see
 from pages.ui.frame.navigation import OPEN, go_to, page_link
 from pages.ui.frame.places import fit_places
-from pages.ui.page import Page, School
 from pages.ui.runs import pipelines
 from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
@@ -165,7 +165,7 @@ def _draw(name: str, school: School) -> None:
         with st.session_state[BESIDE]:
             st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
             school.beside(name)
-        page: Page = _page(name)(choice)
+        page = _page(name)(choice)
         page.school = school
         page.draw()
 

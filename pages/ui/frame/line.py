@@ -82,7 +82,7 @@ def to_see() -> bytes | None:
     st.session_state.pop(READ, None)
     with st.session_state[TO_SEE]:
         if choice.input == "sentence":
-            _sentence(choice)
+            _sentence(link.chosen())  # a click on a word draws the page alone anew
             return None
         return _picture() if choice.input == PICTURE else _drawing()
 
@@ -118,7 +118,9 @@ def _sentence(choice: Choice) -> None:
         elif hidden & set(places):
             link.select(hidden=tuple(sorted(hidden - typed - set(places))), token=places[0], output=None)
         else:
-            link.select(hidden=places, token=None if not typed else places[0], output=None)
+            kept = hidden - typed if choice.several else set()
+            token = places[0] if kept or typed else None
+            link.select(hidden=tuple(sorted({*kept, *places})), token=token, output=None)
 
     names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
     names["hide"] = plain("sentence_line.hide") if hides else ""

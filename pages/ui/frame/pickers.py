@@ -97,9 +97,10 @@ def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: st
     return st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {options[i]}", width=width, **look)
 
 
-def pick_number(place: str, label: str, count: int, chosen: int) -> None:
+def pick_number(place: str, label: str, count: int, chosen: int, *, width: Any = "stretch") -> None:
     """A number box over `count` places that have no names (dimensions, neurons); shown from 1, `chosen` from 0."""
-    st.number_input(label, 1, count, **bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1})))
+    look = bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1}))
+    st.number_input(label, 1, count, width=width, **look)
 
 
 def either(

@@ -55,7 +55,7 @@ def as_file(view: View) -> Callable[[], str]:
 def packed(view: View) -> Packed:
     """The run for the painter, with all that it says. Made once for each run, language and layer that is sent."""
     trace, kept = view.trace, _kept(view.trace)
-    layer = view.layer if kept.get("partly") else 0
+    layer = view.layer if any(len(one.about["sent"]) < trace.config.layers for one in kept.values()) else 0
     key = language(), layer, view.usual_token, tuple(view.typed.ids), note(view)
     if key not in kept:
         hidden = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
@@ -65,7 +65,6 @@ def packed(view: View) -> Packed:
         answers = answers_of(trace, asked=asked, right=right, name=class_label)
         made = pack(trace, layer=layer, answers=answers, picture=view.seen)
         words = {name: plain(f"overview.{name}") for name in WORDS}
-        kept["partly"] = len(made.about["sent"]) < trace.config.layers
         kept[key] = made.with_(words=words, note=note(view))
     return kept[key]
 

@@ -40,6 +40,7 @@ class Entrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             streamlit_private.send_without_delay(send)
+            receive = streamlit_private.keep_little(receive)
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

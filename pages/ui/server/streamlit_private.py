@@ -13,13 +13,17 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from starlette.types import Send
+from google.protobuf.message import DecodeError
+from starlette.types import Message, Receive, Send
 from streamlit import file_util, net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 # -- names in browsers -------------------------------------------------------------------------------------------
 
@@ -239,6 +243,93 @@ def run_in_turn() -> None:
                 turn.release()
 
     ScriptRunner._run_script = run_next  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+#: Bytes that one says of all widgets, beside what is said only once (the pictures that a teacher keeps); and widgets.
+MOST_STATE, MOST_WIDGETS = 200_000, 1000
+SAID_ONCE = ("trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value")
+
+
+def keep_little(receive: Receive) -> Receive:
+    """`receive` of a web socket, which hands on at most MOST_STATE bytes of what a browser says of its widgets.
+
+    `server.maxWidgetStateSize` bounds one message. But a session keeps a text as it came, three times over, until the
+    visit ends, whatever its callback makes of it (`max_chars` is kept by browsers alone); and Streamlit holds a
+    message, as it came and as it was read, until the next one. After a large one it therefore hears a small one.
+    """
+    after_a_large_one = False
+
+    async def hear() -> Message:
+        nonlocal after_a_large_one
+        if after_a_large_one:
+            after_a_large_one = False
+            return {"type": "websocket.receive", "bytes": BackMsg(app_heartbeat=True).SerializeToString()}
+        message = await receive()
+        if len(message.get("bytes") or b"") > MOST_STATE:
+            after_a_large_one = True
+            message = {**message, "bytes": _cut(message["bytes"])}
+        return message
+
+    return hear
+
+
+def _cut(said: bytes) -> bytes:
+    """A message with as much of its widgets' states as there is room for, small ones first, and the beginning of a text
+    for which there is not.
+    """
+    try:
+        message = BackMsg.FromString(said)
+    except DecodeError:  # which Streamlit answers
+        return said
+    heard, left = [], MOST_STATE
+    states = message.rerun_script.widget_states.widgets
+    for state in sorted(states[:MOST_WIDGETS], key=WidgetState.ByteSize):
+        kind, size = state.WhichOneof("value"), state.ByteSize()
+        if kind in SAID_ONCE or size <= left:
+            heard.append(state)
+            left -= 0 if kind in SAID_ONCE else size
+        elif kind == "string_value" and len(state.id) < left:
+            text = state.string_value.encode()[: left - len(state.id)].decode(errors="ignore")
+            heard.append(WidgetState(id=state.id, string_value=text))
+            left = 0
+    message.rerun_script.widget_states.CopyFrom(WidgetStates(widgets=heard))
+    return message.SerializeToString()
+
+
+#: Bytes of one message; of all that web sockets hold of messages, together; and what each part costs beside its own.
+MOST_MESSAGE, MOST_HELD, A_PART = 1_000_000, 64_000_000, 100
+
+
+def bound_messages() -> None:
+    """Refuse a message of more than MOST_MESSAGE bytes at its beginning; and cut off the web socket that holds most
+    once all together hold more than MOST_HELD.
+
+    `server.maxMessageSize` bounds what we send, too, which may be more. A socket holds what has come of a message until
+    its end, and what came last until something else comes: hundreds of them would each hold as much as they may.
+    """
+    take, lose = WebSocketsSansIOProtocol.data_received, WebSocketsSansIOProtocol.connection_lost
+    #: Bytes of the message that has not ended, and of the last one that has.
+    held: dict[WebSocketsSansIOProtocol, tuple[int, int]] = {}
+
+    def data_received(line: WebSocketsSansIOProtocol, data: bytes) -> None:
+        line.conn.max_message_size = MOST_MESSAGE
+        take(line, data)
+        before, last = held.get(line, (0, 0))
+        now = len(line.conn.reader.buffer) + (line.conn.current_size or 0) + A_PART * len(line.frames)
+        held[line] = (now, last) if now else (0, before + len(data))
+        while sum(map(sum, held.values())) > MOST_HELD:
+            most = max(held, key=lambda one: sum(held[one]))
+            del held[most]
+            most.transport.abort()
+            most.conn.reader.discard()
+            most.frames.clear()
+
+    def connection_lost(line: WebSocketsSansIOProtocol, problem: Exception | None) -> None:
+        held.pop(line, None)
+        lose(line, problem)
+
+    WebSocketsSansIOProtocol.data_received = data_received  # type: ignore[method-assign,assignment]  # no setting for it
+    WebSocketsSansIOProtocol.connection_lost = connection_lost  # type: ignore[method-assign,assignment]
 
 
 def send_without_delay(send: Send) -> None:

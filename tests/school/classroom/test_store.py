@@ -366,7 +366,7 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     lesson.go(*TO_OPEN)
     said = lesson.store.snapshot(lesson.code)
     assert said is not None
-    assert said.keys() == {"version", "phase", "number", "round", "paused", "question", "ticket"}
+    assert said.keys() == {"version", "phase", "number", "round", "paused", "question"}
     assert lesson.key not in json.dumps(said)
 
 

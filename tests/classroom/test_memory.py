@@ -1,0 +1,59 @@
+"""Who asks for memory over the web socket gets little of it: far from the 900 MB that a worker may take."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from pages.ui.text import catalogue
+from tests.classroom import flood
+from tests.classroom.flood import MEGABYTE
+from tests.classroom.server import Server, serve
+from tests.classroom.visitor import Visitor, visit
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serve() as server:
+        yield server
+
+
+async def before(server: Server) -> float:
+    """The memory of a worker that has drawn a page and the box."""
+    await flood.paste(server, 3, 100)
+    return server.memory()
+
+
+@pytest.mark.parametrize(("sockets", "megabytes"), [(20, 190), (300, 1)])
+def test_messages_that_do_not_end_are_refused_or_cut_off(server: Server, sockets: int, megabytes: int) -> None:
+    start = visit(before(server))
+    assert visit(flood.hold(server, sockets, megabytes * MEGABYTE - 1)) < start + 200
+
+
+@pytest.mark.parametrize(("visitors", "characters"), [(20, 22 * MEGABYTE), (60, 900_000)])
+def test_what_was_pasted_leaves_little_behind(server: Server, visitors: int, characters: int) -> None:
+    start = visit(before(server))
+    assert visit(flood.paste(server, visitors, characters)) < start + 150
+
+
+async def paste_links(server: Server) -> bytes:
+    """What a teacher is shown who pastes a hundred long links."""
+    visitor = Visitor(server.address, listen=True)
+    await visitor.open("lesson", "lang=en")
+    await visitor.unfold("lesson.homework")
+    links = "\n".join(f"学生 {n}: http://localhost:8501/attention?s={'a+' * 400}" for n in range(100))
+    await visitor.set(**{"homework.pasted": links})
+    await visitor.press("homework.check")
+    await visitor.close()
+    return b"".join(visitor.heard)
+
+
+def test_a_hundred_links_are_read_while_others_hold_all_that_they_may(server: Server) -> None:
+    async def meanwhile() -> bytes:
+        holding = asyncio.create_task(flood.hold(server, 200, MEGABYTE - 1))
+        await asyncio.sleep(0.5)
+        shown = await paste_links(server)
+        await holding
+        return shown
+
+    assert catalogue("en")["homework.reached"].format(reached=0, all=100).encode() in visit(meanwhile())
