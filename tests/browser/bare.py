@@ -1,11 +1,12 @@
-"""The floor that a page is compared with: a slider, a row of buttons, as many heatmaps as large, and nothing else."""
+"""The floor that a page is compared with: two rows of buttons, as many heatmaps as large, and nothing else."""
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-layer, token = st.slider("Layer", 1, 4, key="layer"), st.pills("Token", range(10), key="chips")
+layer = st.segmented_control("Layer", [1, 2], default=1, key="either.layer")
+token = st.pills("Word", range(10), key="words")
 rows, columns = int(st.query_params["rows"]), int(st.query_params["columns"])
 for number in range(int(st.query_params["charts"])):
-    weights = np.random.default_rng((layer, token or 0, number)).random((rows, columns), dtype=np.float32)
+    weights = np.random.default_rng((layer or 0, token or 0, number)).random((rows, columns), dtype=np.float32)
     st.plotly_chart(go.Figure(go.Heatmap(z=weights)), key=f"chart {number}")

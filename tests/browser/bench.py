@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
+from tests.browser.test_journeys import MIDDLE
 from tests.classroom.server import serve
 
 BARE = Path(__file__).parent / "bare.py"
@@ -61,18 +62,18 @@ PAINTED = """() => new MutationObserver((_, observer) => {
 
 
 def along(page: Page, turn: int) -> None:
-    """The layer, by keyboard: there and back."""
-    layer = page.locator(":is(.st-key-layer, .st-key-decoder-layer) input[type=range]")
-    layer.press("ArrowLeft" if turn % 2 else "ArrowRight")
+    """The layer: there and back."""
+    page.locator("[class*=st-key-either-][class*=layer] button").nth(1 - turn % 2).click()
 
 
-def word(keys: str) -> Callable[[Page, int], None]:
-    """A click on one word, then on another; not on the one that is chosen at first, where a click changes nothing."""
+def word(page: Page, turn: int) -> None:
+    """A click on one word, which hides it, then on another."""
+    page.locator(":is(.sentence .chip, .st-key-words button)").nth(4 + turn % 3).click()
 
-    def click(page: Page, turn: int) -> None:
-        page.locator(f"{keys} button").nth(4 + turn % 3).click()
 
-    return click
+def cell(page: Page, turn: int) -> None:
+    """A click on one cell of the first map, then on another."""
+    page.mouse.click(*page.locator(".js-plotly-plot").first.evaluate(MIDDLE, [4 + turn % 3, 6]))
 
 
 def digit(page: Page, turn: int) -> None:
@@ -88,15 +89,15 @@ def step(page: Page, turn: int) -> None:
 #: Page -> its link, and the gesture; the bare page answers a gesture of the same kind.
 CLICKS: dict[str, tuple[str, dict, Callable[[Page, int], None], Callable[[Page, int], None]]] = {
     "Attention": ("attention", LINK, along, along),
-    "Attention, a token": ("attention", LINK, word(".st-key-chips"), word(".st-key-chips")),
+    "Attention, a cell": ("attention", LINK, cell, word),
     "Heads": ("heads", LINK, along, along),
     "Feed-forward": ("feed_forward", LINK, along, along),
     "Add & Norm": ("add_and_norm", LINK, along, along),
-    "Layers, a token": ("layers", LINK, word(".st-key-chips"), word(".st-key-chips")),
-    "Answer, a word": ("answer", LINK, word(".st-key-words"), word(".st-key-chips")),
-    "What if, a word": ("what_if", LINK, word(".st-key-words"), word(".st-key-chips")),
+    "Layers, a word": ("layers", LINK, word, word),
+    "Answer, a word": ("answer", LINK, word, word),
+    "What if, a word": ("what_if", LINK, word, word),
     "Translation, a step": ("translation", LINK | {"into": "zh"}, step, along),
-    "Attention, a digit": ("attention", DIGIT, digit, word(".st-key-chips")),
+    "Attention, a digit": ("attention", DIGIT, digit, word),
 }
 
 

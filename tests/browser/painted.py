@@ -27,10 +27,10 @@ LONG = (
     "and that he had built it with his own hands and tools ."
 )
 GESTURES = (
-    ("attention", "story", True),
-    ("attention", "story", False),
-    ("attention", "numbers", False),
-    ("heads", "story", False),
+    ("attention", "lines", True),
+    ("attention", "lines", False),
+    ("attention", "map", False),
+    ("heads", "map", False),
 )
 TIMES, THINK = 40, 2.0
 KEYS = ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft")
@@ -93,8 +93,8 @@ def opened(browser: Browser, address: str) -> Page:
     return page
 
 
-def line(browser: Browser, app: str, name: str, depth: str, sentence: str, dice: random.Random, hovers: bool) -> str:
-    link = LINK | {"layer": 3, "head": 4, "depth": depth, "s": sentence, "seen": "attention~heads"}
+def line(browser: Browser, app: str, name: str, drawn: str, sentence: str, dice: random.Random, hovers: bool) -> str:
+    link = LINK | {"layer": 3, "head": 4, "as": drawn, "s": sentence}
     page = opened(browser, f"{app}/{name}?{urlencode(link)}")
     measures = page.context.new_cdp_session(page)
     measures.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -119,7 +119,7 @@ def line(browser: Browser, app: str, name: str, depth: str, sentence: str, dice:
     times = sorted(ms for ms, other in page.evaluate("window.painted") if other)
     page.context.close()
     told = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
-    about = f"{name}, {depth}, {len(sentence.split()) + 2} tokens, {'a word' if hovers else 'a key'}"
+    about = f"{name}, {drawn}, {len(sentence.split()) + 2} tokens, {'a word' if hovers else 'a key'}"
     return f"{about:42}{told}   {len(times)} of {TIMES}   work {statistics.median(work):.0f} ms"
 
 
@@ -131,9 +131,9 @@ def main(number: int) -> None:
         dice = random.Random(0)
         print(f"Until it is painted, while {number} others click: median, 95 %, longest; how many were seen; the work")
         with visitors(server, number):
-            for name, depth, hovers in GESTURES:
+            for name, drawn, hovers in GESTURES:
                 for sentence in (LINK["s"], LONG):
-                    print(line(browser, f"http://{server.address}", name, depth, sentence, dice, hovers), flush=True)
+                    print(line(browser, f"http://{server.address}", name, drawn, sentence, dice, hovers), flush=True)
         browser.close()
 
 

@@ -1,4 +1,4 @@
-"""What the sidebar offers on every page: another sentence to compare with, the glossary, and a presentation."""
+"""What the drawer offers on every page: an input to compare with, the glossary, a link to share, a presentation."""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -7,18 +7,52 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.ui.state.choice import HIDEABLE
-from tests.browser.test_journeys import link_to, settle
+from tests.browser.test_accessibility import serious
+from tests.browser.test_journeys import MIDDLE, asked, link_to, open_settings, place, sentence_field, settle
 from tests.browser.test_keys import PAGE, opened, wait_for
 from tests.browser.test_phone import TOUCHING
 
 OTHER = "she gave the cat a book ."
 
 
-def test_a_comparison_taken_back_on_the_page_leaves_the_box_in_the_sidebar(page: Page, app_url: str) -> None:
+def test_a_press_that_closes_the_drawer_chooses_nothing(page: Page, app_url: str) -> None:
+    """Where a cell, a word, a head or a link lies under it."""
+    page.goto(f"{app_url}/{PAGE}&token=3&key=4&big=true")
+    opened(page, "attention")
+    chart, link = page.locator(".chart").first, page.url
+    chart.locator(".ytick").first.wait_for()
+    cell = chart.evaluate(MIDDLE, [6, 6])
+    for part in (cell, page.locator(".sentence .chip").last, place(page, "head", 7), link_to(page, "answer")):
+        open_settings(page)
+        if part is cell:
+            page.mouse.click(*cell)
+        else:
+            part.click(force=True, no_wait_after=True)
+        expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.wait_for_timeout(500)
+    settle(page)
+    assert page.url == link
+
+
+def test_the_drawer_is_reached_by_keys_and_gives_the_focus_back(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
-    compare, box = page.get_by_role("button", name="Compare with"), page.get_by_label("A second sentence")
-    compare.click()
+    settings = page.locator(".navbar .settings")
+    settings.press("Enter")
+    expect(settings).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-lang").get_by_role("radio").first).to_be_focused()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    expect(settings).to_be_focused()
+    expect(settings).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_comparison_can_be_taken_back_where_it_is_seen(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    open_settings(page)
+    box = page.get_by_label("Compare with a sentence")
     box.fill(OTHER)
     box.press("Enter")
     wait_for(page, other=OTHER)
@@ -26,15 +60,19 @@ def test_a_comparison_taken_back_on_the_page_leaves_the_box_in_the_sidebar(page:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Stop comparing").click()
     wait_for(page, other=None)
-    settle(page)
-    compare.click()
+    link_to(page, "heads").click()
+    opened(page, "heads")
+    wait_for(page, other=None)
+    open_settings(page)
     expect(box).to_have_value("")
 
 
 def test_the_glossary_opens_on_the_page_that_one_is_on(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
+    open_settings(page)
     page.get_by_role("button", name="Glossary").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("table").first).to_be_visible()
     page.keyboard.press("Escape")
@@ -42,6 +80,25 @@ def test_the_glossary_opens_on_the_page_that_one_is_on(page: Page, app_url: str)
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
     expect(dialog).to_have_count(0)
+
+
+def test_a_link_is_copied_where_browsers_have_no_clipboard_for_a_page(page: Page, app_url: str) -> None:
+    """Over plain http, as a class opens it."""
+    page.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', { configurable: true })")
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    open_settings(page)
+    page.get_by_role("button", name="Share").click()
+    code = page.get_by_role("dialog").get_by_test_id("stCode")
+    code.hover()
+    code.get_by_role("button").click()
+    copied = code.inner_text().strip()
+    assert copied.startswith("http") and asked(copied)["head"] == "3"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    field = sentence_field(page)
+    field.press("ControlOrMeta+v")
+    expect(field).to_have_value(copied)
 
 
 LETTERS = """() => {
@@ -54,6 +111,7 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     page.goto(f"{app_url}/tokens?lang=en")
     page.wait_for_function(f"() => ({LETTERS})()")
     small = page.evaluate(LETTERS)
+    open_settings(page)
     page.locator(".st-key-big label").first.click()
     page.wait_for_function(f"small => ({LETTERS})() === 1.25 * small", arg=small)
     page.reload()
@@ -94,7 +152,7 @@ def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
 def test_a_presentation_names_every_row_of_a_map(page: Page, app_url: str, more: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     sentence = f"the animal did not cross the street because it was too tired {more}."
-    page.goto(f"{app_url}/attention?{urlencode({'s': sentence, 'depth': 'numbers', 'big': 'true'})}")
+    page.goto(f"{app_url}/attention?{urlencode({'s': sentence, 'big': 'true'})}")
     page.locator(".chart .ytick").first.wait_for()
     settle(page)
     names = page.locator(".chart .ytick text")
@@ -123,8 +181,8 @@ def test_in_a_presentation_the_arithmetic_is_seen_beside_every_map(page: Page, a
     page.locator(".chart .ytick").first.wait_for()
     settle(page)
     sums = page.locator(f".st-key-working-{name} .formula").last
-    for place in range(page.locator(".chart").count()):
-        chart = page.locator(".chart").nth(place)
+    for number in range(page.locator(".chart").count()):
+        chart = page.locator(".chart").nth(number)
         chart.scroll_into_view_if_needed()
         expect(chart).to_be_in_viewport(ratio=0.9)
         expect(sums).to_be_in_viewport(ratio=0.9)
@@ -132,51 +190,39 @@ def test_in_a_presentation_the_arithmetic_is_seen_beside_every_map(page: Page, a
         assert map_["x"] + map_["width"] <= sum_["x"]
 
 
-def test_in_a_presentation_the_controls_come_over_the_page_and_go_when_they_are_done_with(
-    page: Page, app_url: str
-) -> None:
+def test_the_drawer_lies_over_the_page_and_goes_when_it_is_done_with(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/attention?lang=en&layer=3&head=7&big=true")
+    page.goto(f"{app_url}/attention?lang=en&layer=3&head=7")
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
     settle(page)
-    width, box = chart.bounding_box()["width"], page.get_by_role("textbox", name="Your sentence")
-    controls = page.get_by_role("button", name="Controls")
+    width, drawer = chart.bounding_box()["width"], page.get_by_test_id("stSidebar")
 
-    expect(box).to_be_hidden()
-    controls.click()
-    box.fill("i love you .")
-    assert chart.bounding_box()["width"] == width  # they lie over it, and do not push
-    box.press("Enter")
-    wait_for(page, s="i love you .", big="true")
-    expect(box).to_be_hidden()
-    settle(page)
-
-    controls.click()
-    expect(box).to_be_visible()
+    expect(drawer).to_be_hidden()
+    open_settings(page)
+    assert chart.bounding_box()["width"] == width  # it does not push the page
+    page.get_by_label("Compare with a sentence").fill(OTHER)
     page.keyboard.press("Escape")
-    expect(box).to_be_hidden()
+    expect(drawer).to_be_hidden()
 
-    controls.click()
-    expect(box).to_be_visible()
-    page.get_by_text("layer 3, head 7").first.click()
-    expect(box).to_be_hidden()
-
-    controls.click()
+    open_settings(page)
+    page.locator(".st-key-big label").first.click()
+    expect(drawer).to_be_hidden()
+    wait_for(page, big="true")
+    open_settings(page)
     page.locator(".st-key-big label").first.click()
     wait_for(page, big=None)
-    settle(page)
-    expect(box).to_be_visible()
+    expect(drawer).to_be_hidden()
     page.go_back()
     wait_for(page, big="true")
     settle(page)
-    expect(box).to_be_hidden()
+    expect(drawer).to_be_hidden()
 
 
 def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
     page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    page.goto(f"{app_url}/{PAGE.replace('numbers', 'formula')}")
+    page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     page.locator(".chart .main-svg").first.wait_for()
     page.get_by_test_id("stExpander").get_by_text("Downloads").click()
@@ -199,7 +245,7 @@ def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
 def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open(
     page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    page.goto(f"{app_url}/lesson?lang=en&lesson=positions&s=he+[MASK]+to+the+shop+to+buy+some+milk+.&depth=story")
+    page.goto(f"{app_url}/lesson?lang=en&lesson=positions&s=he+[MASK]+to+the+shop+to+buy+some+milk+.")
     opened(page, "lesson")
     page.get_by_test_id("stExpander").get_by_text("On paper").click()
     with page.expect_download() as saved:
@@ -225,7 +271,7 @@ def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open
 def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&hide=chips,next,downloads")
     opened(page, "attention")
-    chips, ways = page.locator(".st-key-chips"), page.get_by_test_id("stPageLink")
+    chips, ways = page.locator(".st-key-pick-token"), page.get_by_test_id("stPageLink")
     for gone in (chips, ways.first, page.get_by_text("Downloads", exact=True)):
         expect(gone).to_be_hidden()
     link_to(page, "heads").click()
@@ -234,7 +280,7 @@ def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(pa
     expect(chips).to_be_hidden()
     page.goto(f"{app_url}/{PAGE}&hide=bare")
     page.locator(".chart .main-svg").first.wait_for()
-    for gone in (page.locator(".strip"), page.get_by_test_id("stSidebar"), chips):
+    for gone in (page.locator(".navbar"), page.locator(".sentence"), chips):
         expect(gone).to_be_hidden()
     expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
 
@@ -249,6 +295,6 @@ def test_each_name_leaves_out_something(page: Page, app_url: str) -> None:
         return page.locator("[data-testid]:visible").count()
 
     for name in HIDEABLE:
-        assert seen_without(name) < seen_without("") or name == "strip", name
+        assert seen_without(name) < seen_without("") or name in ("strip", "depth"), name  # there is no depth any more
     seen_without("strip")
-    expect(page.locator(".strip")).to_be_hidden()
+    expect(page.locator(".navbar")).to_be_hidden()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pages.ui.frame.contents import PAGES
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.browser.conftest import PATIENCE, watch
@@ -65,6 +64,14 @@ def pad(page: Page) -> Locator:
     return page.locator(".pad canvas")
 
 
+def show_pad(page: Page) -> None:
+    """Open the pad, which a press elsewhere, another page or a reload closes."""
+    button = page.locator(".st-key-draw button").first
+    expect(button).to_be_visible()
+    if not pad(page).is_visible():
+        button.click()
+
+
 def places(page: Page) -> bytes:
     """What stands on the pad."""
     return sketch.pack(np.array(pad(page).evaluate(PLACES)))
@@ -77,6 +84,7 @@ def drawing_in(url: str) -> bytes | None:
 
 def settle(page: Page) -> None:
     """Wait until the address holds what stands on the pad, and the page has been drawn for it."""
+    show_pad(page)
     expect(pad(page)).to_be_visible()
     until = time.monotonic() + PATIENCE / 1000
     while drawing_in(page.url) != places(page):
@@ -88,7 +96,7 @@ def settle(page: Page) -> None:
 
 
 def open_pad(page: Page, app_url: str, name: str = "answer", **link: str) -> None:
-    """A page with the pad beside it, at Numbers: a story would keep to itself what the network reads."""
+    """A page with the pad open over it."""
     link = {"lang": "en", "input": "digit", **link}
     query = "&".join(f"{key}={value}" for key, value in link.items())
     page.goto(f"{app_url}/{name}?{query}")
@@ -114,8 +122,8 @@ def press(page: Page, name: str) -> None:
 
 
 def verdict(page: Page) -> str:
-    """What the sidebar says that the network reads."""
-    return page.get_by_test_id("stSidebar").get_by_text("The network reads").locator("strong").inner_text()
+    """What the line on top says that the network reads."""
+    return page.locator(".st-key-line").get_by_text("The network reads").locator("strong").inner_text()
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
@@ -143,14 +151,17 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
     drawn, said = places(page), verdict(page)
     assert any(drawn)
 
-    page.locator(".strip a").nth([row.name for row in PAGES].index("tokens")).click()
+    page.locator('.navbar a[href*="/tokens?"]').click()
     page.wait_for_url(lambda url: urlsplit(url).path == "/tokens")
     settle(page)
     assert places(page) == drawn
+    page.locator(".navbar .settings").click()
     kinds = page.locator(".st-key-input button")
     kinds.filter(has_text=catalogue("en")["sidebar.input_sentence"]).click()
-    expect(pad(page)).to_have_count(0)
+    expect(page.locator(".sentence")).to_be_visible()
     kinds.filter(has_text=catalogue("en")["sidebar.input_digit"]).click()
+    expect(page.locator(".st-key-draw")).to_be_visible()
+    page.keyboard.press("Escape")
     settle(page)
     assert (places(page), verdict(page)) == (drawn, said)
     page.reload()
@@ -204,10 +215,9 @@ def test_a_finger_draws_and_does_not_scroll(browser: Browser, app_url: str, requ
     page = context.new_page()
     page.goto(f"{app_url}/answer?lang=en&input=digit")
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    page.get_by_test_id("stExpandSidebarButton").click()
     settle(page)
     pad(page).scroll_into_view_if_needed()
-    page.wait_for_function(AT_REST, arg=pad(page).element_handle())  # the sidebar slides in
+    page.wait_for_function(AT_REST, arg=pad(page).element_handle())  # it comes with a movement
     box, before = pad(page).bounding_box(), places(page)
     finger = context.new_cdp_session(page)
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import SENTENCE, SlowLine, asked, expect_sentence, place, sentence_field, settle
+from tests.browser.test_journeys import SENTENCE, SlowLine, asked, place, sentence_field, settle
 from tests.browser.test_journeys import title as wait_for_title
 
 PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
@@ -64,18 +64,17 @@ def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_u
 def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&panel=steps")
     opened(page, "attention")
-    chips = page.locator(".st-key-chips").get_by_role("radio")
-    chips.nth(4).click()
+    page.locator(".sentence .chip").nth(3).click()
     page.keyboard.press("ArrowRight")
-    wait_for(page, token="5", head="4")
+    wait_for(page, hidden="5", head="4")
     page.get_by_role("radio", name="mask").click()
     page.keyboard.press("ArrowDown")
     wait_for(page, stage="masked", layer="3", head="4")
-    chips.nth(4).focus()  # as by Tab: there the arrows belong to the words
+    place(page, "layer", 3).focus()  # as by Tab: there the arrows belong to the row
     page.keyboard.press("ArrowRight")
-    expect(chips.nth(5)).to_be_focused()
+    expect(place(page, "layer", 4)).to_be_focused()
     page.keyboard.press("Enter")
-    wait_for(page, token="6", head="4")
+    wait_for(page, layer="4", head="4")
 
 
 def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:
@@ -146,7 +145,7 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     assert bar.bounding_box()["height"] < 40  # one row
     assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
     page.get_by_role("button", name="Leave").click()
-    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    wait_for(page, big=None)
 
 
 def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page, app_url: str) -> None:

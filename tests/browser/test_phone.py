@@ -1,6 +1,5 @@
-"""A phone in the hand: a thumb scrolls and taps, and the input stands at the top of the page."""
+"""A phone in the hand: a thumb scrolls and taps, and the sentence stands at the top of the page."""
 
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -12,11 +11,13 @@ from tests.browser.test_accessibility import serious
 from tests.browser.test_journeys import (
     MIDDLE,
     PHONE,
+    WIDEST,
     asked,
+    expect_sentence,
+    open_settings,
     path_and_sentence,
-    sentence_box,
+    sentence_field,
     settle,
-    slider,
     title,
     write,
 )
@@ -63,26 +64,43 @@ def swipe(page: Page, chart: Locator, by: int) -> None:
     thumb.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_in_a_presentation_all_controls_come_over_the_page_and_a_tap_beside_them_puts_them_away(
+def test_the_drawer_comes_over_the_page_and_a_tap_beside_it_does_nothing_but_put_it_away(
     phone: Page, app_url: str
 ) -> None:
-    phone.goto(f"{app_url}/attention?lang=en&layer=3&head=7&big=true")
-    phone.locator(".chart .ytick").first.wait_for()
+    phone.goto(f"{app_url}/attention?lang=en&layer=3&head=7")
+    chart = phone.locator(".chart").first
+    chart.locator(".ytick").first.wait_for()
     settle(phone)
-    phone.get_by_role("button", name="Controls").tap()
-    for asked_for in ("Layer", "Head", "Presentation (large)"):
-        expect(phone.get_by_text(asked_for, exact=True).first).to_be_in_viewport(ratio=1)
-    ground = phone.get_by_test_id("stSidebar").evaluate("sidebar => getComputedStyle(sidebar).backgroundColor")
+    drawer, before = phone.get_by_test_id("stSidebar"), chart.bounding_box()
+    expect(drawer).to_be_hidden()
+    phone.locator(".navbar .settings").tap()
+    for part in ("Language", "Presentation (large)", "Glossary"):
+        expect(phone.get_by_text(part, exact=True).first).to_be_in_viewport(ratio=1)
+    assert chart.bounding_box() == before, "it pushes nothing"
+    assert phone.evaluate(WIDEST) <= 0
+    ground = drawer.evaluate("drawer => getComputedStyle(drawer).backgroundColor")
     assert ground.startswith("rgb("), "nothing shines through"
-    phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
-    expect(slider(phone, "layer")).not_to_be_visible()
+    width = phone.viewport_size["width"]
+    assert drawer.bounding_box()["width"] < width - 20, "there is a place beside it"
+    phone.keyboard.press("Escape")
+    chart.scroll_into_view_if_needed()
+    phone.wait_for_function(AT_REST)
+    link, cell = phone.url, chart.evaluate(MIDDLE, [3, 14])
+    assert cell[0] > drawer.bounding_box()["width"]
+    open_settings(phone)
+    phone.touchscreen.tap(*cell)
+    expect(drawer).to_be_hidden()
+    phone.wait_for_timeout(500)
+    settle(phone)
+    assert phone.url == link
 
 
 def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/attention?layer=1&head=1")
     title(phone, "attention")
-    expect(sentence_box(phone)).to_be_in_viewport()
-    expect(slider(phone, "layer")).not_to_be_visible()
+    expect(phone.locator(".sentence")).to_be_in_viewport(ratio=1)
+    sentence_field(phone)
+    assert phone.evaluate(WIDEST) <= 0
     write(phone, "she gave the dog a book .")
     expect(phone.get_by_test_id("InputInstructions")).not_to_be_visible()
 
@@ -103,7 +121,8 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     settle(phone)
 
     phone.set_viewport_size({"width": 844, "height": 390})  # held sideways
-    expect(phone.get_by_test_id("stExpandSidebarButton")).to_be_visible()
+    expect(phone.locator(".navbar .settings")).to_be_visible()
+    assert phone.evaluate(WIDEST) <= 0
 
 
 def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: Page, app_url: str) -> None:
@@ -122,7 +141,7 @@ def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: 
     ids=["home", "what_if"],
 )
 def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there: str, touched: str) -> None:
-    phone.goto(f"{app_url}/{there}?seen=home~what_if")
+    phone.goto(f"{app_url}/{there}")
     part = phone.locator(touched).first
     part.wait_for()
     phone.locator(".chart .main-svg").nth(1).wait_for()
@@ -141,13 +160,12 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: P
     title(phone, "attention", "zh")
     for turn, there in enumerate(["heads", "add_and_norm", "feed_forward"]):
         typed = f"天空是蓝色的{turn}。"
-        sentence_box(phone).tap()
-        phone.keyboard.press("Control+A")
+        phone.locator(".sentence .type").tap()
         phone.keyboard.type(typed)
         phone.get_by_test_id("stPageLink").last.get_by_role("link").tap()
         phone.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
         title(phone, there, "zh")
-        expect(sentence_box(phone)).to_have_value(typed)
+        expect_sentence(phone, typed)
 
 
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
@@ -165,59 +183,48 @@ def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_uprigh
 
 
 def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
-    """The controls stand above the page and push it off the screen: with the second sentence they are done.
-
-    On a slow phone that is typed before all that tends the page has come.
-    """
+    """Behind the drawer, which a tap beside it puts away. On a slow phone what tends the page has not come yet."""
     phone.route("**/surroundings*", lambda route: "never answered")
     phone.goto(f"{app_url}/attention?s=the+dog+chased+the+cat+.")
     title(phone, "attention")
-    phone.get_by_test_id("stExpandSidebarButton").tap()
-    phone.get_by_role("button", name="Compare with").tap()
-    box = phone.get_by_label("A second sentence")
-    box.tap()
+    open_settings(phone)
+    phone.get_by_label("Compare with a sentence").tap()
     phone.keyboard.type("the cat chased the dog .")
     phone.keyboard.press("Enter")
     phone.wait_for_url(lambda url: asked(url).get("other") == "the cat chased the dog .")
     settle(phone)
-    expect(box).to_be_hidden()
+    phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
     expect(phone.locator(".st-key-changes")).to_be_in_viewport()
 
 
-def test_on_a_phone_the_map_opens_as_a_sheet_and_leads_on(phone: Page, app_url: str) -> None:
+def test_on_a_phone_the_pages_open_over_the_page_and_lead_on(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/{PAGE}")
     opened(phone, "attention")
-    here = phone.locator(".strip .line .menu")
-    expect(here).to_have_text(re.compile(rf"^Attention\s*4/{len(PAGES)}$"))
-    assert phone.locator(".strip").bounding_box()["height"] < 42
-    expect(phone.locator(".strip a:visible")).to_have_count(0)
+    here = phone.locator(".navbar .menu:visible")
+    expect(here).to_have_text("Attention")
+    assert phone.locator(".navbar").bounding_box()["height"] < 50
+    expect(phone.locator(".navbar a:visible")).to_have_count(0)
     here.tap()
-    expect(phone.locator(".strip a:visible")).to_have_count(len(PAGES))
+    expect(phone.locator(".navbar a:visible")).to_have_count(len(PAGES))
     for end in ("first", "last"):
-        expect(getattr(phone.locator(".strip a"), end)).to_be_in_viewport(ratio=1)
+        expect(getattr(phone.locator(".navbar a"), end)).to_be_in_viewport(ratio=1)
     assert serious(phone) == []
-    phone.locator(".strip a", has_text="Heads").tap()
+    phone.locator(".navbar a", has_text="Heads").tap()
     opened(phone, "heads")
-    phone.locator(".strip .line").get_by_role("button", name="Attention").tap()
-    opened(phone, "attention")
+    expect(here).to_have_text("Heads")
 
 
 @pytest.mark.parametrize("link", ["attention?s=i+love+you+.", "tokens?input=digit"], ids=["sentence", "digit"])
-def test_what_goes_in_is_one_line_that_opens_over_the_page(phone: Page, app_url: str, link: str) -> None:
+def test_what_goes_in_stands_at_the_top_and_opens_over_the_page(phone: Page, app_url: str, link: str) -> None:
     phone.goto(f"{app_url}/{link}&lang=en")
     opened(phone, link.split("?")[0])
-    line, strip = phone.locator(".st-key-at_hand"), phone.locator(".strip")
-    kinds = line.locator(".st-key-input button")
-    where = strip.bounding_box()["y"]
-    assert where < 0.15 * phone.viewport_size["height"]
-    sentence = "input" not in link
-    box, behind = (line.locator(".st-key-s input"), kinds.last) if sentence else (kinds.nth(1), line.locator("canvas"))
-    expect(behind).not_to_be_in_viewport(ratio=0.5)
-    box.tap()
-    expect(behind).to_be_in_viewport(ratio=1)
-    solid = line.evaluate("line => getComputedStyle(line).backgroundColor")
-    assert solid.startswith("rgb("), "nothing shines through"
-    assert strip.bounding_box()["y"] == where, "the page is not pushed away"
-    phone.touchscreen.tap(phone.viewport_size["width"] - 10, phone.viewport_size["height"] - 10)
-    expect(behind).not_to_be_in_viewport(ratio=0.5)
-    assert strip.bounding_box()["y"] == where
+    line = phone.locator(".st-key-line").bounding_box()
+    assert line["y"] + line["height"] < 0.4 * phone.viewport_size["height"]
+    assert phone.evaluate(WIDEST) <= 0
+    if "digit" in link:
+        heading = phone.get_by_test_id("stMain").get_by_role("heading").first
+        before = heading.bounding_box()
+        phone.locator(".st-key-draw button").tap()
+        expect(phone.locator(".pad canvas")).to_be_in_viewport(ratio=1)
+        assert heading.bounding_box() == before, "the page is not pushed away"
+        assert phone.evaluate(WIDEST) <= 0

@@ -72,13 +72,7 @@ def sentence(dice: random.Random) -> str:
 
 
 async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
-    """What a visitor does, of what the page offers (most often he chooses another head or layer), and its seconds.
-
-    Where a story asks, he has the answer shown.
-    """
-    for key in visitor.buttons:
-        if key.endswith(".show"):
-            return "choice", await visitor.press(key)
+    """What a visitor does, of what the page offers (most often he chooses another head or layer), and its seconds."""
     likely = {"head": 10, "layer": 5}
     if not place.only_choices:
         likely |= {"s": 2, "": 3 if len(place.pages) > 1 else 0}

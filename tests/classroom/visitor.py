@@ -1,6 +1,7 @@
 """One visitor without a browser: Streamlit's web socket, its messages, and what a browser keeps between two of them."""
 
 import asyncio
+import json
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,8 @@ from urllib.request import Request, urlopen
 
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
+from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
@@ -31,7 +34,9 @@ class PageError(RuntimeError):
 
 
 class Visitor:
-    """A session with the server at `address` ("127.0.0.1:8501"). Widgets are named by their keys.
+    """A session with the server at `address` ("127.0.0.1:8501").
+
+    Widgets are named by their keys, rows of buttons by what they choose ("layer"); the sentence on top is "s".
 
     `runs`, `bytes` and `charts` count what arrived: runs that ended, their bytes, the Plotly charts of the last one.
     `lost` counts connections that broke and were made again. `heard` keeps all that arrived, where `listen` is set.
@@ -52,7 +57,7 @@ class Visitor:
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}  # key -> what the server is told
         self.buttons: dict[str, object] = {}  # those of the page by their keys
-        self._widgets: dict[str, object] = {}  # key -> the slider or text box of the last run
+        self._widgets: dict[str, object] = {}  # key -> the slider, text box, row of buttons or sentence of the last run
         self._boxes: dict[str, str] = {}  # key -> the id of a box that can be opened
         self._fragments: dict[str, str] = {}  # key -> the part of the page that alone runs again for it, "" for all
         self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large ones, which need not come again, and their run
@@ -65,12 +70,15 @@ class Visitor:
         return await self._rerun(path)
 
     async def set(self, **values: float | str) -> float:
-        """Move sliders (numbers) and fill text boxes (strings), in one step; returns the seconds until it was shown."""
+        """Choose numbers and type strings, in one step; returns the seconds until it was shown."""
         for key, value in values.items():
             if key not in self._widgets:
-                raise LookupError(f"the page has no slider or text box “{key}”, only {self.widgets}")
-            self._states[key] = _state(self._widgets[key].id, value)
-        return await self._rerun(fragment=self._fragments[key])
+                raise LookupError(f"the page has nothing to set “{key}” with, only {self.widgets}")
+            self._states[key] = _state(self._widgets[key], value)
+        try:
+            return await self._rerun(fragment=self._fragments[key])
+        finally:
+            self._states.pop("s", None)  # an event, and not what the widget holds
 
     async def press(self, key: str) -> float:
         """Click a button; returns the seconds until what it does was shown."""
@@ -112,16 +120,20 @@ class Visitor:
         return await asyncio.to_thread(lambda: urlopen(request, timeout=PATIENCE).status)
 
     def value(self, key: str) -> float | str:
-        """What a slider or a text box shows."""
+        """What a slider, a text box, a row of buttons or the sentence shows."""
         widget = self._widgets[key]
         state = self._states.get(key)
+        if isinstance(widget, BidiComponent):
+            return json.loads(widget.json)["sentence"]
+        if isinstance(widget, ButtonGroup):
+            return float(state.string_array_value.data[0] if state else widget.options[widget.default[0]].content)
         if hasattr(widget, "max_chars"):
             return state.string_value if state else widget.default
         return state.double_array_value.data[0] if state else widget.default[0]
 
     @property
     def widgets(self) -> list[str]:
-        """The keys of the sliders and text boxes of the page."""
+        """What can be set on the page."""
         return sorted(self._widgets)
 
     @property
@@ -247,15 +259,17 @@ class Visitor:
         if kind == "button":
             key = element.button.id.split("-", 2)[2]
             self.buttons[key], self._fragments[key] = element.button, fragment
-        if kind in ("slider", "text_input", "text_area"):
+        if kind in ("slider", "text_input", "text_area", "button_group") or _is_sentence(element):
             widget = getattr(element, kind)
-            key = widget.id.split("-", 2)[2]
+            key = "s" if _is_sentence(element) else widget.id.split("-", 2)[2].removeprefix("either.")
             self._widgets[key], self._fragments[key] = widget, fragment
-            if widget.set_value:
+            if kind == "button_group" and widget.set_value:
+                self._states[key] = WidgetState(id=widget.id, string_array_value={"data": widget.raw_values})
+            elif kind != "bidi_component" and widget.set_value:
                 if kind == "slider" and widget.raw_value:  # among words
                     self._states[key] = WidgetState(id=widget.id, string_array_value={"data": widget.raw_value})
                 else:
-                    self._states[key] = _state(widget.id, widget.value[0] if kind == "slider" else widget.value)
+                    self._states[key] = _state(widget, widget.value[0] if kind == "slider" else widget.value)
 
     def _forget(self) -> None:
         """Widgets that are gone, and messages that were not used for some runs."""
@@ -264,7 +278,16 @@ class Visitor:
         self._messages = {name: kept for name, kept in self._messages.items() if kept[1] >= oldest}
 
 
-def _state(widget: str, value: float | str) -> WidgetState:
+def _is_sentence(element: object) -> bool:
+    return element.bidi_component.component_name == "sentence_line"
+
+
+def _state(widget: object, value: float | str) -> WidgetState:
+    if isinstance(widget, BidiComponent):
+        event = {"event": "typed", "value": {"text": value, "number": time.time_ns() // 1_000_000}}
+        return WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events", json_trigger_value=json.dumps([event]))
+    if isinstance(widget, ButtonGroup):
+        return WidgetState(id=widget.id, string_array_value={"data": [f"{value:g}"]})
     if isinstance(value, str):
-        return WidgetState(id=widget, string_value=value)
-    return WidgetState(id=widget, double_array_value={"data": [value]})
+        return WidgetState(id=widget.id, string_value=value)
+    return WidgetState(id=widget.id, double_array_value={"data": [value]})

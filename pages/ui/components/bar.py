@@ -6,11 +6,12 @@ picture. As they do, a link opens its page here, or, with Ctrl or the middle but
 chosen by then.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
+from pages.ui.components.told import told
 from pages.ui.server.assets import script
 
 _bar = st.components.v2.component("bar", html='<nav class="navbar"></nav>', js=script("bar"), isolate_styles=False)
@@ -28,12 +29,18 @@ class Stop:
     part: str = "way"
 
 
-def bar(stops: Sequence[Stop], here: str, words: Mapping[str, str]) -> str | None:
-    """Draw the bar. Returns the URL path of the page that was just asked for, else None.
+def bar(stops: Sequence[Stop], here: str, words: Mapping[str, str], on_open: Callable[[str], object]) -> None:
+    """Draw the bar.
 
     here: the path of the current page. words: what the bar is called ("pages"), the app ("app"), and its buttons
-    "settings", "more" and "leave", the last of which ends a presentation.
+    "settings", "more" and "leave", the last of which ends a presentation. on_open: gets the URL path of the page that
+    was asked for, also where the same message changes something on the page, and so only that is drawn.
     """
+
+    def opened() -> None:
+        if (path := told("bar", "open")) is not None:
+            on_open(str(path))
+
     data = {"words": dict(words), "here": here, "stops": [vars(stop) for stop in stops]}
     # In a list, for in a dictionary Streamlit would look at each value whether it is a table.
-    return _bar(key="bar", data=[data], on_open_change=lambda: None).open
+    _bar(key="bar", data=[data], on_open_change=opened)

@@ -2,6 +2,7 @@ const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileU
 const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
+const UNTRANSLATED = '.chart, .katex, .formula, [data-testid=stMain] table, [class*=st-key-pick-]'  // tokens, numbers, symbols
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const MOVES = ['wheel', 'touchmove', 'keydown']  // by which the reader scrolls
 const HELD = 4000  // ms; by then a click has been answered
@@ -29,6 +30,7 @@ export default function({ data }) {
   }
 
   function mark() {
+    for (const part of document.querySelectorAll(UNTRANSLATED)) if (part.translate) part.translate = false
     for (const part of document.querySelectorAll(SCROLLS)) {
       size.observe(part)
       const scrolls = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1

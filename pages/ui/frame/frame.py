@@ -119,27 +119,28 @@ def frame(school: School) -> None:
             _say(problem)
     with _excuses(page.title):
         begin()
-        asked_for = _bar(page.url_path)
+        _bar(page.url_path)
         with st.sidebar:
             st.session_state[BESIDE] = st.container()
             choice = st.session_state["choice"] = drawer()
             _tend(choice)
         line()
-        if asked_for is not None:
-            go_to(asked_for or "home")
+        if OPEN in st.session_state:
+            go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
         page.run()
         if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
 
 
-def _bar(here: str) -> str | None:
+def _bar(here: str) -> None:
     """The bar with all pages that have something to say about this kind of input, and the one that is open."""
     words = {name: plain(f"frame.{name}") for name in ("pages", "settings", "leave")}
     words |= {"more": plain("common.more"), "app": plain("home.title")}
     of_words = st.session_state["input"] == "sentence"
     shown = [row for row in PAGES if of_words or not row.words_only or row.path == here]
-    return bar([Stop(row.path, plain(f"{row.name}.short"), row.group) for row in shown], here, words)
+    stops = [Stop(row.path, plain(f"{row.name}.short"), row.group) for row in shown]
+    bar(stops, here, words, on_open=lambda path: st.session_state.update({OPEN: path or "home"}))
 
 
 def _draw(name: str, school: School) -> None:
